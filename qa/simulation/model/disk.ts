@@ -167,8 +167,8 @@ export class SimulatedDisk {
 /** As on a real disk the rows come in one transaction and what they settled goes in another. */
 const inTwo = (port: Storage): Storage => ({
   ...port,
-  keepRows: async ({ settled, ...stretch }, generation) => {
-    const kept = await port.keepRows({ ...stretch, settled: [] }, generation);
+  keepRows: async ({ settled, ...range }, generation) => {
+    const kept = await port.keepRows({ ...range, settled: [] }, generation);
     if (kept === "gap" || kept === "fenced" || settled.length === 0) return kept;
     return port.forget(settled, generation);
   },

@@ -18,7 +18,7 @@ interface Socket {
   readonly listener: StreamListener;
   /** What the server has told; undefined until it has heard a hello. */
   told: { at: number; readonly logId: string; readonly bearer: Bearer } | undefined;
-  /** A stretch is on its way to being told. */
+  /** A range is on its way to being told. */
   telling: boolean;
   over: boolean;
   /** Nothing gets through any more, and the client does not know it yet. */

@@ -50,9 +50,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/engine/row-keeper.ts`,
-        find: "    else this.#gather(stretch, generation);",
+        find: "    else this.#gather(range, generation);",
         replace:
-          "    else this.#gather({ ...stretch, settled: [] }, generation);\n    void this.#storage.forget(stretch.settled, generation).then((kept) => kept !== 'fenced' && this.#deps.settled(stretch.settled, kept));",
+          "    else this.#gather({ ...range, settled: [] }, generation);\n    void this.#storage.forget(range.settled, generation).then((kept) => kept !== 'fenced' && this.#deps.settled(range.settled, kept));",
       },
     ],
   },
@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a gap in the log is not noticed",
     finds: ["every tab shows what the server has in its view"],
-    edits: [{ file: `${core}/log/rows.ts`, find: '  if (stretch.from > position) return "gap";', replace: "" }],
+    edits: [{ file: `${core}/log/rows.ts`, find: '  if (range.from > position) return "gap";', replace: "" }],
   },
   {
     name: "on a new log what was confirmed on the old one is not offered",

@@ -51,7 +51,7 @@ export interface Storage {
    * Stores a range of the log, then deletes the writes that it settled. "gap": the store has not read up to `from`, or
    * has read another log, so nothing was written.
    */
-  keepRows(stretch: StoredLogRange, generation: number): Promise<Kept | "fenced" | "gap">;
+  keepRows(range: StoredLogRange, generation: number): Promise<Kept | "fenced" | "gap">;
   /**
    * Stores one chunk of a snapshot in one transaction. "gap": the stored chunks belong to another snapshot, so nothing
    * was written.

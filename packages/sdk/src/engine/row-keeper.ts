@@ -32,10 +32,10 @@ export class RowKeeper {
     this.#deps = deps;
   }
 
-  keep(stretch: LogRange, generation: number): void {
+  keep(range: LogRange, generation: number): void {
     // All rows are about to be stored, including this range.
-    if (this.#replacing) this.keepAll(stretch.settled, generation);
-    else this.#gather(stretch, generation);
+    if (this.#replacing) this.keepAll(range.settled, generation);
+    else this.#gather(range, generation);
     this.#go();
   }
 
@@ -75,8 +75,8 @@ export class RowKeeper {
     const gathered = this.#gathered;
     this.#gathered = undefined;
     if (!gathered) return;
-    const { generation, changes, ...stretch } = gathered;
-    const kept = await this.#storage.keepRows({ ...stretch, changes: [...changes.values()] }, generation);
+    const { generation, changes, ...range } = gathered;
+    const kept = await this.#storage.keepRows({ ...range, changes: [...changes.values()] }, generation);
     if (kept === "fenced") this.#deps.fenced(generation);
     // Another tab has stored rows before, or the store contains another log: store all rows of this tab.
     else if (kept === "gap") this.keepAll(gathered.settled, generation);

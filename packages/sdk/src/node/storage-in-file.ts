@@ -181,7 +181,7 @@ export function storageInFile(file: StoreFile): Storage {
 
     forget: (places, generation) => fenced(generation, () => forget(places)),
 
-    keepRows: (stretch, generation) => fenced(generation, () => keepRows(stretch)),
+    keepRows: (range, generation) => fenced(generation, () => keepRows(range)),
 
     keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
 

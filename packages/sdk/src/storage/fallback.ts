@@ -84,7 +84,7 @@ export function withMemoryFallback(
     readQueue: (seen) => run((storage) => storage.readQueue(seen)),
     keep: (mutations, generation) => run((storage) => storage.keep(mutations, generation)),
     forget: (places, generation) => run((storage) => storage.forget(places, generation)),
-    keepRows: (stretch, generation) => run((storage) => storage.keepRows(stretch, generation)),
+    keepRows: (range, generation) => run((storage) => storage.keepRows(range, generation)),
     keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
     own: (owner, instead) => run((storage) => storage.own(owner, instead)),
     /** From now on nothing is written to the disk, because it is being deleted. */

@@ -148,9 +148,9 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     forget: (places, generation) =>
       withDatabase((db) => fenced(db, [db.mutations], generation, (lead) => forget(db, lead, places))),
 
-    keepRows: async (stretch, generation) => {
-      const rows = stretch.changes.map(storedChange);
-      const kept = await withDatabase((db) => keepRows(db, stretch, rows, generation));
+    keepRows: async (range, generation) => {
+      const rows = range.changes.map(storedChange);
+      const kept = await withDatabase((db) => keepRows(db, range, rows, generation));
       if (kept === "gap" || kept === "fenced") return kept;
       tombstones.note(rows);
       prune(generation);

@@ -218,13 +218,13 @@ export const storageContract: readonly StorageCheck[] = [
       const storage = await open();
       await storage.open("c");
       const { generation } = await storage.takeLead();
-      const stretch = { logId: "log", from: 8, to: 9, changes: [], settled: [] };
-      same(await storage.keepRows(stretch, generation), "gap");
+      const range = { logId: "log", from: 8, to: 9, changes: [], settled: [] };
+      same(await storage.keepRows(range, generation), "gap");
       await storage.keepPage(page(5, ["s1"]), generation);
-      same(await storage.keepRows(stretch, generation), "gap");
-      same(await storage.keepRows({ ...stretch, logId: "other", from: 5 }, generation), "gap");
+      same(await storage.keepRows(range, generation), "gap");
+      same(await storage.keepRows({ ...range, logId: "other", from: 5 }, generation), "gap");
       // Behind what is kept already: nothing to do, and nothing goes back.
-      same(await storage.keepRows({ ...stretch, from: 1, to: 2 }, generation), {});
+      same(await storage.keepRows({ ...range, from: 1, to: 2 }, generation), {});
       same((await (await open()).open("c")).rows.position, 5);
     },
   },
@@ -308,11 +308,11 @@ export const storageContract: readonly StorageCheck[] = [
       same([(await one.readQueue()).generation, (await two.readQueue()).generation], [generation, generation]);
       const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
       const change = { record: { model: "slide", id: "s1" }, value: undefined };
-      const stretch = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
+      const range = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
       const answers = [
         await one.keep(parked, old),
         await one.forget(places, old),
-        await one.keepRows(stretch, old),
+        await one.keepRows(range, old),
         await one.keepPage({ ...page(9, []), cursor: null }, old),
       ];
       same(answers, ["fenced", "fenced", "fenced", "fenced"]);
@@ -322,7 +322,7 @@ export const storageContract: readonly StorageCheck[] = [
         stored.mutations.map((m) => [m.clientTxId, m.stage.phase]),
         [["a", "queued"]],
       );
-      same(await two.keepRows(stretch, generation), { change: 1 });
+      same(await two.keepRows(range, generation), { change: 1 });
     },
   },
   {

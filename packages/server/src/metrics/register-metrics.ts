@@ -91,7 +91,7 @@ function measureProcess({ counter, gauge }: Metrics): void {
 /** Read from the database, so these cover all processes together. */
 function measureWebhooks({ gauge }: Metrics, pool: Database): void {
   let asking: ReturnType<typeof readWebhookBacklog> | undefined;
-  const standing = () => {
+  const backlog = () => {
     asking ??= readWebhookBacklog(pool).finally(() => {
       asking = undefined;
     });
@@ -101,13 +101,13 @@ function measureWebhooks({ gauge }: Metrics, pool: Database): void {
     "holdfast_webhook_endpoints",
     "Webhook endpoints, by status; failing: enabled, but not accepting its next delivery.",
     async () => {
-      const { enabled, failing, disabled } = await standing();
+      const { enabled, failing, disabled } = await backlog();
       return Object.entries({ enabled, failing, disabled }).map(([status, count]) => [count, { status }] as const);
     },
   );
   gauge(
     "holdfast_webhook_lag_entries",
     "Log entries that the slowest endpoint is behind, without disabled endpoints.",
-    async () => (await standing()).lag,
+    async () => (await backlog()).lag,
   );
 }

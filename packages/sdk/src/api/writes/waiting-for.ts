@@ -23,7 +23,7 @@ export interface WaitingFor {
  * Conflicts are recomputed only if one of their records or writes has changed.
  */
 export function waitingFor(deps: WriteDeps): WaitingFor {
-  let known: ReadonlyMap<string, { readonly dispute: OpenConflict; readonly conflict: Conflict }> = new Map();
+  let known: ReadonlyMap<string, { readonly open: OpenConflict; readonly conflict: Conflict }> = new Map();
   let conflicts: readonly Conflict[] = [];
   /** The records of the conflicts and the waiting writes at the last computation. Undefined: stale. */
   let basis: { readonly records: ReadonlySet<string>; readonly waiting: readonly string[] } | undefined;
@@ -33,7 +33,7 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
   function isStale(state: ClientState): boolean {
     if (!basis || basis.waiting !== state.queue.waiting || state.touched === "everything") return true;
     const position = state.rows.position ?? 0;
-    for (const { dispute } of known.values()) if (!dispute.seen && position >= dispute.heldAtSyncId) return true;
+    for (const { open } of known.values()) if (!open.seen && position >= open.heldAtSyncId) return true;
     return state.touched.some((key) => basis?.records.has(key));
   }
 
@@ -44,18 +44,18 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
     conflicts(state) {
       if (basis) return conflicts;
       let [write, nth] = ["", 0];
-      const now = conflictsOf(state).map((dispute) => {
+      const now = conflictsOf(state).map((open) => {
         // A write has one conflict per notification, in a fixed order.
-        nth = dispute.clientTxId === write ? nth + 1 : 0;
-        write = dispute.clientTxId;
+        nth = open.clientTxId === write ? nth + 1 : 0;
+        write = open.clientTxId;
         const key = `${write} ${nth}`;
         const before = known.get(key);
-        const isSame = before !== undefined && jsonEqual(asJson(before.dispute), asJson(dispute));
-        const conflict = isSame ? before.conflict : conflictOf(deps, dispute, state.rows.position ?? 0);
-        return [key, { dispute, conflict }] as const;
+        const isSame = before !== undefined && jsonEqual(asJson(before.open), asJson(open));
+        const conflict = isSame ? before.conflict : conflictOf(deps, open, state.rows.position ?? 0);
+        return [key, { open, conflict }] as const;
       });
       known = new Map(now);
-      basis = { records: new Set(now.map(([, { dispute }]) => recordKey(dispute))), waiting: state.queue.waiting };
+      basis = { records: new Set(now.map(([, { open }]) => recordKey(open))), waiting: state.queue.waiting };
       conflicts = same(
         conflicts,
         now.map(([, { conflict }]) => conflict),
@@ -75,9 +75,9 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
   };
 }
 
-function conflictOf(deps: WriteDeps, dispute: OpenConflict, position: number): Conflict {
-  const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = dispute;
-  const { code: reason = "stale", holders = [] } = dispute.claim ?? {};
+function conflictOf(deps: WriteDeps, open: OpenConflict, position: number): Conflict {
+  const { clientTxId, model, id, action, fields, mine, base, theirs, writtenBy, observedSyncId } = open;
+  const { code: reason = "stale", holders = [] } = open.claim ?? {};
   const asOf = Math.max(position, observedSyncId);
   return {
     clientTxId,
@@ -117,4 +117,4 @@ function attentionOf(deps: WriteDeps, parked: ReturnType<typeof rejectedOf>[numb
   };
 }
 
-const asJson = (dispute: OpenConflict) => dispute as unknown as { readonly [key: string]: Json };
+const asJson = (open: OpenConflict) => open as unknown as { readonly [key: string]: Json };

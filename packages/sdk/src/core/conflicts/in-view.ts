@@ -8,13 +8,13 @@ import { type OpenConflict, without } from "./conflict.ts";
  * Restates a conflicted write as if its author had seen the changes of others, so that the server no longer finds it
  * stale.
  */
-export function inView(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
-  const seenOf = new Map(disputes.map((d) => [recordKey(d), d.observedSyncId]));
+export function inView(held: Mutation, conflicts: readonly OpenConflict[]): Mutation {
+  const seenOf = new Map(conflicts.map((d) => [recordKey(d), d.observedSyncId]));
   const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
   return {
     ...held,
     operations: held.operations.map((o) => ({
-      ...withoutClaim(o, disputes),
+      ...withoutClaim(o, conflicts),
       readAt: latest(o.readAt, seenOf.get(recordKey(o))),
     })),
     reads: held.reads.map((premise) => ({
@@ -25,8 +25,8 @@ export function inView(held: Mutation, disputes: readonly OpenConflict[]): Mutat
 }
 
 /** If "mine" is kept for a deleted record, the record is restored first, with mine on top. */
-export function broughtBack(held: Mutation, disputes: readonly OpenConflict[]): Mutation {
-  const deleted = new Set(disputes.filter((d) => d.theirs === null).map(recordKey));
+export function broughtBack(held: Mutation, conflicts: readonly OpenConflict[]): Mutation {
+  const deleted = new Set(conflicts.filter((d) => d.theirs === null).map(recordKey));
   const operations = held.operations.map((o): MutationOperation => {
     const row = deleted.has(recordKey(o)) ? held.lost?.[recordKey(o)] : undefined;
     if (!row || o.action !== "update") return o;
@@ -41,19 +41,19 @@ export function broughtBack(held: Mutation, disputes: readonly OpenConflict[]): 
  */
 export function withoutContested(
   o: MutationOperation,
-  disputes: readonly OpenConflict[],
+  conflicts: readonly OpenConflict[],
   which: "held" | "later",
 ): readonly MutationOperation[] {
-  const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
-  if (!dispute || o.action === "create") return [o];
+  const conflict = conflicts.find((d) => recordKey(d) === recordKey(o));
+  if (!conflict || o.action === "create") return [o];
   if (o.action !== "update") return which === "held" ? [] : [o];
-  const data = without(o.data ?? {}, dispute.fields);
+  const data = without(o.data ?? {}, conflict.fields);
   return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
 }
 
 /** What remains to be sent of a write with a claim conflict. */
-export const withoutClaim = (o: MutationOperation, disputes: readonly OpenConflict[]): MutationOperation =>
-  disputes.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
+export const withoutClaim = (o: MutationOperation, conflicts: readonly OpenConflict[]): MutationOperation =>
+  conflicts.some((d) => d.claim && recordKey(d) === recordKey(o)) ? unclaimed(o) : o;
 
 function seenBy(
   { group, model, id }: Premise,

@@ -90,8 +90,8 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   for (const write of writes.slice(landed + 1)) {
     if (write.stage.phase === "parked") continue;
     if (write.stage.phase === "held") {
-      const dispute = openConflictOn(state, write, key);
-      if (dispute) contested = { fields: dispute.fields, upTo: write.stage.heldAfter };
+      const conflict = openConflictOn(state, write, key);
+      if (conflict) contested = { fields: conflict.fields, upTo: write.stage.heldAfter };
     }
     for (const { action, id, model: name, data } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;

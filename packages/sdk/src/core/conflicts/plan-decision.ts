@@ -20,11 +20,11 @@ export function planFor(state: ClientState, clientTxId: string, decision: Decisi
   if (write && phase === "parked" && decision.kind === "edit")
     return { write, instead: edited(state, write, decision.operations), again: [] };
   if (!write || phase !== "held" || !("asOf" in decision)) return undefined;
-  const disputes = openConflictsOf(state, write).map((d) => asSeen(d, decision.asOf));
-  const followers = followersOf(state, write, disputes);
-  if (decision.kind === "keep-mine") return keepMine(write, disputes, followers);
-  if (decision.kind === "merge") return merge(write, disputes, followers, decision);
-  return takeTheirs(write, disputes, followers);
+  const conflicts = openConflictsOf(state, write).map((d) => asSeen(d, decision.asOf));
+  const followers = followersOf(state, write, conflicts);
+  if (decision.kind === "keep-mine") return keepMine(write, conflicts, followers);
+  if (decision.kind === "merge") return merge(write, conflicts, followers, decision);
+  return takeTheirs(write, conflicts, followers);
 }
 
 /** Rewrites the operations against the current values. */
@@ -33,52 +33,52 @@ function edited(state: ClientState, write: Mutation, operations: readonly NewOpe
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */
-const asSeen = (dispute: OpenConflict, asOf: number): OpenConflict => ({
-  ...dispute,
-  observedSyncId: Math.min(dispute.observedSyncId, Math.max(asOf, dispute.heldAtSyncId)),
+const asSeen = (conflict: OpenConflict, asOf: number): OpenConflict => ({
+  ...conflict,
+  observedSyncId: Math.min(conflict.observedSyncId, Math.max(asOf, conflict.heldAtSyncId)),
 });
 
 type Writes = readonly Mutation[];
 type OpenConflicts = readonly OpenConflict[];
 
-function keepMine(held: Mutation, disputes: OpenConflicts, followers: Writes): Plan {
-  const instead = broughtBack(inView(held, disputes), disputes);
-  return { write: held, instead, again: rebased(followers, disputes) };
+function keepMine(held: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
+  const instead = broughtBack(inView(held, conflicts), conflicts);
+  return { write: held, instead, again: rebased(followers, conflicts) };
 }
 
 function merge(
   held: Mutation,
-  disputes: OpenConflicts,
+  conflicts: OpenConflicts,
   followers: Writes,
   decision: Extract<Decision, { kind: "merge" }>,
 ): Plan {
-  const answered = disputes.filter((d) => recordKey(d) === recordKey(decision));
+  const answered = conflicts.filter((d) => recordKey(d) === recordKey(decision));
   const contested = answered.flatMap((d) => d.fields);
-  const mine = broughtBack(inView(held, disputes), disputes);
+  const mine = broughtBack(inView(held, conflicts), conflicts);
   const operations = mine.operations.map((o): MutationOperation => {
     if (recordKey(o) !== recordKey(decision)) return o;
     const rest = without(o.data ?? {}, contested);
     return { ...o, action: o.action === "create" ? "create" : "update", data: { ...rest, ...decision.patch } };
   });
   // Later writes to this record are part of "mine", which the patch replaces. Later writes to other records stay.
-  const again = withoutFields(rebased(followers, disputes), answered);
+  const again = withoutFields(rebased(followers, conflicts), answered);
   return { write: held, instead: { ...mine, operations }, again };
 }
 
-function takeTheirs(held: Mutation, disputes: OpenConflicts, followers: Writes): Plan {
+function takeTheirs(held: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
   // A changed premise affects the whole commit, not only one record.
-  const premiseMoved = disputes.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
-  const mine = inView(held, disputes);
-  const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, disputes, "held"));
+  const premiseMoved = conflicts.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
+  const mine = inView(held, conflicts);
+  const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, conflicts, "held"));
   const instead = operations.length > 0 ? { ...mine, operations } : undefined;
-  return { write: held, instead, again: withoutFields(followers, disputes) };
+  return { write: held, instead, again: withoutFields(followers, conflicts) };
 }
 
 /** Later writes to the conflicting records that are on disk and not sent: the server has not tried them. */
-function followersOf({ queue }: ClientState, held: Mutation, disputes: OpenConflicts): Writes {
+function followersOf({ queue }: ClientState, held: Mutation, conflicts: OpenConflicts): Writes {
   const followers = new Set<Mutation>();
-  for (const dispute of disputes) {
-    const writes = onRecord(queue, recordKey(dispute));
+  for (const conflict of conflicts) {
+    const writes = onRecord(queue, recordKey(conflict));
     for (const write of writes.slice(writes.indexOf(held) + 1))
       if (write.stage.phase === "queued") followers.add(write);
   }
@@ -89,21 +89,21 @@ function followersOf({ queue }: ClientState, held: Mutation, disputes: OpenConfl
  * Rebases later writes onto theirs where a person has seen theirs: in the conflicting fields, and in all fields once
  * the rows have read that far. The server checks the other fields.
  */
-const rebased = (followers: Writes, disputes: OpenConflicts): Writes =>
+const rebased = (followers: Writes, conflicts: OpenConflicts): Writes =>
   followers.map((follower) => ({
     ...follower,
     operations: follower.operations.map((o) => {
-      const dispute = disputes.find((d) => recordKey(d) === recordKey(o));
-      if (!dispute) return o;
-      if (dispute.claim) return { ...unclaimed(o), readAt: Math.max(o.readAt ?? 0, dispute.observedSyncId) };
+      const conflict = conflicts.find((d) => recordKey(d) === recordKey(o));
+      if (!conflict) return o;
+      if (conflict.claim) return { ...unclaimed(o), readAt: Math.max(o.readAt ?? 0, conflict.observedSyncId) };
       const written = o.action === "update" ? Object.keys(o.data ?? {}) : undefined;
-      if (!dispute.seen && !written?.every((field) => dispute.fields.includes(field))) return o;
-      return { ...o, readAt: Math.max(o.readAt ?? 0, dispute.observedSyncId) };
+      if (!conflict.seen && !written?.every((field) => conflict.fields.includes(field))) return o;
+      return { ...o, readAt: Math.max(o.readAt ?? 0, conflict.observedSyncId) };
     }),
   }));
 
-const withoutFields = (followers: Writes, disputes: OpenConflicts): Writes =>
+const withoutFields = (followers: Writes, conflicts: OpenConflicts): Writes =>
   followers.map((follower) => ({
     ...follower,
-    operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, disputes), disputes, "later")),
+    operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, conflicts), conflicts, "later")),
   }));

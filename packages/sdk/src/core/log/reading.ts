@@ -16,12 +16,12 @@ import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Handles log entries from the stream or from a read. */
-export function onLogRange(draft: Draft, stretch: LogRange): void {
+export function onLogRange(draft: Draft, range: LogRange): void {
   const { rows, reading } = draft.state;
-  const read = readRange(rows, stretch);
+  const read = readRange(rows, range);
   if (read === "known") return;
   if (read === "gap") {
-    const missing = Math.max(reading.missing ?? 0, stretch.to);
+    const missing = Math.max(reading.missing ?? 0, range.to);
     return set(draft, { reading: { ...reading, missing } });
   }
   // Erased data must not be kept for a person who wants to restore the record.
@@ -33,19 +33,19 @@ export function onLogRange(draft: Draft, stretch: LogRange): void {
     draft,
     read.changes.map((change) => recordKey(change.record)),
   );
-  markLanded(draft, stretch);
+  markEchoed(draft, range);
   const settled = settle(draft);
-  const missing = reading.missing !== undefined && reading.missing > stretch.to ? reading.missing : undefined;
+  const missing = reading.missing !== undefined && reading.missing > range.to ? reading.missing : undefined;
   set(draft, { reading: { ...draft.state.reading, missing } });
-  const from = Math.max(stretch.from, rows.position ?? 0);
+  const from = Math.max(range.from, rows.position ?? 0);
   const { logId = "", viewHash } = rows;
   const { generation, tabs } = draft.state;
   if (generation === undefined) return;
-  ask(draft, { do: "keepRows", logId, from, to: stretch.to, changes: read.changes, settled, generation });
+  ask(draft, { do: "keepRows", logId, from, to: range.to, changes: read.changes, settled, generation });
   if (tabs.listening)
     ask(draft, {
       do: "post",
-      message: { type: "log", logId, viewHash, from, to: stretch.to, entries: stretch.entries },
+      message: { type: "log", logId, viewHash, from, to: range.to, entries: range.entries },
     });
 }
 
@@ -84,9 +84,9 @@ function forgetLost(draft: Draft, keys: readonly string[]): void {
  * Marks writes whose log entry has arrived, with or without a receipt. The row contains the write now, and perhaps
  * later writes of others.
  */
-function markLanded(draft: Draft, stretch: LogRange): void {
+function markEchoed(draft: Draft, range: LogRange): void {
   const landed = new Map<string, Mutation>();
-  for (const entry of stretch.entries) {
+  for (const entry of range.entries) {
     const mutation = landed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
     const key = recordKey(entry);
     // The write of another tab has not been posted yet. Remember its name: when it arrives, the rows include it

@@ -61,12 +61,12 @@ export interface LogRange {
 }
 
 /** Applies a range of the log. Skips positions that were read before; "gap": positions before the range are missing. */
-export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
+export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
   const { position } = rows;
-  if (position === undefined || stretch.to <= position) return "known";
-  if (stretch.from > position) return "gap";
+  if (position === undefined || range.to <= position) return "known";
+  if (range.from > position) return "gap";
   const latest = new Map<string, RowChange>();
-  for (const entry of stretch.entries) {
+  for (const entry of range.entries) {
     if (entry.syncId <= position) continue;
     const record: RecordRef = { model: entry.model, id: entry.id };
     const key = recordKey(record);
@@ -77,7 +77,7 @@ export function readRange(rows: Rows, stretch: LogRange): { rows: Rows; changes:
     latest.set(key, { record, value: rowAfter(before, entry), ...(entry.verb === "erased" && { erased: true }) });
   }
   const changes = [...latest.values()];
-  return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: stretch.to }, changes };
+  return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: range.to }, changes };
 }
 
 /** Reuses previous row objects whose data is unchanged, so that views of them do not render again. */

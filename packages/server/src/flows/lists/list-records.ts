@@ -56,7 +56,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     if (isRefusal(filters)) return filters;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
-    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as PageEnd | undefined);
+    const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const descending = order === "desc";
@@ -70,7 +70,8 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     return {
       model: declared.name,
       records: records.map(({ data }) => data),
-      nextCursor: hasMore && last ? cursors.seal(context, { value: last.value, id: last.id } satisfies PageEnd) : null,
+      nextCursor:
+        hasMore && last ? cursors.encode(context, { value: last.value, id: last.id } satisfies PageEnd) : null,
       stamp,
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),

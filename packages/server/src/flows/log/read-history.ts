@@ -51,7 +51,7 @@ export const readHistory =
     const groups = scope?.groups && [...scope.groups].sort();
     const { syncId: stamp, logId, trimmedTo } = await readHead(db, tenant);
     const context = JSON.stringify(["history", logId, key, id, order, groups ?? null]);
-    const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as HistoryCursor | undefined);
+    const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as HistoryCursor | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const name = { tenant, model: key, id };
     const descending = order === "desc";
@@ -62,7 +62,7 @@ export const readHistory =
     const last = entries.at(-1);
     return {
       entries: entries.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),
-      nextCursor: hasMore && last ? cursors.seal(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
+      nextCursor: hasMore && last ? cursors.encode(context, { syncId: last.syncId } satisfies HistoryCursor) : null,
       stamp,
       logId,
       trimmedTo,

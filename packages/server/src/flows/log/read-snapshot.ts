@@ -55,7 +55,7 @@ async function readPage(
   if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
   const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null]);
-  const from = cursor === undefined ? undefined : (cursors.open(context, cursor) as SnapshotCursor | undefined);
+  const from = cursor === undefined ? undefined : (cursors.decode(context, cursor) as SnapshotCursor | undefined);
   if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
   // If the log was replaced, or a push rewrote rows, between two pages, the snapshot would mix two states.
   if (from && (from.logId !== head.logId || from.rowsVersion !== schema.rowsVersion))
@@ -72,7 +72,7 @@ async function readPage(
   const { logId } = head;
   const { rowsVersion } = schema;
   const next = page.hasMore
-    ? cursors.seal(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
+    ? cursors.encode(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });

@@ -74,13 +74,13 @@ export function scopedTokenFlows(
     },
     async list({ tenant }, kind, { limit, cursor, participantId }) {
       const context = JSON.stringify([kind, tenant, participantId ?? null]);
-      const after = cursor === undefined ? undefined : (cursors.open(context, cursor) as TokenQuestion["after"]);
+      const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as TokenQuestion["after"]);
       if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
       const found = await listTokens(db, { tenant, kind, participantId, after, limit: limit + 1 });
       const tokens = found.slice(0, limit);
       const last = tokens.at(-1);
       const more = found.length > limit && last !== undefined;
-      return { tokens, nextCursor: more ? cursors.seal(context, { at: last.issuedAt, id: last.id }) : null };
+      return { tokens, nextCursor: more ? cursors.encode(context, { at: last.issuedAt, id: last.id }) : null };
     },
     read: async ({ tenant }, kind, id) => (isRecordId(id) ? await readToken(db, { tenant, kind, id }) : undefined),
     async rotate({ tenant }, id, { graceSeconds = 0, ttlSeconds = limits.capabilityTtlSeconds }) {

@@ -167,12 +167,12 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
     async attempts({ tenant }, id, { limit, cursor }) {
       if (!isRecordId(id) || !(await readEndpoint(db, tenant, id))) return undefined;
       const context = JSON.stringify(["webhook_attempts", tenant, id]);
-      const last = cursor === undefined ? undefined : (cursors.open(context, cursor) as { nth: number } | undefined);
+      const last = cursor === undefined ? undefined : (cursors.decode(context, cursor) as { nth: number } | undefined);
       if (cursor !== undefined && !last) return refuse("invalid_cursor", { param: "starting_after" });
       const found = await listAttempts(db, tenant, id, { before: last?.nth, limit: limit + 1 });
       const attempts = found.slice(0, limit);
       const more = found.length > limit;
-      return { attempts, nextCursor: more ? cursors.seal(context, { nth: attempts.at(-1)?.nth }) : null };
+      return { attempts, nextCursor: more ? cursors.encode(context, { nth: attempts.at(-1)?.nth }) : null };
     },
   };
 }

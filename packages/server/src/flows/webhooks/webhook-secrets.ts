@@ -21,7 +21,7 @@ export interface WebhookSecrets {
   open(endpoint: Endpoint, now: number): string[] | undefined;
 }
 
-export function webhookSecrets({ encrypt: seal, decrypt: open }: Encryption): WebhookSecrets {
+export function webhookSecrets({ encrypt, decrypt }: Encryption): WebhookSecrets {
   /** Cache of decrypted secrets: every delivery needs one. */
   const opened = new Map<string, string>();
 
@@ -29,7 +29,7 @@ export function webhookSecrets({ encrypt: seal, decrypt: open }: Encryption): We
     const key = `${owner} ${sealed.toString("latin1")}`;
     const known = opened.get(key);
     if (known !== undefined) return known;
-    const text = open(sealed, owner);
+    const text = decrypt(sealed, owner);
     if (opened.size >= MOST_OPENED) opened.clear();
     if (text !== undefined) opened.set(key, text);
     return text;
@@ -38,7 +38,7 @@ export function webhookSecrets({ encrypt: seal, decrypt: open }: Encryption): We
   return {
     make(owner) {
       const secret = `whsec_${randomBytes(webhookLimits.secretBytes).toString("base64")}`;
-      return { secret, sealed: seal(secret, ownerOf(owner)) };
+      return { secret, sealed: encrypt(secret, ownerOf(owner)) };
     },
     open(endpoint, now) {
       const { secret, oldSecret, oldSecretUntil } = endpoint;
@@ -60,23 +60,20 @@ const ownerOf = ({ organization, id }: Pick<Endpoint, "organization" | "id">): s
  * Encrypts again everything that an older master key encrypted, so that the older key can be removed. Returns how many
  * secrets cannot be decrypted.
  */
-export async function reencryptSecrets(
-  db: Database,
-  { encrypt: seal, decrypt: open, keyName: mark }: Encryption,
-): Promise<number> {
+export async function reencryptSecrets(db: Database, { encrypt, decrypt, keyName }: Encryption): Promise<number> {
   let unreadable = 0;
-  for (const { tenant, id } of await listStaleSecrets(db, mark))
+  for (const { tenant, id } of await listStaleSecrets(db, keyName))
     await transaction(db, async (tx) => {
       const endpoint = await lockEndpoint(tx, tenant, id);
       if (!endpoint) return;
       const owner = ownerOf(endpoint);
       const again = (sealed: Buffer): Buffer => {
-        const text = open(sealed, owner);
-        return text === undefined ? sealed : seal(text, owner);
+        const text = decrypt(sealed, owner);
+        return text === undefined ? sealed : encrypt(text, owner);
       };
       const secret = again(endpoint.secret);
       const oldSecret = endpoint.oldSecret && again(endpoint.oldSecret);
-      if (open(secret, owner) === undefined) unreadable++;
+      if (decrypt(secret, owner) === undefined) unreadable++;
       if (secret !== endpoint.secret || oldSecret !== endpoint.oldSecret)
         await updateEndpoint(tx, { ...endpoint, secret, oldSecret });
     });

@@ -64,11 +64,11 @@ export function createPresenceRoom(): PresenceRoom {
   const peers = new Map<string, Map<string, Standing>>();
   const participantBySession = new Map<string, string>();
   /** Participants that the members know of, and participants that may have changed. */
-  const told = new Set<string>();
-  const stirred = new Set<string>();
+  const announced = new Set<string>();
+  const changed = new Set<string>();
   let newest = 0;
 
-  const standingOf = (session: string): Standing | undefined => {
+  const presentOf = (session: string): Standing | undefined => {
     const participant = participantBySession.get(session);
     return participant === undefined ? undefined : peers.get(participant)?.get(session);
   };
@@ -92,7 +92,7 @@ export function createPresenceRoom(): PresenceRoom {
     participantBySession.delete(session);
     sessions.delete(session);
     if (sessions.size === 0) peers.delete(participant);
-    stirred.add(participant);
+    changed.add(participant);
   }
 
   const sessionsOf = (participant: string): readonly Attendee[] =>
@@ -103,9 +103,9 @@ export function createPresenceRoom(): PresenceRoom {
       return newest;
     },
     has: (session) => participantBySession.has(session),
-    attendee: (session) => standingOf(session)?.attendee,
+    attendee: (session) => presentOf(session)?.attendee,
     say(attendee) {
-      const before = standingOf(attendee.session);
+      const before = presentOf(attendee.session);
       newest = Math.max(newest, attendee.spokeAt);
       // Members do not see whether a connection is broken, so coming back unchanged is no news.
       if (before && isSame(before.attendee, attendee)) {
@@ -115,7 +115,7 @@ export function createPresenceRoom(): PresenceRoom {
       // A socket may send another hello as a different participant.
       if (before && nameOf(before.attendee) !== nameOf(attendee)) leave(attendee.session);
       const sessions = put(attendee, false);
-      stirred.add(nameOf(attendee));
+      changed.add(nameOf(attendee));
       const replaced = [...sessions.values()].filter(
         ({ isBroken, attendee: other }) => isBroken && isDevice(other, attendee),
       );
@@ -123,7 +123,7 @@ export function createPresenceRoom(): PresenceRoom {
       return replaced.map(({ attendee: other }) => other.session);
     },
     isSaid(attendee) {
-      const before = standingOf(attendee.session);
+      const before = presentOf(attendee.session);
       if (!before || before.isBroken || !isSame(before.attendee, { ...attendee, spokeAt: before.attendee.spokeAt }))
         return false;
       const spoke = [...(peers.get(nameOf(attendee))?.values() ?? [])].map(({ attendee: { spokeAt } }) => spokeAt);
@@ -131,9 +131,9 @@ export function createPresenceRoom(): PresenceRoom {
     },
     leave,
     breakOff(session) {
-      const standing = standingOf(session);
-      if (!standing) return false;
-      const { attendee } = standing;
+      const present = presentOf(session);
+      if (!present) return false;
+      const { attendee } = present;
       const isBack = [...(peers.get(nameOf(attendee))?.values() ?? [])].some(
         ({ attendee: other, isBroken }) => !isBroken && isDevice(other, attendee) && other.spokeAt > attendee.spokeAt,
       );
@@ -143,14 +143,14 @@ export function createPresenceRoom(): PresenceRoom {
     },
     news() {
       const [joined, updated, left]: [Attendee[][], Attendee[][], string[]] = [[], [], []];
-      for (const participant of stirred) {
+      for (const participant of changed) {
         const sessions = [...sessionsOf(participant)];
-        if (sessions.length > 0) (told.has(participant) ? updated : joined).push(sessions);
-        else if (told.has(participant)) left.push(participant);
-        if (sessions.length > 0) told.add(participant);
-        else told.delete(participant);
+        if (sessions.length > 0) (announced.has(participant) ? updated : joined).push(sessions);
+        else if (announced.has(participant)) left.push(participant);
+        if (sessions.length > 0) announced.add(participant);
+        else announced.delete(participant);
       }
-      stirred.clear();
+      changed.clear();
       return joined.length + updated.length + left.length > 0 ? { joined, updated, left } : undefined;
     },
     everybody: () => [...peers.keys()].map(sessionsOf),
