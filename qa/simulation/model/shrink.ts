@@ -4,7 +4,7 @@ import { allSteps, type Outcome, runSchedule, type Violation } from "./run.ts";
 const MOST_RUNS = 300;
 
 /**
- * A schedule that ends in the same violation with fewer steps: first those after it go, then stretches of those before
+ * A schedule that ends in the same violation with fewer steps: first those after it go, then ranges of those before
  * it, longer ones first. Gives back its run, with the trace.
  */
 export async function shrunk(seed: number, violation: Violation): Promise<{ steps: readonly number[]; run: Outcome }> {

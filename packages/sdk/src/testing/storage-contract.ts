@@ -213,7 +213,7 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
-    rule: "a stretch that does not join what is kept, or is of another log, is not kept",
+    rule: "a range that does not join what is kept, or is of another log, is not kept",
     async check(open) {
       const storage = await open();
       await storage.open("c");

@@ -42,7 +42,7 @@ test("[R2] a row of the snapshot that is newer than an entry stays", () => {
   expect(titles(read(start, 4, 7, at(5, "a", "updated", "five"), at(7, "a", "updated", "seven")), "a")).toBe("seven");
 });
 
-test("[R3] a stretch behind a gap is not read", () => {
+test("[R3] a range behind a gap is not read", () => {
   expect(read(start, 5, 7, at(7, "a", "updated", "seven"))).toBe("gap");
   expect(read(noRows, 0, 1, at(1, "a", "created", "one"))).toBe("known");
 });
