@@ -1,5 +1,5 @@
 import type { SyncClient } from "@holdfast/sdk";
-import { lab } from "@holdfast/sdk/testing";
+import { createTestServer } from "@holdfast/sdk/testing";
 import { percentile, summarize } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
@@ -39,8 +39,14 @@ function queries(lists: number, limit: number | undefined): Query[] {
  * What a change that arrives costs the views: from the frame on the socket until each list has answered. No network
  * and no server process takes part.
  */
-export async function measureLiveLists({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
-  const { server, client: open, settle } = lab(schema);
+export async function measureLiveLists({
+  rounds,
+  say,
+}: {
+  rounds: number;
+  say(connection: string): void;
+}): Promise<Row[]> {
+  const { server, client: open, settle } = createTestServer(schema);
   const dataOf = (i: number) => ({
     title: `Slide ${(i * 7_919) % ROWS}`,
     order: i,
@@ -60,10 +66,10 @@ export async function measureLiveLists({ rounds, say }: { rounds: number; say(li
       },
       "filler",
     );
-  const { client, line } = open();
+  const { client, connection } = open();
   await client.ready();
   await settle();
-  line.quiet = true;
+  connection.quiet = true;
   const { slide: slides } = client.models;
 
   let named = 0;
@@ -75,7 +81,7 @@ export async function measureLiveLists({ rounds, say }: { rounds: number; say(li
     const entries = server.log.slice(from);
     if (entries.length !== 1) throw new Error("A change that changes nothing measures nothing.");
     const start = performance.now();
-    line.say({ frame: "entries", from, to: server.head, entries });
+    connection.say({ frame: "entries", from, to: server.head, entries });
     for (const query of live) slides.list(query);
     const took = performance.now() - start;
     if (client.status().syncId !== server.head) throw new Error("The change did not arrive.");

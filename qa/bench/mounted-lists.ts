@@ -1,4 +1,4 @@
-import { lab } from "@holdfast/sdk/testing";
+import { createTestServer } from "@holdfast/sdk/testing";
 import { summarize } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
@@ -18,9 +18,9 @@ export async function measureMountedLists({
   say,
 }: {
   rounds: number;
-  say(line: string): void;
+  say(connection: string): void;
 }): Promise<Row[]> {
-  const { server, client: open, settle } = lab(schema);
+  const { server, client: open, settle } = createTestServer(schema);
   for (let from = 0; from < ROWS; from += 1_000)
     server.commit(
       {
@@ -36,7 +36,7 @@ export async function measureMountedLists({
     );
   const rows: Row[] = [];
   for (const count of [200, 201, 1_000]) {
-    const { client, line } = open({ actor: `a${count}` });
+    const { client, connection } = open({ actor: `a${count}` });
     await client.ready();
     await settle();
     const { task } = client.models;
@@ -50,7 +50,7 @@ export async function measureMountedLists({
         shown += read().length;
       });
     }
-    line.quiet = true;
+    connection.quiet = true;
     const runs: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = process.cpuUsage();
@@ -59,7 +59,7 @@ export async function measureMountedLists({
         const data = { order: round * ROWS + i + 0.5 };
         const operations = [{ action: "update" as const, model: "task", id: `t${(i * 613) % ROWS}`, data }];
         server.commit({ clientTxId: `c${count}-${round}-${i}`, operations }, "ben");
-        line.say({ frame: "entries", from, to: server.head, entries: server.log.slice(from) });
+        connection.say({ frame: "entries", from, to: server.head, entries: server.log.slice(from) });
       }
       const { user, system } = process.cpuUsage(before);
       if (client.status().syncId !== server.head) throw new Error("The changes did not arrive.");

@@ -5,7 +5,7 @@ import { dehydrate, type Snapshot } from "@holdfast/react/server";
 import type { Lease } from "@holdfast/sdk";
 import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
 import { limits } from "@holdfast/sdk/protocol";
-import { lab } from "@holdfast/sdk/testing";
+import { createTestServer } from "@holdfast/sdk/testing";
 import { createWebhookHandler } from "@holdfast/sdk/webhooks";
 import { type RunningServer, startServer } from "@holdfast/server";
 import reference from "@holdfast/server/reference-schema.json" with { type: "json" };
@@ -46,6 +46,6 @@ export const page: Promise<Snapshot> = dehydrate(client, [["slide", { orderBy: "
 // @ts-expect-error: there is no such field to order by.
 export const noPage = dehydrate(client, [["slide", { orderBy: "titel" }]]);
 
-export const { client: open } = lab(schema);
+export const { client: open } = createTestServer(schema);
 export const pages: number = limits.bodyBytes;
 export const models: string[] = Object.keys(reference.models);

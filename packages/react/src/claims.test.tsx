@@ -1,4 +1,4 @@
-import { lab } from "@holdfast/sdk/testing";
+import { createTestServer } from "@holdfast/sdk/testing";
 import { act, cleanup, renderHook } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,13 +8,13 @@ import { boardSchema, useClaim, useClaims } from "./testing/board-schema.ts";
 let setup: Awaited<ReturnType<typeof start>>;
 
 async function start() {
-  const own = lab(boardSchema);
+  const own = createTestServer(boardSchema);
   const made = own.client({ actor: "ann" });
   await made.client.ready();
   await made.client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
   // Loaded when it is first used: here before, so that no test has to wait for it.
   await (await made.client.models.slide.claim("warm")).release();
-  made.line.requests.length = 0;
+  made.connection.requests.length = 0;
   return { ...own, ...made };
 }
 beforeEach(async () => {
@@ -32,7 +32,7 @@ const wrapper = ({ children }: { children: ReactNode }) => (
 );
 /** Without StrictMode, which renders everything twice. */
 const plain = ({ children }: { children: ReactNode }) => <SyncProvider client={setup.client}>{children}</SyncProvider>;
-const asked = () => setup.line.requests.map(({ name }) => name);
+const asked = () => setup.connection.requests.map(({ name }) => name);
 const holders = (id = "s1") => setup.server.claims.of("slide", id).claims.map((claim) => claim.actor);
 const settle = () =>
   act(async () => {
@@ -182,7 +182,7 @@ test('[V4] "skip" claims and watches nothing', async () => {
   const { result } = renderHook(() => useClaim("slide", "skip", { auto: true }), { wrapper });
   act(() => result.current.claim());
   await settle();
-  expect([asked(), setup.line.frames]).toEqual([[], []]);
+  expect([asked(), setup.connection.frames]).toEqual([[], []]);
 });
 
 test("[V1] [V11] useClaim renders when its claim changes, and each second only when asked to", async () => {
@@ -226,7 +226,7 @@ test("[V13] useClaims answers for a list, and keeps what it answered while nothi
   );
   await settle();
   await later(30);
-  expect(setup.line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
+  expect(setup.connection.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s1", "s2"] });
   const before = result.current;
   expect(before).toMatchObject({ s1: { state: "known", holders: [] }, s2: { state: "known" } });
   rerender();

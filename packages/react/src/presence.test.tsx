@@ -1,4 +1,4 @@
-import { lab } from "@holdfast/sdk/testing";
+import { createTestServer } from "@holdfast/sdk/testing";
 import { act, cleanup, renderHook } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
@@ -8,7 +8,7 @@ import { boardSchema, useMyPresence, useOthers, usePresenceStatus, useSelf } fro
 let setup: Awaited<ReturnType<typeof start>>;
 
 async function start() {
-  const own = lab(boardSchema);
+  const own = createTestServer(boardSchema);
   const ann = own.client({ actor: "ann" });
   const ben = own.client({ actor: "ben" });
   await ann.client.ready();
@@ -98,7 +98,7 @@ test("[V14] a room is entered once and left a moment after the last component, a
   await tick();
   await tick();
   expect(inside()).toEqual(["ann"]);
-  const said = setup.ann.line.frames.filter((frame) => frame.frame === "presence");
+  const said = setup.ann.connection.frames.filter((frame) => frame.frame === "presence");
   expect(said.every((frame) => frame.state !== null)).toBe(true);
   const [, set] = first.result.current;
   first.unmount();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 
 const schema = {
   models: {
@@ -17,7 +17,7 @@ const schema = {
 } as const;
 
 async function start() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const made = own.client();
   await made.client.ready();
   await own.settle();
@@ -30,14 +30,14 @@ const commitsOf = (bodies: readonly string[]) =>
   );
 
 test("[Q28] what names a record that is still to be created is sent when that is confirmed, and waits with it; others pass", async () => {
-  const { client, server, line, settle, deck, slide } = await start();
+  const { client, server, connection, settle, deck, slide } = await start();
   const no = server.refuse(({ model }) => (model === "deck" ? "capability_scope_denied" : undefined));
   deck.create({ title: "A deck" }, { id: "deck-1" });
   slide.create({ title: "Of it", deckId: "deck-1" }, { id: "child" });
   slide.update("child", { order: 1 });
   slide.create({ title: "Alone" }, { id: "other" });
   await settle();
-  expect(commitsOf(line.sent)).toEqual([["deck-1", "other"]]);
+  expect(commitsOf(connection.sent)).toEqual([["deck-1", "other"]]);
   expect(client.attention().map((item) => item.code)).toEqual(["capability_scope_denied"]);
   expect(client.pending().map((p) => [p.operations[0]?.id, p.phase])).toEqual([
     ["child", "blocked"],
@@ -46,12 +46,12 @@ test("[Q28] what names a record that is still to be created is sent when that is
   no();
   await client.attention()[0]?.retry().receipt;
   await settle();
-  expect(commitsOf(line.sent).slice(1)).toEqual([["deck-1"], ["child", "child"]]);
+  expect(commitsOf(connection.sent).slice(1)).toEqual([["deck-1"], ["child", "child"]]);
   expect(client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
 test("[Q28] a list of ids counts too; what one commit creates and names itself is one matter", async () => {
-  const { client, line, settle, deck, slide } = await start();
+  const { client, connection, settle, deck, slide } = await start();
   client.pause();
   deck.create({ title: "one" }, { id: "deck-1" });
   client.commit([
@@ -61,22 +61,22 @@ test("[Q28] a list of ids counts too; what one commit creates and names itself i
   slide.create({ tags: ["x", "deck-1"] }, { id: "s1" });
   client.resume();
   await settle();
-  expect(commitsOf(line.sent)).toEqual([["deck-1", "deck-2"], ["s1"]]);
+  expect(commitsOf(connection.sent)).toEqual([["deck-1", "deck-2"], ["s1"]]);
 });
 
 test("[Q28] a text that equals the id of a refused create, in a field that is no reference or one of another model, holds nothing up", async () => {
-  const { client, server, line, settle, deck, slide } = await start();
+  const { client, server, connection, settle, deck, slide } = await start();
   server.refuse(({ model }) => (model === "deck" ? "capability_scope_denied" : undefined));
   deck.create({ title: "A deck" }, { id: "deck-1" });
   slide.create({ title: "deck-1", order: 1 }, { id: "s1" });
   slide.create({ twin: "deck-1" }, { id: "s2" });
   await settle();
-  expect(commitsOf(line.sent)).toEqual([["deck-1", "s1", "s2"]]);
+  expect(commitsOf(connection.sent)).toEqual([["deck-1", "s1", "s2"]]);
   expect(client.status()).toMatchObject({ pending: 0, attention: 1 });
 });
 
 test("[Q29] a write that is older than receipts are kept for is not sent blindly: it waits for a person, who may send it", async () => {
-  const { client, line, settle, clock, slide, server } = await start();
+  const { client, connection, settle, clock, slide, server } = await start();
   client.pause();
   slide.create({ title: "Long ago" }, { id: "a" });
   await settle();
@@ -84,7 +84,7 @@ test("[Q29] a write that is older than receipts are kept for is not sent blindly
   slide.create({ title: "Now" }, { id: "b" });
   client.resume();
   await settle();
-  expect(commitsOf(line.sent)).toEqual([["b"]]);
+  expect(commitsOf(connection.sent)).toEqual([["b"]]);
   const [item] = client.attention();
   expect(item).toMatchObject({ code: "too_old", createdAt: Date.UTC(2030, 0, 1) });
   await item?.retry().receipt;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Claim } from "../protocol/claims/claim.ts";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 // Loaded when it is first used: here at once, so that no test has to wait for it.
 import "./claims/collab.ts";
 
@@ -12,7 +12,7 @@ const schema = {
 
 /** Ann claimed, went offline, and wrote under a claim that ended meanwhile. */
 async function away(options: { ben?: boolean; write?: boolean } = {}) {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const ann = own.client({ actor: "ann" });
   const ben = own.client({ actor: "ben" });
   await ann.client.ready();
@@ -67,16 +67,16 @@ test("[U10] keepMine while somebody holds it comes back as the same conflict, an
   (await back(setup)).keepMine();
   await settle();
   expect(ann.client.conflicts()).toMatchObject([{ reason: "claim_conflict", holders: [{ actor: "ben" }] }]);
-  const sent = ann.line.sent.length;
+  const sent = ann.connection.sent.length;
   await settle();
-  expect(ann.line.sent).toHaveLength(sent);
+  expect(ann.connection.sent).toHaveLength(sent);
   await held?.release();
   const write = ann.client.conflicts()[0]?.keepMine();
   await expect(write?.receipt).resolves.toMatchObject({ status: "confirmed" });
   await settle();
   expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 7 });
   expect(ann.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
-  const { operations } = JSON.parse(ann.line.sent.at(-1) ?? "").commits[0];
+  const { operations } = JSON.parse(ann.connection.sent.at(-1) ?? "").commits[0];
   expect(operations).toMatchObject([{ onStale: "notify", readAt: server.head - 1 }]);
   expect(operations[0].claim).toBeUndefined();
 });

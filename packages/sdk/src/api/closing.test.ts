@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { type LabOptions, lab } from "../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 import "./claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
-async function start(options: LabOptions = {}) {
-  const own = lab(schema);
+async function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   await made.client.ready();
   return { ...own, ...made, make: own.client, slides: made.client.models.slide };
 }
 
 test("[N8] a claim that waits for its record ends with the client", async () => {
-  const { client, slides, line, settle } = await start();
-  line.up = false;
+  const { client, slides, connection, settle } = await start();
+  connection.up = false;
   slides.create({ title: "One" }, { id: "s1" });
   const claim = slides.claim("s1");
   await settle();
@@ -22,17 +22,17 @@ test("[N8] a claim that waits for its record ends with the client", async () => 
 });
 
 test("[N8] a client that is being closed is not resumed", async () => {
-  const { client, line, settle } = await start();
+  const { client, connection, settle } = await start();
   const closing = client.close();
   client.resume();
   await closing;
   await settle();
-  expect(line.cut).toBeUndefined();
+  expect(connection.cut).toBeUndefined();
 });
 
 test("[N8] a drain ends with the client, its timer too", async () => {
-  const { client, slides, line, clock } = await start();
-  line.up = false;
+  const { client, slides, connection, clock } = await start();
+  connection.up = false;
   slides.create({ title: "One" });
   const drained = client.drain({ timeoutMs: 600_000 });
   await client.close();
@@ -41,8 +41,8 @@ test("[N8] a drain ends with the client, its timer too", async () => {
 });
 
 test("[N8] [D13] a closed client takes no export, and one that has not read its store exports when it has", async () => {
-  const { client, slides, line, disk, make } = await start();
-  line.up = false;
+  const { client, slides, connection, disk, make } = await start();
+  connection.up = false;
   await slides.create({ title: "One" }).queued;
   await client.close();
   const again = make({ disk, paused: true }).client;
@@ -53,10 +53,10 @@ test("[N8] [D13] a closed client takes no export, and one that has not read its 
 });
 
 test("[Q22] [R10] a drain follows its writes to the log that replaces theirs", async () => {
-  const { client, slides, server, line, clock, settle } = await start();
-  line.up = false;
-  line.socketUp = false;
-  line.cut?.();
+  const { client, slides, server, connection, clock, settle } = await start();
+  connection.up = false;
+  connection.socketUp = false;
+  connection.cut?.();
   await settle();
   slides.create({ title: "One" });
   await settle();
@@ -65,16 +65,16 @@ test("[Q22] [R10] a drain follows its writes to the log that replaces theirs", a
     isDone = true;
   });
   server.restoreTo(0, "log_2");
-  for (let i = 0; i < 20; i++) line.answers.push({ kind: "answer", status: 503, body: undefined });
-  line.up = true;
-  line.socketUp = true;
+  for (let i = 0; i < 20; i++) connection.answers.push({ kind: "answer", status: 503, body: undefined });
+  connection.up = true;
+  connection.socketUp = true;
   for (let i = 0; i < 8; i++) {
     clock.advance(1_000);
     await settle();
   }
   expect(client.pending()).toMatchObject([{ clientTxId: expect.stringMatching(/~1$/) }]);
   expect(isDone).toBe(false);
-  line.answers.length = 0;
+  connection.answers.length = 0;
   clock.advance(60_000);
   await settle();
   await drained;

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import * as select from "../core/select.ts";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 
 const schema = {
   models: {
@@ -42,7 +42,7 @@ async function conflict(
 }
 
 function people() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   return { ...own, ann: own.client({ actor: "ann" }), ben: own.client({ actor: "ben" }) };
 }
 
@@ -247,7 +247,7 @@ test("[Q13] keepMine brings back a record that was deleted meanwhile, as it was,
 test("[D9] a conflict survives a reload and can be answered then", async () => {
   const { ann, server, settle } = await conflict((own) => own.update("s1", { title: "Ann's" }));
   await ann.client.close();
-  const other = lab(schema);
+  const other = createTestServer(schema);
   Object.assign(other.server, { log: server.log, rows: server.rows });
   const { client } = other.client({ actor: "ann", disk: ann.disk });
   await client.ready();
@@ -337,7 +337,7 @@ test("[R1] once its entry has come, a write whose receipt was lost no longer cov
   const { ann, ben, settle, clock } = people();
   await ann.client.ready();
   await ben.client.ready();
-  ann.line.answers.push("lost");
+  ann.connection.answers.push("lost");
   ann.client.models.slide.create({ title: "Ann's" }, { id: "s1" });
   await settle();
   ben.client.models.slide.update("s1", { title: "Ben's" });
@@ -353,11 +353,11 @@ test("[Q14] a commit whose premise moved is given up whole, or sent again in vie
   for (const way of ["takeTheirs", "keepMine"] as const) {
     const { ann, settle } = people();
     await ann.client.ready();
-    const { client, line } = ann;
+    const { client, connection } = ann;
     const moved = { object: "stale_notification", model: "slide", id: "s1", group: "deck:d1", writtenBy: "user:ben" };
     const notification = { ...moved, readAt: 0, observedSyncId: 9, conflictingFields: [], currentValues: {} };
     const receipt = { object: "commit_receipt", status: "rejected", success: false, notifications: [notification] };
-    line.answers.push({ kind: "answer", status: 200, body: { data: [{ httpStatus: 200, ...receipt }] } });
+    connection.answers.push({ kind: "answer", status: 200, body: { data: [{ httpStatus: 200, ...receipt }] } });
     client.commit([{ action: "create", model: "slide", id: "s1", data: { title: "Mine" } }], {
       reads: [{ group: "deck:d1" }, { group: "deck:d2" }],
     });
@@ -366,8 +366,8 @@ test("[Q14] a commit whose premise moved is given up whole, or sent again in vie
     client.conflicts()[0]?.[way]();
     await settle();
     expect(client.status()).toMatchObject({ conflicts: 0, pending: 0 });
-    const sent = JSON.parse(line.sent[1] ?? '{"commits":[{}]}') as { commits: { reads?: unknown }[] };
-    if (way === "takeTheirs") expect(line.sent).toHaveLength(1);
+    const sent = JSON.parse(connection.sent[1] ?? '{"commits":[{}]}') as { commits: { reads?: unknown }[] };
+    if (way === "takeTheirs") expect(connection.sent).toHaveLength(1);
     else
       expect(sent.commits[0]?.reads).toMatchObject([
         { group: "deck:d1", readAt: 9 },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import type { Tabs } from "../engine/ports.ts";
 import { MemoryDisk } from "../storage/memory.ts";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
@@ -44,7 +44,7 @@ interface Seat {
 }
 
 async function twoTabs() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const slots: Seat[] = [];
   const open = async () => {
@@ -62,7 +62,7 @@ test.each(["before the lock", "after the lock"])(
   async (order) => {
     const { old, next, settle, server } = await twoTabs();
     // Its first request is on its way when it stands still.
-    old.line.answers.push("held back");
+    old.connection.answers.push("held back");
     for (const id of ["a", "b"]) old.client.models.slide.create({ title: id }, { id });
     await settle();
     expect(next.client.status().pending).toBe(2);
@@ -77,9 +77,9 @@ test.each(["before the lock", "after the lock"])(
     if (order === "before the lock") old.seat.listener?.fenced();
     await settle();
     expect(old.client.status()).toMatchObject({ name: "online", pending: 0, syncId: 2 });
-    const sent = old.line.sent.length;
+    const sent = old.connection.sent.length;
     await old.client.models.slide.create({ title: "c" }, { id: "c" }).receipt;
-    expect(old.line.sent).toHaveLength(sent);
+    expect(old.connection.sent).toHaveLength(sent);
     expect(server.log.map(({ id }) => id)).toEqual(["a", "b", "c"]);
     await Promise.all([old.client.close(), next.client.close()]);
   },
@@ -88,7 +88,7 @@ test.each(["before the lock", "after the lock"])(
 test("[Q33] it asks how the other one's line stands, also when all that was said meanwhile is lost", async () => {
   const { old, next, settle, server } = await twoTabs();
   old.seat.isFrozen = true;
-  old.line.up = false;
+  old.connection.up = false;
   next.seat.listener?.lead();
   await settle();
   await next.client.models.slide.create({ title: "a" }, { id: "a" }).receipt;
@@ -96,7 +96,7 @@ test("[Q33] it asks how the other one's line stands, also when all that was said
   old.seat.isFrozen = false;
   old.seat.late.length = 0;
   old.seat.listener?.fenced();
-  old.line.up = true;
+  old.connection.up = true;
   await settle();
   expect(old.client.status()).toMatchObject({ name: "online", syncId: 1 });
   expect(old.client.models.slide.get("a")).toMatchObject({ title: "a" });
@@ -108,7 +108,7 @@ test("[Q33] a tab that wakes looks at the disk first: what was given up under an
   const { old, next, settle, server } = await twoTabs();
   let refuses = true;
   server.refuse(() => (refuses ? "invalid_value" : undefined));
-  old.line.up = false;
+  old.connection.up = false;
   old.client.models.slide.create({ title: "a" }, { id: "a" });
   await settle();
   old.seat.isFrozen = true;
@@ -121,14 +121,14 @@ test("[Q33] a tab that wakes looks at the disk first: what was given up under an
   // Nobody has told it that it leads no more.
   old.seat.isFrozen = false;
   old.seat.late.length = 0;
-  old.line.up = true;
+  old.connection.up = true;
   old.signals.woke();
   await settle();
   expect(server.log).toEqual([]);
   expect(old.client.status()).toMatchObject({ pending: 0, attention: 0 });
   // It follows: what is written in it is sent by the other.
-  const sent = old.line.sent.length;
+  const sent = old.connection.sent.length;
   await old.client.models.slide.create({ title: "b" }, { id: "b" }).receipt;
-  expect([old.line.sent.length, old.seat.wants]).toEqual([sent, true]);
+  expect([old.connection.sent.length, old.seat.wants]).toEqual([sent, true]);
   await Promise.all([old.client.close(), next.client.close()]);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { checkOptions } from "../options.ts";
 import { MemoryDisk } from "../storage/memory.ts";
-import { lab } from "../testing/lab.ts";
 import { Profile } from "../testing/profile.ts";
+import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const options = { schema, url: "https://sync.example.com", getToken: () => "token" };
@@ -21,13 +21,13 @@ test("[D15] each person who is named has a store of their own", () => {
 });
 
 test("[D15] what lies in a store is sent for nobody but its owner, whoever opens it", async () => {
-  const { client: open, server, settle, clock } = lab(schema);
+  const { client: open, server, settle, clock } = createTestServer(schema);
   const disk = new MemoryDisk();
   const ann = open({ actor: "ann", disk });
   await ann.client.ready();
   await settle();
-  ann.line.up = false;
-  ann.line.cut?.();
+  ann.connection.up = false;
+  ann.connection.cut?.();
   await ann.client.models.slide.create({ title: "Ann's" }, { id: "a" }).queued;
   await ann.client.close();
 
@@ -36,7 +36,7 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
   expect(ben.client.status()).toMatchObject({
     name: "needs-auth",
     reason: expect.stringMatching(
-      /token belongs to org_lab\/test\/user\/ben, but this store belongs to org_lab\/test\/user\/ann/,
+      /token belongs to org_test\/test\/user\/ben, but this store belongs to org_test\/test\/user\/ann/,
     ),
   });
   const other = {
@@ -47,9 +47,9 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
     clock.advance(5_000);
     await settle();
   }
-  expect([server.head, ben.line.sent]).toEqual([1, []]);
+  expect([server.head, ben.connection.sent]).toEqual([1, []]);
   // Nor is anything that his token may see read into her store.
-  expect([ben.line.asked.snapshot, ben.client.models.slide.get("x")]).toEqual([0, undefined]);
+  expect([ben.connection.asked.snapshot, ben.client.models.slide.get("x")]).toEqual([0, undefined]);
   expect([ben.client.status().name, disk.rows().position]).toEqual(["needs-auth", 0]);
   await ben.client.close();
 
@@ -63,16 +63,16 @@ test("[D15] what lies in a store is sent for nobody but its owner, whoever opens
 });
 
 test("[D15] a token that changes hands under a running client stops it too", async () => {
-  const { client: open, server, settle, clock } = lab(schema);
+  const { client: open, server, settle, clock } = createTestServer(schema);
   let token = "first";
-  const { client, line } = open({ actor: "ann", getToken: () => token });
+  const { client, connection } = open({ actor: "ann", getToken: () => token });
   await client.ready();
   await settle();
   // The page signed somebody else in, and the first token ends: the line comes back as another participant.
   token = "second";
-  line.badTokens.add("first");
-  line.actor = "ben";
-  line.cut?.(4401);
+  connection.badTokens.add("first");
+  connection.actor = "ben";
+  connection.cut?.(4401);
   client.models.slide.create({ title: "Ann's" }, { id: "a" });
   for (let i = 0; i < 3; i++) {
     await settle();
@@ -81,7 +81,7 @@ test("[D15] a token that changes hands under a running client stops it too", asy
   await settle();
   expect(client.status().name).toBe("needs-auth");
   expect(server.head).toBe(0);
-  line.actor = "ann";
+  connection.actor = "ann";
   token = "third";
   for (let i = 0; i < 20; i++) {
     clock.advance(5_000);
@@ -92,26 +92,26 @@ test("[D15] a token that changes hands under a running client stops it too", asy
 
 test.each<[string, { tenant?: string; actor?: string }]>([
   ["in another organization", { tenant: "org_other/test" }],
-  ["in the other environment", { tenant: "org_lab/live" }],
+  ["in the other environment", { tenant: "org_test/live" }],
   ["another participant", { actor: "ben" }],
 ])("[D15] a store is nothing to its user %s: with or without sockets", async (_, elsewhere) => {
   for (const sockets of ["stream", "no stream", "no socket to be had"]) {
-    const own = lab(schema);
+    const own = createTestServer(schema);
     const disk = new MemoryDisk();
     const ann = own.client({ disk });
     await ann.client.ready();
     await ann.client.models.slide.create({ title: "first" }, { id: "kept" }).receipt;
     await own.settle();
-    ann.line.up = false;
-    ann.line.cut?.();
+    ann.connection.up = false;
+    ann.connection.cut?.();
     await ann.client.models.slide.create({ title: "secret" }, { id: "waiting" }).queued;
     await ann.client.close();
 
     // Another tenant has another log, whose head may lie before or behind what was read here.
-    const other = lab(schema);
+    const other = createTestServer(schema);
     other.server.logId = "log_other";
-    const { client, line } = other.client({ disk, stream: sockets === "stream" });
-    Object.assign(line, elsewhere, { socketUp: sockets === "stream" });
+    const { client, connection } = other.client({ disk, stream: sockets === "stream" });
+    Object.assign(connection, elsewhere, { socketUp: sockets === "stream" });
     for (let i = 0; i < 12; i++) {
       await other.settle();
       other.clock.advance(5_000);
@@ -119,9 +119,9 @@ test.each<[string, { tenant?: string; actor?: string }]>([
     expect(client.status(), sockets).toMatchObject({
       name: "needs-auth",
       pending: 0,
-      reason: expect.stringMatching(/this store belongs to org_lab\/test\/user\/ann/),
+      reason: expect.stringMatching(/this store belongs to org_test\/test\/user\/ann/),
     });
-    expect([line.sent, other.server.head], sockets).toEqual([[], 0]);
+    expect([connection.sent, other.server.head], sockets).toEqual([[], 0]);
     expect([client.models.slide.list(), client.models.slide.get("kept"), client.pending()]).toEqual([
       [],
       undefined,
@@ -141,16 +141,16 @@ test.each<[string, { tenant?: string; actor?: string }]>([
 });
 
 test("[D15] a store that an older version left to a participant goes to that one in the tenant of its log, and nowhere else", async () => {
-  const { client: open, server, settle } = lab(schema);
+  const { client: open, server, settle } = createTestServer(schema);
   const disk = new MemoryDisk();
   const old = open({ disk });
-  old.line.tenant = undefined;
+  old.connection.tenant = undefined;
   await old.client.ready();
   await settle();
   await old.client.close();
   expect(disk.read("").owner).toBe("user:ann");
   const elsewhere = open({ disk });
-  elsewhere.line.tenant = "org_other/test";
+  elsewhere.connection.tenant = "org_other/test";
   const { logId } = server;
   server.logId = "log_other";
   await settle();
@@ -159,19 +159,19 @@ test("[D15] a store that an older version left to a participant goes to that one
   server.logId = logId;
   const back = open({ disk });
   await settle();
-  expect([back.client.status().name, disk.read("").owner]).toEqual(["online", "org_lab/test/user/ann"]);
+  expect([back.client.status().name, disk.read("").owner]).toEqual(["online", "org_test/test/user/ann"]);
 });
 
 /** Ann's store, with one write that waits; then tabs of her profile, of which the first has Ben's token. */
 async function tabsOfAnn() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const before = own.client({ actor: "ann", disk });
   await before.client.ready();
   await before.client.models.slide.create({ title: "first" }, { id: "kept" }).receipt;
   await own.settle();
-  before.line.up = false;
-  before.line.cut?.();
+  before.connection.up = false;
+  before.connection.cut?.();
   await before.client.models.slide.create({ title: "waits" }, { id: "waiting" }).queued;
   await before.client.close();
   const profile = new Profile();
@@ -211,7 +211,7 @@ test("[D36] a tab that leads with another owner's token leaves the lead to the o
   expect(() => ben.client.models.slide.create({ title: "Ben's" })).toThrow(
     expect.objectContaining({ code: "not_owner" }),
   );
-  expect(ben.line.sent).toEqual([]);
+  expect(ben.connection.sent).toEqual([]);
 });
 
 test("[D36] of tabs that all have another owner's token none leads, until one has a token of the owner", async () => {
@@ -226,28 +226,28 @@ test("[D36] of tabs that all have another owner's token none leads, until one ha
   ]);
   expect(server.head).toBe(1);
   token = "of ann";
-  first.line.actor = "ann";
+  first.connection.actor = "ann";
   await wait(60);
   expect(said(first)).toEqual([["online", true]]);
   expect(server.log.map(({ id }) => id)).toEqual(["kept", "waiting"]);
 });
 
 test("[D15] without a socket, too, nothing goes out under a new token before the server has named its owner", async () => {
-  const { client: open, server, settle, clock } = lab(schema);
+  const { client: open, server, settle, clock } = createTestServer(schema);
   let token = "first";
-  const { client, line } = open({ actor: "ann", getToken: () => token, stream: false });
+  const { client, connection } = open({ actor: "ann", getToken: () => token, stream: false });
   await client.models.slide.create({ title: "before" }, { id: "a" }).receipt;
   await settle();
   token = "second";
-  line.badTokens.add("first");
-  line.actor = "ben";
+  connection.badTokens.add("first");
+  connection.actor = "ben";
   client.models.slide.create({ title: "after" }, { id: "b" });
   for (let i = 0; i < 4; i++) {
     await settle();
     clock.advance(5_000);
   }
-  expect([line.sent.length, server.head, client.status().name]).toEqual([1, 1, "needs-auth"]);
-  line.actor = "ann";
+  expect([connection.sent.length, server.head, client.status().name]).toEqual([1, 1, "needs-auth"]);
+  connection.actor = "ann";
   token = "third";
   for (let i = 0; i < 20; i++) {
     clock.advance(5_000);
@@ -260,7 +260,7 @@ test("[D15] without a socket, too, nothing goes out under a new token before the
 });
 
 test("[D16] who signs out says what becomes of what waits: it stays for when they come back, or all of it goes, in every tab", async () => {
-  const { client: open, server, settle } = lab(schema);
+  const { client: open, server, settle } = createTestServer(schema);
   const disk = new MemoryDisk();
   const start = async () => {
     const profile = new Profile();
@@ -270,11 +270,11 @@ test("[D16] who signs out says what becomes of what waits: it stays for when the
     return { first, second };
   };
   const one = await start();
-  one.first.line.up = false;
-  one.first.line.cut?.();
+  one.first.connection.up = false;
+  one.first.connection.cut?.();
   await one.first.client.models.slide.create({ title: "kept" }, { id: "a" }).queued;
   await expect(one.first.client.signOut({} as never)).rejects.toMatchObject({ code: "invalid_options" });
-  one.second.line.up = false;
+  one.second.connection.up = false;
   await one.first.client.signOut({ pending: "keep" });
   await settle();
   expect(disk.queue()).toHaveLength(1);
@@ -283,8 +283,8 @@ test("[D16] who signs out says what becomes of what waits: it stays for when the
 
   const two = await start();
   expect(server.head).toBe(1);
-  two.first.line.up = false;
-  two.first.line.cut?.();
+  two.first.connection.up = false;
+  two.first.connection.cut?.();
   const lost = two.second.client.models.slide.create({ title: "gone" }, { id: "b" });
   await lost.queued;
   await two.first.client.signOut({ pending: "discard" });

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../storage/memory.ts";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
 /** A client that was online once, and is opened again with an app that gives tokens, or whose backend is away. */
 async function reopened(app: { isAway: boolean; tokens: string[] }) {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const before = own.client({ disk });
   await before.client.ready();
@@ -31,14 +31,14 @@ async function reopened(app: { isAway: boolean; tokens: string[] }) {
 
 test("[N30] without a network at the start, nobody is said to be signed out, and the queue goes when it is back", async () => {
   const app = { isAway: true, tokens: [] };
-  const { client, line, names, later, server } = await reopened(app);
-  line.up = false;
+  const { client, connection, names, later, server } = await reopened(app);
+  connection.up = false;
   await client.models.slide.create({ title: "On a train" }, { id: "s1" }).queued;
   await later(120);
   expect(client.status()).toMatchObject({ name: "connecting", pending: 1, reason: expect.any(String) });
   expect(client.status().retryAt).toBeDefined();
   app.isAway = false;
-  line.up = true;
+  connection.up = true;
   await later(31);
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
   expect(server.log.map(({ id }) => id)).toEqual(["s1"]);
@@ -48,11 +48,11 @@ test("[N30] without a network at the start, nobody is said to be signed out, and
 
 test("[N30] a token that ended while the app's backend is away asks nobody to sign in", async () => {
   const app = { isAway: false, tokens: ["old"] };
-  const { client, line, names, later } = await reopened(app);
+  const { client, connection, names, later } = await reopened(app);
   expect(client.status().name).toBe("online");
   app.isAway = true;
-  line.badTokens.add("old");
-  line.cut?.();
+  connection.badTokens.add("old");
+  connection.cut?.();
   client.models.slide.create({ title: "Mine" });
   await later(30);
   expect(client.status()).toMatchObject({ name: "connecting", pending: 1 });
@@ -64,9 +64,9 @@ test("[N30] a token that ended while the app's backend is away asks nobody to si
 });
 
 test("[N30] offline is said also of one who is signed out: without a network nobody can sign in", async () => {
-  const own = lab(schema);
-  const { client, line, signals } = own.client({ getToken: () => "old" });
-  line.badTokens.add("old");
+  const own = createTestServer(schema);
+  const { client, connection, signals } = own.client({ getToken: () => "old" });
+  connection.badTokens.add("old");
   await own.settle();
   expect(client.status().name).toBe("needs-auth");
   signals.network(false);

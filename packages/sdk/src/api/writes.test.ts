@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { SyncError } from "../errors.ts";
 import { defineSchema } from "../protocol/schema/row-types.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
-import { type LabOptions, lab } from "../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
   models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
 } as const;
 
-async function start(options: LabOptions = {}) {
-  const own = lab(schema);
+async function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   await made.client.ready();
   return { ...own, ...made, slides: made.client.models.slide };
@@ -41,35 +41,35 @@ test("[Q2] a write is sent only when it is on disk", async () => {
         toDisk = () => resolve(disk.enqueue(m));
       }),
   };
-  const { slides, line, settle } = await start({ platform: { storage: async () => slow } });
+  const { slides, connection, settle } = await start({ platform: { storage: async () => slow } });
   let queued = false;
   void slides.create({ title: "New" }).queued.then(() => {
     queued = true;
   });
   await settle();
-  expect([queued, line.sent.length]).toEqual([false, 0]);
+  expect([queued, connection.sent.length]).toEqual([false, 0]);
   toDisk();
   await settle();
-  expect([queued, line.sent.length]).toEqual([true, 1]);
+  expect([queued, connection.sent.length]).toEqual([true, 1]);
 });
 
 test("[Q3] one request is in flight; what is written meanwhile goes with the next, in order", async () => {
-  const { slides, line, settle } = await start();
-  line.answers.push("held back");
+  const { slides, connection, settle } = await start();
+  connection.answers.push("held back");
   slides.create({ title: "1" }, { clientTxId: "t1" });
   await settle();
   slides.create({ title: "2" }, { clientTxId: "t2" });
   slides.create({ title: "3" }, { clientTxId: "t3" });
   await settle();
-  expect(line.sent).toHaveLength(1);
-  line.release();
+  expect(connection.sent).toHaveLength(1);
+  connection.release();
   await settle();
-  expect(line.sent.map((body) => commits(body).map((c) => c.clientTxId))).toEqual([["t1"], ["t2", "t3"]]);
+  expect(connection.sent.map((body) => commits(body).map((c) => c.clientTxId))).toEqual([["t1"], ["t2", "t3"]]);
 });
 
 test("[Q4] a confirmed mutation stays visible until the log reaches it", async () => {
-  const { client, slides, line, settle, server } = await start();
-  line.quiet = true;
+  const { client, slides, connection, settle, server } = await start();
+  connection.quiet = true;
   const write = slides.create({ title: "New" }, { id: "s1" });
   expect(await write.receipt).toMatchObject({ status: "confirmed", lastSyncId: 1 });
   await settle();
@@ -77,27 +77,27 @@ test("[Q4] a confirmed mutation stays visible until the log reaches it", async (
   expect(client.status()).toMatchObject({ syncId: 0, pending: 1 });
   expect(client.pending()).toMatchObject([{ phase: "confirmed" }]);
   expect(slides.get("s1")).toMatchObject({ title: "New" });
-  line.flush();
+  connection.flush();
   expect(client.status()).toMatchObject({ syncId: 1, pending: 0 });
   expect(slides.get("s1")).toMatchObject({ title: "New" });
 });
 
 test("[Q5] after a lost receipt the same bytes are sent under the same name, and have one effect", async () => {
-  const { slides, line, settle, clock, server } = await start();
-  line.answers.push("lost");
+  const { slides, connection, settle, clock, server } = await start();
+  connection.answers.push("lost");
   const write = slides.create({ title: "New" });
   await settle();
-  expect(line.sent).toHaveLength(1);
+  expect(connection.sent).toHaveLength(1);
   clock.advance(10_000);
   await settle();
-  expect(line.sent[1]).toBe(line.sent[0]);
+  expect(connection.sent[1]).toBe(connection.sent[0]);
   expect(await write.receipt).toMatchObject({ status: "confirmed" });
   expect(server.head).toBe(1);
 });
 
 test("[Q6] Retry-After is waited for, whatever happens", async () => {
-  const { client, slides, line, settle, clock, signals } = await start();
-  line.answers.push({
+  const { client, slides, connection, settle, clock, signals } = await start();
+  connection.answers.push({
     kind: "answer",
     status: 503,
     body: { code: "overloaded", type: "unavailable_error", message: "Busy." },
@@ -109,62 +109,62 @@ test("[Q6] Retry-After is waited for, whatever happens", async () => {
   clock.advance(19_000);
   signals.woke();
   await settle();
-  expect(line.sent).toHaveLength(1);
+  expect(connection.sent).toHaveLength(1);
   clock.advance(1_000);
   await settle();
-  expect(line.sent).toHaveLength(2);
+  expect(connection.sent).toHaveLength(2);
   expect(client.status()).toMatchObject({ pending: 0, retryAt: undefined, reason: undefined });
 });
 
 test("[Q6] coming back to the front, or online, cuts our own waits short", async () => {
-  const { slides, line, settle, signals } = await start();
-  line.answers.push("lost", "lost");
+  const { slides, connection, settle, signals } = await start();
+  connection.answers.push("lost", "lost");
   slides.create({ title: "New" });
   await settle();
   signals.woke();
   await settle();
-  expect(line.sent).toHaveLength(2);
+  expect(connection.sent).toHaveLength(2);
   signals.network(false);
   signals.network(true);
   await settle();
-  expect(line.sent).toHaveLength(3);
+  expect(connection.sent).toHaveLength(3);
 });
 
 test("[Q7] after a timeout a bulk holds half as many, down to one, and grows again", async () => {
-  const { client, slides, line, settle, clock } = await start();
+  const { client, slides, connection, settle, clock } = await start();
   const timeout = { kind: "silence", timedOut: true, reason: "No answer." } as const;
-  line.answers.push(timeout, timeout, timeout, timeout);
+  connection.answers.push(timeout, timeout, timeout, timeout);
   for (let i = 0; i < 10; i++) slides.create({ order: i });
   for (let i = 0; i < 12; i++) {
     await settle();
     clock.advance(60_000);
   }
   await settle();
-  expect(line.sent.map((body) => commits(body).length)).toEqual([10, 5, 2, 1, 1, 2, 4, 3]);
+  expect(connection.sent.map((body) => commits(body).length)).toEqual([10, 5, 2, 1, 1, 2, 4, 3]);
   expect(client.status().pending).toBe(0);
 });
 
 test("[Q8] a refused token stops the queue, another one is asked for, and everything goes on with it", async () => {
   const tokens = ["old", "old", "new"];
-  const { client, slides, line, settle, clock } = await start({ getToken: () => tokens.shift() ?? "new" });
-  line.badTokens.add("old");
+  const { client, slides, connection, settle, clock } = await start({ getToken: () => tokens.shift() ?? "new" });
+  connection.badTokens.add("old");
   slides.create({ title: "New" });
   await settle();
   expect(client.status()).toMatchObject({ name: "needs-auth", pending: 1, reason: expect.any(String) });
-  expect(line.sent).toEqual([]);
+  expect(connection.sent).toEqual([]);
   for (let i = 0; i < 3; i++) {
     clock.advance(5_000);
     await settle();
   }
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
-  expect(line.sent).toHaveLength(1);
+  expect(connection.sent).toHaveLength(1);
 });
 
 test("[Q8] a fresh token that works is used at once, without anybody seeing it", async () => {
   const tokens = ["old", "new"];
-  const { client, slides, line, settle } = await start({ getToken: () => tokens.shift() ?? "new" });
+  const { client, slides, connection, settle } = await start({ getToken: () => tokens.shift() ?? "new" });
   await settle();
-  line.badTokens.add("old");
+  connection.badTokens.add("old");
   const names = new Set<string>();
   client.subscribe(() => names.add(client.status().name));
   slides.create({ title: "New" });
@@ -174,8 +174,8 @@ test("[Q8] a fresh token that works is used at once, without anybody seeing it",
 });
 
 test("[Q9] a refused write is parked with its error, and other records go on", async () => {
-  const { client, slides, line, settle, disk } = await start();
-  line.answers.push(
+  const { client, slides, connection, settle, disk } = await start();
+  connection.answers.push(
     refused(403, "capability_scope_denied", "permission_error", {
       requiredCapability: { can: "update", model: "slide", scope: "slide.create" },
     }),
@@ -200,8 +200,8 @@ test("[Q9] a refused write is parked with its error, and other records go on", a
 });
 
 test("[Q10] behind a parked write the writes of its record wait, and go on in order once it is decided", async () => {
-  const { client, slides, line, settle, server } = await start();
-  line.answers.push(refused(409, "claim_conflict", "claim_error"));
+  const { client, slides, connection, settle, server } = await start();
+  connection.answers.push(refused(409, "claim_conflict", "claim_error"));
   slides.create({ title: "1" }, { id: "s1", clientTxId: "t1" });
   await settle();
   slides.update("s1", { title: "2" }, { clientTxId: "t2" });
@@ -210,13 +210,13 @@ test("[Q10] behind a parked write the writes of its record wait, and go on in or
   await client.drain();
   const again = client.attention()[0]?.retry();
   await settle();
-  expect(commits(line.sent.at(-1)).map((c) => c.clientTxId)).toEqual([again?.clientTxId, "t2"]);
+  expect(commits(connection.sent.at(-1)).map((c) => c.clientTxId)).toEqual([again?.clientTxId, "t2"]);
   expect(server.log.map((e) => e.verb)).toEqual(["created", "updated"]);
   expect(client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
 test("[Q17] retry sends a parked write under a new name in its old place; discard forgets it and shows the log's rows", async () => {
-  const { client, slides, line, settle, server, disk } = await start();
+  const { client, slides, connection, settle, server, disk } = await start();
   slides.create({ title: "Old" }, { id: "s1" });
   await settle();
   const no = server.refuse((o) => (o.action === "update" ? "capability_scope_denied" : undefined));
@@ -233,7 +233,7 @@ test("[Q17] retry sends a parked write under a new name in its old place; discar
   expect(client.attention()).toEqual([]);
   expect(slides.get("s1")).toMatchObject({ title: "Old" });
   expect(disk.queue()).toEqual([]);
-  expect(line.sent).toHaveLength(3);
+  expect(connection.sent).toHaveLength(3);
 });
 
 test("[Q11] an update that met no record is not shown as saved: it needs attention", async () => {
@@ -246,13 +246,13 @@ test("[Q11] an update that met no record is not shown as saved: it needs attenti
 });
 
 test("[Q18] a request that is refused as a whole is divided until its culprit stands alone", async () => {
-  const { client, slides, line, settle, clock } = await start();
+  const { client, slides, connection, settle, clock } = await start();
   const tooLarge = {
     kind: "answer",
     status: 413,
     body: { code: "request_too_large", type: "too_large_error", message: "Too large." },
   } as const;
-  line.answers.push(tooLarge, tooLarge);
+  connection.answers.push(tooLarge, tooLarge);
   slides.create({ title: "big" }, { id: "big" });
   slides.create({ title: "small" }, { id: "small" });
   await settle();
@@ -265,8 +265,8 @@ test("[Q18] a request that is refused as a whole is divided until its culprit st
 });
 
 test("[Q18] a refusal that is not about a write parks none", async () => {
-  const { client, slides, line, settle, clock } = await start();
-  line.answers.push({
+  const { client, slides, connection, settle, clock } = await start();
+  connection.answers.push({
     kind: "answer",
     status: 404,
     body: { code: "route_not_found", type: "not_found_error", message: "No such route." },
@@ -292,8 +292,8 @@ test("[Q19] a write to a model or field that the schema does not have is refused
 });
 
 test("[Q20] a name is taken once: a second write under it is refused while the first is in the queue", async () => {
-  const { slides, line, settle } = await start();
-  line.up = false;
+  const { slides, connection, settle } = await start();
+  connection.up = false;
   slides.create({ title: "1" }, { clientTxId: "order-7" });
   expect(() => slides.create({ title: "2" }, { clientTxId: "order-7" })).toThrowError(
     /order-7 is already in the queue/,
@@ -302,9 +302,9 @@ test("[Q20] a name is taken once: a second write under it is refused while the f
 });
 
 test("[Q20] a name that a stored write has is not taken by one that came before the store was read", async () => {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const first = own.client();
-  first.line.up = false;
+  first.connection.up = false;
   await first.client.models.slide.create({ title: "durable" }, { id: "s1", clientTxId: "job-1" }).queued;
   await first.client.close();
   const again = own.client({ disk: first.disk });
@@ -312,7 +312,7 @@ test("[Q20] a name that a stored write has is not taken by one that came before 
   await expect(other.queued).rejects.toMatchObject({ code: "idempotency_conflict", param: "clientTxId" });
   await expect(other.receipt).rejects.toMatchObject({ code: "idempotency_conflict" });
   await own.settle();
-  expect(again.line.sent.flatMap(commits).map(({ clientTxId }) => clientTxId)).toEqual(["job-1"]);
+  expect(again.connection.sent.flatMap(commits).map(({ clientTxId }) => clientTxId)).toEqual(["job-1"]);
   expect([...again.client.models.slide.list()].map(({ title }) => title)).toEqual(["durable"]);
   expect(again.client.pending()).toEqual([]);
 });
@@ -321,8 +321,8 @@ test("[Q21] a refused write that nobody waits for disturbs nobody", async () => 
   const unhandled: unknown[] = [];
   const hear = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", hear);
-  const { client, slides, line, settle } = await start();
-  line.answers.push(refused(403, "capability_scope_denied"));
+  const { client, slides, connection, settle } = await start();
+  connection.answers.push(refused(403, "capability_scope_denied"));
   slides.create({ title: "New" });
   await settle();
   slides.create({ title: "Other" });
@@ -333,7 +333,7 @@ test("[Q21] a refused write that nobody waits for disturbs nobody", async () => 
 });
 
 test("[Q36] of what a person gave up the server is not asked", async () => {
-  const { client, slides, server, line, settle, signals } = await start();
+  const { client, slides, server, connection, settle, signals } = await start();
   server.refuse(() => "capability_scope_denied");
   slides.create({ title: "New" });
   await settle();
@@ -341,19 +341,19 @@ test("[Q36] of what a person gave up the server is not asked", async () => {
   await settle();
   signals.woke();
   await settle();
-  expect([client.attention(), line.requests]).toEqual([[], []]);
+  expect([client.attention(), connection.requests]).toEqual([[], []]);
 });
 
 test("[Q22] drain waits until every write so far is settled or needs a decision, and says when its time is over", async () => {
-  const { client, slides, line, settle, clock } = await start();
-  line.up = false;
+  const { client, slides, connection, settle, clock } = await start();
+  connection.up = false;
   slides.create({ title: "New" });
   const late = client.drain({ timeoutMs: 1_000 });
   clock.advance(1_000);
   await expect(late).rejects.toMatchObject({ code: "timed_out" });
   const drained = client.drain();
   await settle();
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await drained;
   expect(client.status().pending).toBe(0);
@@ -362,7 +362,7 @@ test("[Q22] drain waits until every write so far is settled or needs a decision,
 });
 
 test("[Q16] the operations of a commit happen together or not at all", async () => {
-  const { client, slides, settle, server, line } = await start();
+  const { client, slides, settle, server, connection } = await start();
   server.refuse((o) => (o.id === "bad" ? "capability_scope_denied" : undefined));
   const write = client.commit([
     { action: "create", model: "slide", id: "good", data: { title: "1" } },
@@ -371,7 +371,7 @@ test("[Q16] the operations of a commit happen together or not at all", async () 
   expect(write.id).toBe("good");
   expect(slides.list()).toHaveLength(2);
   await settle();
-  expect(commits(line.sent[0])).toMatchObject([
+  expect(commits(connection.sent[0])).toMatchObject([
     { operations: [{ id: "good" }, { id: "bad" }], clientTxId: write.clientTxId },
   ]);
   expect(slides.list()).toEqual([]);
@@ -379,7 +379,7 @@ test("[Q16] the operations of a commit happen together or not at all", async () 
 });
 
 test("[R7] a write says how far the rows had read, and which device it comes from", async () => {
-  const { client, slides, settle, line, disk } = await start();
+  const { client, slides, settle, connection, disk } = await start();
   slides.create({ title: "1" }, { id: "s1" });
   await settle();
   slides.update("s1", { title: "2" });
@@ -390,7 +390,7 @@ test("[R7] a write says how far the rows had read, and which device it comes fro
   await settle();
   const { clientId } = disk.read("");
   expect(clientId).toMatch(/^[A-Za-z0-9_-]{1,64}$/);
-  expect(commits(line.sent[1])).toMatchObject([
+  expect(commits(connection.sent[1])).toMatchObject([
     { clientId, operations: [{ readAt: 1, onStale: "notify" }] },
     { operations: [{ readAt: 0, onStale: "overwrite" }] },
     {
@@ -403,40 +403,40 @@ test("[R7] a write says how far the rows had read, and which device it comes fro
 });
 
 test("[D9] the queue survives a reload: the same bytes, in the same order, and refused ones still parked", async () => {
-  const { client, slides, line, settle, disk } = await start();
-  line.answers.push(refused(409, "claim_conflict", "claim_error"));
+  const { client, slides, connection, settle, disk } = await start();
+  connection.answers.push(refused(409, "claim_conflict", "claim_error"));
   slides.create({ title: "Parked" }, { id: "s1" });
   await settle();
-  line.answers.push("held back");
+  connection.answers.push("held back");
   slides.create({ title: "Sent, no answer" }, { id: "s2" });
   await settle();
   slides.create({ title: "Queued" }, { id: "s3" });
   await settle();
-  const again = lab(schema).client({ disk, paused: true });
+  const again = createTestServer(schema).client({ disk, paused: true });
   await again.client.ready();
   expect(again.client.status()).toMatchObject({ name: "paused", pending: 2, attention: 1 });
   expect(again.client.models.slide.list().map((s) => s.title)).toEqual(["Sent, no answer", "Queued"]);
   again.client.resume();
   await settle();
-  expect(commits(again.line.sent[0])[0]).toEqual(commits(line.sent[1])[0]);
+  expect(commits(again.connection.sent[0])[0]).toEqual(commits(connection.sent[1])[0]);
   await client.close();
 });
 
 test("[D2] a write made before the local store was read comes after what was found there", async () => {
   const first = await start();
-  first.line.up = false;
+  first.connection.up = false;
   first.slides.create({ title: "1" }, { id: "s1" });
   await first.settle();
   await first.client.close();
-  const own = lab(schema);
-  const { client, line } = own.client({ disk: first.disk });
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({ disk: first.disk });
   const early = client.models.slide.update("s1", { title: "2" });
   expect(client.status()).toMatchObject({ name: "starting", pending: 1 });
   await early.queued;
   expect(client.models.slide.get("s1")).toMatchObject({ title: "2" });
   await own.settle();
   expect(
-    commits(line.sent[0])
+    commits(connection.sent[0])
       .map((c) => c.clientTxId)
       .at(-1),
   ).toBe(early.clientTxId);
@@ -444,7 +444,7 @@ test("[D2] a write made before the local store was read comes after what was fou
 });
 
 test("[Q40] a write costs the same however many writes to its record wait before it", { timeout: 60_000 }, async () => {
-  const { client: open, settle } = lab(schema);
+  const { client: open, settle } = createTestServer(schema);
   const { client } = open();
   await client.ready();
   const { slide } = client.models;
@@ -482,8 +482,8 @@ test("[Q43] what the schema refuses throws where it is written, with the place a
       },
     },
   });
-  const { client: open, settle } = lab(typed);
-  const { client, line } = open();
+  const { client: open, settle } = createTestServer(typed);
+  const { client, connection } = open();
   await client.ready();
   const { task } = client.models;
   const given = (data: object) => data as never;
@@ -518,5 +518,5 @@ test("[Q43] what the schema refuses throws where it is written, with the place a
   expect(client.pending()).toEqual([]);
   task.create({ title: "a", size: null }, { id: "t" });
   await settle();
-  expect([line.sent.length, task.get("t")]).toEqual([1, { id: "t", title: "a", size: null, kind: "bug" }]);
+  expect([connection.sent.length, task.get("t")]).toEqual([1, { id: "t", title: "a", size: null, kind: "bug" }]);
 });

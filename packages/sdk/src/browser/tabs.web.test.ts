@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { systemClock } from "../engine/system.ts";
 import { indexedDbStorage } from "../storage/indexeddb.ts";
-import { lab } from "../testing/lab.ts";
+import { createTestServer } from "../testing/test-server.ts";
 import { browserSignals } from "./signals.ts";
 import { browserTabs } from "./tabs.ts";
 
@@ -19,7 +19,7 @@ afterEach(() => {
 
 /** Two clients of one page on one store: locks, channels and IndexedDB are those of two tabs. */
 async function tabs() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const store = `tabs-${crypto.randomUUID()}`;
   const platform = {
     clock: systemClock,
@@ -48,7 +48,7 @@ test("[Q23] one tab sends what all tabs wrote, once, and all agree", async () =>
   ];
   await Promise.all(writes.map((w) => w.receipt));
   await vi.waitFor(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]));
-  expect(second.line.sent).toEqual([]);
+  expect(second.connection.sent).toEqual([]);
   expect(server.log).toHaveLength(3);
   for (const { slides } of [first, second]) expect(slides.list().map((s) => s.title)).toEqual(["first", "second"]);
   await Promise.all([first.client.close(), second.client.close()]);
@@ -56,8 +56,8 @@ test("[Q23] one tab sends what all tabs wrote, once, and all agree", async () =>
 
 test("[Q23] what one tab writes offline is pending in the other, too, and is sent by it when the first goes", async () => {
   const { first, second, server } = await tabs();
-  first.line.up = false;
-  first.line.cut?.();
+  first.connection.up = false;
+  first.connection.cut?.();
   await first.slides.create({ title: "first" }, { id: "a" }).queued;
   const mine = second.slides.create({ title: "second" }, { id: "b" });
   await mine.queued;
@@ -97,13 +97,13 @@ test("[D9] a page that is loaded again finds its rows and its queue", async () =
   await second.client.close();
   await first.slides.create({ title: "log" }, { id: "a" }).receipt;
   await vi.waitFor(() => expect(first.client.status().pending).toBe(0));
-  first.line.up = false;
+  first.connection.up = false;
   await first.slides.update("a", { title: "mine" }).queued;
   await first.client.close();
   const again = await open();
   expect(again.slides.get("a")).toMatchObject({ title: "mine" });
   await vi.waitFor(() => expect(again.client.status()).toMatchObject({ name: "online", pending: 0 }));
-  expect(again.line.asked.snapshot).toBe(0);
+  expect(again.connection.asked.snapshot).toBe(0);
   await again.client.close();
 });
 
@@ -120,7 +120,7 @@ test("[N5] the browser's offline event closes the line, its online event opens i
 
 test("[Q41] without locks two tabs that come at the same moment agree on one that leads, and each write is answered once", async () => {
   takeLocksAway();
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const store = `tabs-${crypto.randomUUID()}`;
   const open = () =>
     own.client({

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { recordKey } from "../core/log/tables.ts";
-import { type LabOptions, lab } from "../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const s1 = recordKey({ model: "slide", id: "s1" });
 
 /** One record, which a push of a schema then changes without an entry in the log. */
-async function start(options: LabOptions = {}) {
-  const own = lab(schema);
+async function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   await made.client.ready();
   await made.client.models.slide.create({ title: "before" }, { id: "s1" }).receipt;
@@ -28,17 +28,17 @@ async function start(options: LabOptions = {}) {
 }
 
 test("[N12] who was away when records were changed without an entry reads them anew, once", async () => {
-  const { client, line, rewrite, wait, settle } = await start();
+  const { client, connection, rewrite, wait, settle } = await start();
   client.pause();
   await settle();
   rewrite();
   client.resume();
   await wait(3);
   expect(client.models.slide.get("s1")?.title).toBe("after");
-  const asked = line.asked.snapshot;
-  line.cut?.();
+  const asked = connection.asked.snapshot;
+  connection.cut?.();
   await wait(5);
-  expect([line.asked.snapshot, client.status().name]).toEqual([asked, "online"]);
+  expect([connection.asked.snapshot, client.status().name]).toEqual([asked, "online"]);
 });
 
 test("[N12] also when it was closed meanwhile", async () => {
@@ -53,7 +53,7 @@ test("[N12] also when it was closed meanwhile", async () => {
   const third = make({ disk });
   await third.client.ready();
   await wait(3);
-  expect(third.line.asked.snapshot).toBe(0);
+  expect(third.connection.asked.snapshot).toBe(0);
 });
 
 test("[N12] also when it asks for the log, since it has no socket", async () => {

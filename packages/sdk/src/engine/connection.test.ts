@@ -2,41 +2,41 @@ import { expect, test } from "vitest";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { type LabOptions, lab } from "../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 import { StorageFailure, type Tabs } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
-function start(options: LabOptions = {}) {
-  const own = lab(schema);
+function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   return { ...own, ...made, slides: made.client.models.slide };
 }
 
 test("[N1] a new client reads a snapshot, then the log from its stamp; a reloaded one goes on from its rows", async () => {
-  const { client, slides, line, server, settle, clock, disk } = start();
+  const { client, slides, connection, server, settle, clock, disk } = start();
   await client.ready();
   await slides.create({ title: "1" }, { id: "s1" }).receipt;
   await settle();
   expect(client.status()).toMatchObject({ name: "online", syncId: 1 });
-  expect(line.asked).toEqual({ snapshot: 1, log: 0, socket: 1 });
+  expect(connection.asked).toEqual({ snapshot: 1, log: 0, socket: 1 });
   await client.close();
-  const other = lab(schema);
+  const other = createTestServer(schema);
   Object.assign(other.server, { log: server.log, rows: server.rows });
   const again = other.client({ disk });
   await again.client.ready();
   await settle();
   expect(again.client.models.slide.get("s1")).toMatchObject({ title: "1" });
-  expect(again.line.asked).toEqual({ snapshot: 0, log: 0, socket: 1 });
+  expect(again.connection.asked).toEqual({ snapshot: 0, log: 0, socket: 1 });
   expect(clock.waiting).toBe(0);
 });
 
 test("[N2] after a cut the stream is resumed from where the rows end", async () => {
-  const { client, slides, line, settle, clock, server } = start();
+  const { client, slides, connection, settle, clock, server } = start();
   await client.ready();
   await slides.create({ title: "1" }, { id: "s1" }).receipt;
   await settle();
-  line.cut?.();
+  connection.cut?.();
   server.commit(
     { operations: [{ action: "update", model: "slide", id: "s1", data: { title: "2" } }], clientTxId: "x" },
     "ben",
@@ -45,7 +45,7 @@ test("[N2] after a cut the stream is resumed from where the rows end", async () 
   await settle();
   expect(client.status()).toMatchObject({ name: "online", syncId: 2 });
   expect(slides.get("s1")).toMatchObject({ title: "2" });
-  expect(line.asked.snapshot).toBe(1);
+  expect(connection.asked.snapshot).toBe(1);
 });
 
 test("[N5] where there is no network from the beginning nothing is begun, until there is one", async () => {
@@ -55,7 +55,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   await yesterday.settle();
   await yesterday.client.close();
   let say: (up: boolean) => void = () => {};
-  const { client, line, settle } = start({
+  const { client, connection, settle } = start({
     platform: {
       // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
       storage: async () => {
@@ -75,29 +75,29 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   client.presence("deck:d1").subscribe(() => {});
   await client.ready();
   await settle();
-  expect([client.status().name, line.asked]).toEqual(["offline", { snapshot: 0, log: 0, socket: 0 }]);
+  expect([client.status().name, connection.asked]).toEqual(["offline", { snapshot: 0, log: 0, socket: 0 }]);
   say(true);
   await settle();
-  expect(line.asked.socket).toBeGreaterThan(0);
+  expect(connection.asked.socket).toBeGreaterThan(0);
 });
 
 test("[N5] the platform's word for offline closes everything; online opens it at once", async () => {
-  const { client, slides, line, settle, signals } = start();
+  const { client, slides, connection, settle, signals } = start();
   await client.ready();
   await settle();
   signals.network(false);
   expect(client.status()).toMatchObject({ name: "offline" });
   slides.create({ title: "offline" });
   await settle();
-  expect([line.sent.length, line.cut]).toEqual([0, undefined]);
+  expect([connection.sent.length, connection.cut]).toEqual([0, undefined]);
   signals.network(true);
   await settle();
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
 });
 
 test("[N6] while the socket cannot be had the log is asked for, and writes go out", async () => {
-  const { client, slides, line, settle, clock, server } = start();
-  line.socketUp = false;
+  const { client, slides, connection, settle, clock, server } = start();
+  connection.socketUp = false;
   await client.ready();
   slides.create({ title: "mine" }, { id: "s1" });
   for (let i = 0; i < 30; i++) {
@@ -115,26 +115,26 @@ test("[N6] while the socket cannot be had the log is asked for, and writes go ou
   await settle();
   expect(slides.list().map((s) => s.title)).toEqual(["mine", "theirs"]);
   expect(client.status()).toMatchObject({ name: "connecting", pending: 0, syncId: 2 });
-  line.socketUp = true;
+  connection.socketUp = true;
   clock.advance(60_000);
   await settle();
   expect(client.status().name).toBe("online");
 });
 
 test("[R3] a gap in the stream is asked for, and nothing behind it is shown before", async () => {
-  const { client, slides, line, settle, server } = start();
+  const { client, slides, connection, settle, server } = start();
   await client.ready();
   await settle();
-  line.quiet = true;
+  connection.quiet = true;
   for (const n of [1, 2, 3])
     server.commit(
       { operations: [{ action: "create", model: "slide", id: `s${n}`, data: { title: `${n}` } }], clientTxId: `x${n}` },
       "ben",
     );
-  line.skip(2);
+  connection.skip(2);
   expect(slides.list()).toEqual([]);
   await settle();
-  expect(line.asked.log).toBe(1);
+  expect(connection.asked.log).toBe(1);
   expect(slides.list().map((s) => s.id)).toEqual(["s1", "s2", "s3"]);
   expect(client.status().syncId).toBe(3);
 });
@@ -145,39 +145,39 @@ test("[N7] a client that starts paused shows its rows and writes, and sends noth
   await first.slides.create({ title: "log" }, { id: "s1" }).receipt;
   await first.settle();
   await first.client.close();
-  const { client, slides, line, settle, server } = start({ disk: first.disk, paused: true });
+  const { client, slides, connection, settle, server } = start({ disk: first.disk, paused: true });
   Object.assign(server, { log: first.server.log, rows: first.server.rows });
   await client.ready();
   slides.update("s1", { title: "mine" });
   await settle();
   expect(client.status()).toMatchObject({ name: "paused", pending: 1 });
   expect(slides.get("s1")).toMatchObject({ title: "mine" });
-  expect([line.sent.length, line.asked]).toEqual([0, { snapshot: 0, log: 0, socket: 0 }]);
+  expect([connection.sent.length, connection.asked]).toEqual([0, { snapshot: 0, log: 0, socket: 0 }]);
   client.resume();
   await settle();
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
 });
 
 test("[N7] pause gives up what is under way; its outcome is unknown, so it is sent again", async () => {
-  const { client, slides, line, settle, server } = start();
+  const { client, slides, connection, settle, server } = start();
   await client.ready();
-  line.answers.push("held back");
+  connection.answers.push("held back");
   slides.create({ title: "1" });
   await settle();
   client.pause();
   await settle();
   expect(client.pending()).toMatchObject([{ phase: "queued", attempts: 1 }]);
-  line.release();
+  connection.release();
   client.resume();
   await settle();
-  expect(line.sent[1]).toBe(line.sent[0]);
+  expect(connection.sent[1]).toBe(connection.sent[0]);
   expect([client.status().pending, server.head]).toEqual([0, 1]);
 });
 
 test("[N8] close leaves nothing open, rejects what is waited for, and loses nothing that was written", async () => {
-  const { client, slides, line, settle, clock, disk } = start();
+  const { client, slides, connection, settle, clock, disk } = start();
   await client.ready();
-  line.up = false;
+  connection.up = false;
   const write = slides.create({ title: "1" });
   await settle();
   const last = slides.create({ title: "2" });
@@ -188,7 +188,7 @@ test("[N8] close leaves nothing open, rejects what is waited for, and loses noth
   await expect(drained).rejects.toMatchObject({ code: "client_closed" });
   await expect(last.queued).resolves.toBeUndefined();
   expect(disk.queue()).toHaveLength(2);
-  expect([clock.waiting, line.cut]).toEqual([0, undefined]);
+  expect([clock.waiting, connection.cut]).toEqual([0, undefined]);
   expect(() => slides.create({ title: "3" })).toThrowError(/closed/);
 });
 
@@ -202,31 +202,31 @@ test("[N8] a client that is closed while it starts leaves nothing open either", 
 });
 
 test("[N12] when the server asks for it, the rows are read anew", async () => {
-  const { client, slides, line, settle, server } = start();
+  const { client, slides, connection, settle, server } = start();
   await client.ready();
   await slides.create({ title: "1" }, { id: "s1" }).receipt;
   await settle();
   server.rows.delete("slide/s1");
-  line.say({ frame: "resync", reason: "scope" });
+  connection.say({ frame: "resync", reason: "scope" });
   await settle();
   expect(slides.list()).toEqual([]);
-  expect(line.asked.snapshot).toBe(2);
+  expect(connection.asked.snapshot).toBe(2);
   expect(client.status().name).toBe("online");
 });
 
 test("[N9] a snapshot that cannot be read is asked for again, with growing waits", async () => {
-  const { client, line, settle, clock } = start();
-  line.up = false;
+  const { client, connection, settle, clock } = start();
+  connection.up = false;
   for (let i = 0; i < 4; i++) {
     await settle();
     clock.advance(3_000);
   }
   expect(client.status()).toMatchObject({
     name: "connecting",
-    reason: "The line is down.",
+    reason: "The client is offline.",
     retryAt: expect.any(Number),
   });
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await client.ready();
 });
@@ -242,7 +242,7 @@ test("[D8] when the disk fails the client goes on in memory, says so, and promis
       return storage.enqueue(mutations);
     },
   };
-  const { client, slides, settle, line } = start({ platform: { storage: async () => failing } });
+  const { client, slides, settle, connection } = start({ platform: { storage: async () => failing } });
   await client.ready();
   await slides.create({ title: "kept" }).queued;
   await settle();
@@ -257,7 +257,7 @@ test("[D8] when the disk fails the client goes on in memory, says so, and promis
   await expect(slides.create({ title: "later" }).queued).rejects.toMatchObject({ code: "storage_failed" });
   await settle();
   expect(slides.list()).toHaveLength(3);
-  expect(line.sent).toHaveLength(3);
+  expect(connection.sent).toHaveLength(3);
 });
 
 test("[D8] a store that cannot be opened at all is said, too", async () => {
@@ -293,16 +293,16 @@ test("[Q6] a wait ends when its timer does, also when the wall clock was set bac
   const fake = fakeClock();
   let setBackMs = 0;
   const clock = { ...fake, now: () => fake.now() - setBackMs };
-  const { client, slides, line, settle } = start({ platform: { clock } });
+  const { client, slides, connection, settle } = start({ platform: { clock } });
   await client.ready();
   await settle();
-  line.answers.push("lost");
+  connection.answers.push("lost");
   slides.create({ title: "1" });
   await settle();
   setBackMs = 3_600_000;
   fake.advance(30_000);
   await settle();
-  expect(line.sent).toHaveLength(2);
+  expect(connection.sent).toHaveLength(2);
 });
 
 test("[Q3] an answer that another tab heard does not end our own request", async () => {
@@ -316,30 +316,30 @@ test("[Q3] an answer that another tab heard does not end our own request", async
     post: () => {},
     close: () => {},
   };
-  const { client, slides, line, settle } = start({ platform: { tabs: () => tabs } });
+  const { client, slides, connection, settle } = start({ platform: { tabs: () => tabs } });
   await client.ready();
-  line.answers.push("held back");
+  connection.answers.push("held back");
   slides.create({ title: "1" });
   await settle();
   hear({ type: "answered", names: ["unknown"], reply: { kind: "answer", status: 200, body: { data: [{}] } } });
   slides.create({ title: "2" });
   await settle();
-  expect(line.sent).toHaveLength(1);
+  expect(connection.sent).toHaveLength(1);
   expect(client.status().retryAt).toBeUndefined();
 });
 
 test("[N6] when nothing waits any more, no timer is left to ring", async () => {
-  const { client, slides, line, settle, clock } = start();
+  const { client, slides, connection, settle, clock } = start();
   await client.ready();
   await settle();
-  line.up = false;
-  line.cut?.();
+  connection.up = false;
+  connection.cut?.();
   slides.create({ title: "1" });
   for (let i = 0; i < 5; i++) {
     await settle();
     clock.advance(2_000);
   }
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
@@ -347,20 +347,20 @@ test("[N6] when nothing waits any more, no timer is left to ring", async () => {
 });
 
 test("[N21] a line that is back within a second is not shown as lost; one that is not is", async () => {
-  const { client, line, settle, clock } = start();
+  const { client, connection, settle, clock } = start();
   await client.ready();
   await settle();
   const names = new Set<string>();
   client.subscribe(() => names.add(client.status().name));
-  line.cut?.();
+  connection.cut?.();
   await settle();
   clock.advance(900);
   await settle();
   clock.advance(5_000);
   await settle();
-  expect([line.asked.socket, [...names]]).toEqual([2, ["online"]]);
-  line.up = false;
-  line.cut?.();
+  expect([connection.asked.socket, [...names]]).toEqual([2, ["online"]]);
+  connection.up = false;
+  connection.cut?.();
   await settle();
   clock.advance(999);
   await settle();
@@ -372,15 +372,15 @@ test("[N21] a line that is back within a second is not shown as lost; one that i
 });
 
 test("[N22] a page that is put away closes its socket, and opens another when it is shown again", async () => {
-  const { client, line, signals, settle } = start();
+  const { client, connection, signals, settle } = start();
   await client.ready();
   await settle();
-  expect(line.cut).toBeDefined();
+  expect(connection.cut).toBeDefined();
   signals.hidden();
   await settle();
-  expect([line.cut, line.asked.socket]).toEqual([undefined, 1]);
+  expect([connection.cut, connection.asked.socket]).toEqual([undefined, 1]);
   signals.woke();
   await settle();
-  expect([client.status().name, line.asked.socket]).toEqual(["online", 2]);
+  expect([client.status().name, connection.asked.socket]).toEqual(["online", 2]);
   await client.close();
 });

@@ -5,13 +5,13 @@ import { createShell } from "../client.ts";
 import { openRuntime } from "../runtime.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
-import { type LabOptions, lab } from "../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 import { type EvictionMarker, StorageFailure } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
-async function start(platform: LabOptions["platform"] = {}, more: Omit<LabOptions, "platform"> = {}) {
-  const own = lab(schema);
+async function start(platform: TestClientOptions["platform"] = {}, more: Omit<TestClientOptions, "platform"> = {}) {
+  const own = createTestServer(schema);
   const made = own.client({ ...more, platform });
   await own.settle();
   return { ...own, ...made, open: own.client, slides: made.client.models.slide };
@@ -45,7 +45,7 @@ test("[D32] what hangs on a disk that fails is done in memory, in its order, and
   const hung = new Promise<void>((resolve) => {
     answer = resolve;
   });
-  const { slides, client, line, settle } = await start({
+  const { slides, client, connection, settle } = await start({
     storage: async () => ({
       ...memory,
       enqueue: async (changes) => {
@@ -66,10 +66,10 @@ test("[D32] what hangs on a disk that fails is done in memory, in its order, and
   await expect(Promise.all([first.receipt, second.receipt])).resolves.toMatchObject([{ ops: 1 }, { ops: 1 }]);
   await expect(first.queued).rejects.toMatchObject({ code: "storage_failed" });
   expect(client.status()).toMatchObject({ storage: "memory", storageTrouble: "lost", pending: 0 });
-  const sent = line.sent.length;
+  const sent = connection.sent.length;
   answer();
   await settle();
-  expect([line.sent.length, slides.get("a")?.title]).toEqual([sent, "second"]);
+  expect([connection.sent.length, slides.get("a")?.title]).toEqual([sent, "second"]);
 });
 
 test("[D11] the platform is asked to keep the store with the first write that is queued, once, and its answer is told", async () => {
@@ -99,8 +99,8 @@ test("[D12] a store that was cleared is missed: how much waited in it is told", 
   });
   const disk = new MemoryDisk();
   const first = await start({ evictionMarker }, { disk });
-  first.line.up = false;
-  first.line.cut?.();
+  first.connection.up = false;
+  first.connection.cut?.();
   await first.slides.create({ title: "x" }).queued;
   first.clock.advance(3_000);
   await first.slides.create({ title: "y" }).queued;
@@ -123,17 +123,17 @@ test("[D12] a store that was cleared is missed: how much waited in it is told", 
 });
 
 test("[D13] everything that waits can be exported, and imported elsewhere under the same names: nothing is done twice", async () => {
-  const { client, slides, line, server, settle, open: again } = await start();
+  const { client, slides, connection, server, settle, open: again } = await start();
   await client.ready();
   await slides.create({ title: "there" }, { id: "a" }).receipt;
   const no = server.refuse(({ id }) => (id === "bad" ? "capability_scope_denied" : undefined));
   slides.create({ title: "refused" }, { id: "bad" });
   await settle();
-  line.answers.push("lost");
+  connection.answers.push("lost");
   slides.update("a", { title: "taken, and the answer is lost" });
   await settle();
-  line.up = false;
-  line.cut?.();
+  connection.up = false;
+  connection.cut?.();
   slides.update("a", { title: "never sent" });
   await settle();
   const exported = JSON.parse(JSON.stringify(await client.exportPending()));
@@ -160,7 +160,7 @@ test("[D13] everything that waits can be exported, and imported elsewhere under 
 });
 
 test("[D14] the part that works with the disk and the server is tried again until it is there; meanwhile writes are shown and promised to nobody", async () => {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const clock = fakeClock();
   const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals };
   let isThere = false;
@@ -202,7 +202,7 @@ test("[D16] a disk that failed before is emptied too, and one that cannot be is 
       enqueue: (changes) => (isFull ? Promise.reject(new StorageFailure("No room.")) : memory.enqueue(changes)),
     }),
   });
-  full.line.up = false;
+  full.connection.up = false;
   await full.slides.create({ title: "kept" }).queued;
   isFull = true;
   await expect(full.slides.create({ title: "in memory" }).queued).rejects.toMatchObject({ code: "storage_failed" });
@@ -239,14 +239,14 @@ test("[D34] a sign-out that leaves nothing leaves no note either", async () => {
     },
   });
   const keeps = await start({ evictionMarker });
-  keeps.line.up = false;
-  keeps.line.cut?.();
+  keeps.connection.up = false;
+  keeps.connection.cut?.();
   await keeps.slides.create({ title: "x" }).queued;
   await keeps.client.signOut({ pending: "keep" });
   expect(note).toMatchObject({ pending: 1 });
   const discards = await start({ evictionMarker });
-  discards.line.up = false;
-  discards.line.cut?.();
+  discards.connection.up = false;
+  discards.connection.cut?.();
   await discards.slides.create({ title: "x" }).queued;
   await discards.client.signOut({ pending: "discard" });
   expect(note).toBeUndefined();

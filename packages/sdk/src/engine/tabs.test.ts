@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
-import { lab } from "../testing/lab.ts";
 import { Profile } from "../testing/profile.ts";
+import { createTestServer } from "../testing/test-server.ts";
 import type { Storage } from "./ports.ts";
 
 const schema = {
@@ -10,7 +10,7 @@ const schema = {
 
 /** A profile with two tabs, of which the first leads. */
 async function twoTabs() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const profile = new Profile();
   const open = async (storage: (disk: MemoryDisk) => Storage = memoryStorage) => {
@@ -26,8 +26,8 @@ async function twoTabs() {
 
 test("[Q24] the tab that leads has the one line to the server, and the others hear the log from it", async () => {
   const { first, second, server, settle } = await twoTabs();
-  expect([first.line.asked.socket, second.line.asked.socket]).toEqual([1, 0]);
-  expect([first.line.asked.snapshot, second.line.asked.snapshot]).toEqual([1, 0]);
+  expect([first.connection.asked.socket, second.connection.asked.socket]).toEqual([1, 0]);
+  expect([first.connection.asked.snapshot, second.connection.asked.snapshot]).toEqual([1, 0]);
   expect(second.client.status()).toMatchObject({ name: "online", syncId: 0 });
   await second.client.ready();
 
@@ -35,24 +35,24 @@ test("[Q24] the tab that leads has the one line to the server, and the others he
   server.commit({ ...other, clientTxId: "o1", clientId: "elsewhere" } as never, "ben");
   await settle();
   expect([first, second].map(({ slides }) => slides.get("x")?.title)).toEqual(["of others", "of others"]);
-  expect(second.line.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
+  expect(second.connection.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
 
   const write = second.slides.update("x", { title: "of the second" });
   await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
   await settle();
-  expect([first.line.sent.length, second.line.sent.length]).toEqual([1, 0]);
+  expect([first.connection.sent.length, second.connection.sent.length]).toEqual([1, 0]);
   expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]);
 });
 
 test("[Q24] how the line stands is told to all tabs, and a tab that is late reads what it has missed", async () => {
   const { first, second, server, settle, disk, open, clock } = await twoTabs();
-  first.line.up = false;
-  first.line.cut?.();
+  first.connection.up = false;
+  first.connection.cut?.();
   await settle();
   clock.advance(1_000);
   await settle();
   expect(second.client.status()).toMatchObject({ name: "connecting", retryAt: expect.any(Number) });
-  first.line.up = true;
+  first.connection.up = true;
   second.signals.woke();
   await settle();
   expect(second.client.status().name).toBe("online");
@@ -67,7 +67,7 @@ test("[Q24] how the line stands is told to all tabs, and a tab that is late read
   // A third one finds on disk what is there, and asks for nothing but what it lacks.
   const third = await open();
   expect(third.slides.list().map((s) => s.title)).toEqual(["a", "b"]);
-  expect(third.line.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
+  expect(third.connection.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
   expect([server.head, disk.queue()]).toEqual([2, []]);
 });
 
@@ -78,7 +78,7 @@ test("[Q24] [R10] a log that ends before what was read, though it is called the 
   expect(second.client.status().syncId).toBe(3);
 
   server.restoreTo(1, server.logId);
-  first.line.cut?.();
+  first.connection.cut?.();
   await settle();
   first.signals.woke();
   await settle();
@@ -91,7 +91,7 @@ test("[Q24] [R10] a log that ends before what was read, though it is called the 
 
 test("[Q25] a frozen tab is replaced: the other sends on, and what the old one does afterwards is put on no disk", async () => {
   const { first, second, server, settle, disk } = await twoTabs();
-  first.line.answers.push("held back");
+  first.connection.answers.push("held back");
   const write = first.slides.create({ title: "under way" }, { id: "a" });
   await write.queued;
   await settle();
@@ -100,19 +100,19 @@ test("[Q25] a frozen tab is replaced: the other sends on, and what the old one d
   await settle();
   // The new one sent it again, under the same name: one effect, and it is settled.
   expect([server.head, second.client.status().pending, disk.queue()]).toEqual([1, 0, []]);
-  expect(second.line.asked.socket).toBe(1);
+  expect(second.connection.asked.socket).toBe(1);
 
-  first.line.release();
+  first.connection.release();
   first.tab.thaw();
   await settle();
   await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
   expect(first.client.status()).toMatchObject({ name: "online", pending: 0 });
   expect(first.slides.get("a")?.title).toBe("under way");
-  const sent = first.line.sent.length;
+  const sent = first.connection.sent.length;
   await second.slides.create({ title: "next" }, { id: "b" }).receipt;
   await first.slides.update("a", { title: "also" }).receipt;
   await settle();
-  expect(first.line.sent).toHaveLength(sent);
+  expect(first.connection.sent).toHaveLength(sent);
   expect([server.head, disk.queue()]).toEqual([3, []]);
 });
 
@@ -198,15 +198,15 @@ test("[Q35] what a tab changed in the queue and could not tell is found when the
 
 test("[Q36] whoever waits for a write that is over, and heard nothing of how, is told what the server says", async () => {
   const { first, second, settle, server, clock } = await twoTabs();
-  first.line.up = false;
-  first.line.cut?.();
+  first.connection.up = false;
+  first.connection.cut?.();
   await settle();
   const write = second.slides.create({ title: "mine" }, { id: "a" });
   const given = second.slides.create({ title: "given up" }, { id: "b" });
   await Promise.all([write.queued, given.queued]);
   await settle();
   second.tab.deafen();
-  first.line.up = true;
+  first.connection.up = true;
   first.signals.woke();
   server.refuse(({ id }) => (id === "b" ? "invalid_value" : undefined));
   await settle();
@@ -240,9 +240,9 @@ test("[Q36] in a tab whose disk failed the end of a write that lies there is not
   theirs("create", "first");
   await settle();
   const isOnline = async (up: boolean) => {
-    first.line.up = up;
+    first.connection.up = up;
     if (up) first.signals.woke();
-    else first.line.cut?.();
+    else first.connection.cut?.();
     await settle();
   };
   await isOnline(false);
@@ -275,7 +275,7 @@ test("[Q27] a paused tab lets another one lead, and a tab without a disk sends f
   await settle();
   const write = first.slides.create({ title: "of the paused" }, { id: "a" });
   await write.receipt;
-  expect([first.line.sent.length, second.line.sent.length, server.head]).toEqual([0, 1, 1]);
+  expect([first.connection.sent.length, second.connection.sent.length, server.head]).toEqual([0, 1, 1]);
   first.client.resume();
   await settle();
   expect(first.client.status().name).toBe("online");
@@ -287,7 +287,7 @@ test("[Q27] a paused tab lets another one lead, and a tab without a disk sends f
   const own = broken.slides.create({ title: "in memory" }, { id: "b" });
   await expect(own.queued).rejects.toMatchObject({ code: "storage_failed" });
   await expect(own.receipt).resolves.toMatchObject({ status: "confirmed" });
-  expect([broken.line.sent.length, second.line.sent.length]).toEqual([1, 1]);
+  expect([broken.connection.sent.length, second.connection.sent.length]).toEqual([1, 1]);
   await settle();
   expect(second.slides.get("b")?.title).toBe("in memory");
 });
@@ -335,8 +335,8 @@ test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk cha
 
 test("[Q10] writes of one profile keep their order over a change of the tab that sends", async () => {
   const { first, second, server, settle } = await twoTabs();
-  first.line.up = false;
-  first.line.cut?.();
+  first.connection.up = false;
+  first.connection.cut?.();
   await settle();
   for (let i = 0; i < 6; i++) {
     const { slides } = i % 2 ? second : first;

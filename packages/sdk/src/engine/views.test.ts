@@ -1,15 +1,15 @@
 import { expect, test, vi } from "vitest";
 import { MemoryDisk } from "../storage/memory.ts";
-import { type LabOptions, lab } from "../testing/lab.ts";
 import { Profile } from "../testing/profile.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
   models: { slide: { fields: { title: { type: "string" } } }, note: { fields: { text: { type: "string" } } } },
 } as const;
 
 /** Records a and b, and a client that has read both. */
-async function start(options: LabOptions = {}) {
-  const own = lab(schema);
+async function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   await made.client.ready();
   for (const id of ["a", "b"]) await made.client.models.slide.create({ title: id }, { id }).receipt;
@@ -30,37 +30,37 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
   "[N15] a member who leaves a group loses its records, and one who joins gets them, after %s",
   async (how) => {
     const stream = how !== "no stream";
-    let { client, line, disk, wait, open, settle, clock } = await start({ stream });
+    let { client, connection, disk, wait, open, settle, clock } = await start({ stream });
     const again = async () => {
-      const { hidden, viewHash } = line;
-      if (how === "cut" || !stream) line.cut?.();
-      if (how === "days offline") line.up = false;
+      const { hidden, viewHash } = connection;
+      if (how === "cut" || !stream) connection.cut?.();
+      if (how === "days offline") connection.up = false;
       if (how === "days offline") clock.advance(86_400_000 * 3);
       if (how === "a reload") {
         await client.close();
-        ({ client, line } = open({ disk }));
+        ({ client, connection } = open({ disk }));
       } else {
-        line.cut?.();
-        line.up = true;
+        connection.cut?.();
+        connection.up = true;
       }
-      Object.assign(line, { viewHash });
-      for (const id of hidden) line.hidden.add(id);
+      Object.assign(connection, { viewHash });
+      for (const id of hidden) connection.hidden.add(id);
       await settle();
       await wait(8);
     };
-    line.viewHash = "narrow";
-    line.hidden.add("b");
+    connection.viewHash = "narrow";
+    connection.hidden.add("b");
     await again();
     expect(shown(client)).toEqual(["a"]);
     expect(disk.rows().tables.slide?.size).toBe(1);
-    line.viewHash = "wide";
-    line.hidden.clear();
+    connection.viewHash = "wide";
+    connection.hidden.clear();
     await again();
-    line.hidden.clear();
+    connection.hidden.clear();
     expect(shown(client)).toEqual(["a", "b"]);
-    const { snapshot } = line.asked;
+    const { snapshot } = connection.asked;
     await wait(8);
-    expect(line.asked.snapshot).toBe(snapshot);
+    expect(connection.asked.snapshot).toBe(snapshot);
   },
 );
 
@@ -68,51 +68,51 @@ test("[N15] rows are shown until the others are there, followers get them too, a
   const disk = new MemoryDisk();
   const profile = new Profile();
   const first = profile.tab();
-  const { client, line, open, wait, settle } = await start({ disk, platform: { tabs: () => first.tabs } });
+  const { client, connection, open, wait, settle } = await start({ disk, platform: { tabs: () => first.tabs } });
   const second = open({ disk, platform: { tabs: () => profile.tab().tabs } });
   await settle();
   expect(shown(second.client)).toEqual(["a", "b"]);
   const seen: number[] = [];
   client.subscribe(() => void seen.push(client.models.slide.list().length));
-  line.answers.push("held back");
+  connection.answers.push("held back");
   const write = client.models.slide.update("b", { title: "mine" });
   await write.queued;
-  line.viewHash = "narrow";
-  line.hidden.add("b");
-  line.cut?.();
+  connection.viewHash = "narrow";
+  connection.hidden.add("b");
+  connection.cut?.();
   await wait(5);
   expect(shown(second.client)).toEqual(["a"]);
   expect(seen).not.toContain(0);
   expect(client.pending()).toHaveLength(1);
-  line.release();
+  connection.release();
   await write.receipt;
 });
 
 test("[N15] rows of a token that covers nothing any more go, also from the disk", async () => {
-  const { client, line, disk, wait } = await start();
+  const { client, connection, disk, wait } = await start();
   const denied = { type: "permission_error", code: "capability_scope_denied", message: "Not covered." };
-  line.refused = { kind: "answer", status: 403, body: denied };
-  line.viewHash = "nothing";
-  line.cut?.();
+  connection.refused = { kind: "answer", status: 403, body: denied };
+  connection.viewHash = "nothing";
+  connection.cut?.();
   await wait(5);
   expect([shown(client), disk.rows().tables.slide?.size ?? 0]).toEqual([[], 0]);
   expect(client.status().unreadable).toEqual(["slide", "note"]);
-  line.refused = undefined;
-  line.covered = ["slide", "note"];
+  connection.refused = undefined;
+  connection.covered = ["slide", "note"];
   await wait(40);
   expect([shown(client), client.status().unreadable]).toEqual([["a", "b"], []]);
 });
 
 test("[N17] a model that may not be read stops nothing, and is named", async () => {
-  const { client, line, wait, settle } = await start();
-  line.covered = ["slide"];
-  line.viewHash = "less";
-  line.cut?.();
+  const { client, connection, wait, settle } = await start();
+  connection.covered = ["slide"];
+  connection.viewHash = "less";
+  connection.cut?.();
   await wait(3);
   expect(client.status()).toMatchObject({ name: "online", unreadable: ["note"] });
   expect(shown(client)).toEqual(["a", "b"]);
-  line.covered = undefined;
-  line.say({ frame: "schema", version: 2, hash: "h", models: ["slide", "note"] });
+  connection.covered = undefined;
+  connection.say({ frame: "schema", version: 2, hash: "h", models: ["slide", "note"] });
   await settle();
   expect(client.status().unreadable).toEqual([]);
 });
@@ -120,9 +120,9 @@ test("[N17] a model that may not be read stops nothing, and is named", async () 
 test("[N16] a token is renewed before it ends, and the app sees nothing of it", async () => {
   const warn = vi.spyOn(console, "warn");
   let asked = 0;
-  const own = lab(schema);
-  const { client, line } = own.client({ getToken: () => `token-${++asked}` });
-  line.expiresInMs = 100_000;
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
   const statuses = new Set<string>();
@@ -132,14 +132,14 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
   expect(asked).toBe(1);
   own.clock.advance(7_000);
   await own.settle();
-  expect(line.frames).toEqual([{ frame: "auth", token: "token-2" }]);
-  line.badTokens.add("token-1");
+  expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
+  connection.badTokens.add("token-1");
   await client.models.slide.create({ title: "after" }).receipt;
-  expect(line.asked.socket).toBe(1);
+  expect(connection.asked.socket).toBe(1);
   expect([...statuses].every((status) => JSON.parse(status).name === "online")).toBe(true);
   own.clock.advance(86_000);
   await own.settle();
-  expect(line.frames.at(-1)).toEqual({ frame: "auth", token: "token-3" });
+  expect(connection.frames.at(-1)).toEqual({ frame: "auth", token: "token-3" });
   expect(warn).not.toHaveBeenCalled();
   warn.mockRestore();
 });
@@ -147,39 +147,39 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
 test("[N16] an app that has no other token yet is asked again at half of the rest, and a token that is refused ends as it always did", async () => {
   let token = "same";
   let asked = 0;
-  const own = lab(schema);
-  const { client, line } = own.client({
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({
     getToken: () => {
       asked += 1;
       return token;
     },
   });
-  line.expiresInMs = 100_000;
+  connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
   own.clock.advance(81_000);
   await own.settle();
-  expect([asked, line.frames]).toEqual([2, []]);
+  expect([asked, connection.frames]).toEqual([2, []]);
   token = "other";
   own.clock.advance(10_000);
   await own.settle();
-  expect(line.frames).toEqual([{ frame: "auth", token: "other" }]);
-  line.viewHash = "wider";
+  expect(connection.frames).toEqual([{ frame: "auth", token: "other" }]);
+  connection.viewHash = "wider";
   token = "third";
-  const { snapshot } = line.asked;
+  const { snapshot } = connection.asked;
   own.clock.advance(81_000);
   await own.settle();
-  expect(line.asked.snapshot).toBe(snapshot + 1);
+  expect(connection.asked.snapshot).toBe(snapshot + 1);
 });
 
 test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
   let asked = 0;
-  const own = lab(schema);
-  const { client, line } = own.client({ getToken: () => `token-${++asked}` });
-  line.expiresInMs = 100_000;
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
-  line.deafToTokens = true;
+  connection.deafToTokens = true;
   const pass = async (seconds: number) => {
     for (let i = 0; i < seconds; i++) {
       own.clock.advance(1_000);
@@ -187,28 +187,28 @@ test("[N16] a next token that the server does not answer is said again before th
     }
   };
   await pass(81);
-  expect(line.frames).toEqual([{ frame: "auth", token: "token-2" }]);
-  line.deafToTokens = false;
+  expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
+  connection.deafToTokens = false;
   await pass(12);
-  expect(line.frames.map((frame) => frame.frame)).toEqual(["auth", "auth"]);
+  expect(connection.frames.map((frame) => frame.frame)).toEqual(["auth", "auth"]);
   // The server took it: requests go out under it, on the same line.
-  line.badTokens.add("token-1");
+  connection.badTokens.add("token-1");
   await client.models.slide.create({ title: "after" }).receipt;
-  expect(line.asked.socket).toBe(1);
+  expect(connection.asked.socket).toBe(1);
 });
 
 test("[N16] said again and again without an answer, it is not said without end", async () => {
   let asked = 0;
-  const own = lab(schema);
-  const { client, line } = own.client({ getToken: () => `token-${++asked}` });
-  line.expiresInMs = 100_000;
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
-  line.deafToTokens = true;
+  connection.deafToTokens = true;
   for (let i = 0; i < 200; i++) {
     own.clock.advance(1_000);
     await own.settle();
   }
-  expect(line.frames.length).toBeGreaterThan(2);
-  expect(line.frames.length).toBeLessThan(10);
+  expect(connection.frames.length).toBeGreaterThan(2);
+  expect(connection.frames.length).toBeLessThan(10);
 });

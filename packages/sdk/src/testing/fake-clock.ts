@@ -1,17 +1,17 @@
 import type { Clock } from "../engine/ports.ts";
 
 export interface FakeClock extends Clock {
-  /** Moves time on, and calls what became due on the way, in order. */
+  /** Moves time forward, and fires the timers that become due, in order. */
   advance(ms: number): void;
-  /** The machine sleeps: the wall's clock goes on, the other one and all timers stand still. */
+  /** The device sleeps: the wall clock moves on, while the monotonic clock and all timers stand still. */
   sleep(ms: number): void;
-  /** How many are waiting: none when everything was closed. */
+  /** The number of pending timers. 0 after everything was closed. */
   readonly waiting: number;
 }
 
-/** Time that moves when told. */
+/** A clock that moves only when a test calls `advance`. */
 export function fakeClock(startAt = Date.UTC(2030, 0, 1)): FakeClock {
-  // Timers go by the monotonic clock; the wall's shows the same and what was slept.
+  // Timers use the monotonic clock. The wall clock also counts the time asleep.
   let now = 0;
   let wall = startAt;
   const alarms = new Set<{ at: number; then: () => void }>();

@@ -130,7 +130,7 @@ export class ModelServer {
     const all = this.snapshot();
     const [stamp = all.stamp, after = ""] = (cursor === null ? [] : JSON.parse(cursor)) as [number?, string?];
     const rest = all.lines
-      .filter((line) => recordKey(line) > after)
+      .filter((connection) => recordKey(connection) > after)
       .sort((a, b) => (recordKey(a) < recordKey(b) ? -1 : 1));
     const lines = rest.slice(0, limit);
     const [last] = lines.slice(-1);

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Claim } from "../../protocol/claims/claim.ts";
-import { type LabOptions, lab } from "../../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../../testing/test-server.ts";
 // Loaded when it is first used: here at once, so that no test has to wait for it.
 import "./collab.ts";
 
@@ -8,15 +8,15 @@ const schema = {
   models: { slide: { fields: { title: { type: "string" }, order: { type: "number", default: 0 } } } },
 } as const;
 
-async function start(options: LabOptions = {}) {
-  const own = lab(schema);
+async function start(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const made = own.client(options);
   const { client } = made;
   await client.ready();
   await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
   await own.settle();
   const ben = (body: object = {}) => own.server.claims.acquire("ben", "slide", "s1", body).body as Claim;
-  const asked = () => made.line.requests.map(({ name }) => name);
+  const asked = () => made.connection.requests.map(({ name }) => name);
   const wait = async (ms: number) => {
     for (let left = ms; left > 0; left -= 1_000) {
       own.clock.advance(Math.min(left, 1_000));
@@ -82,13 +82,13 @@ test("[U6] with a stream, who waits is told the place and gets the lease without
 });
 
 test("[U6] without a stream a waiter polls, and an answer that comes late grants nothing by itself", async () => {
-  const { slides, server, settle, clock, ben, asked, line } = await start({ stream: false });
-  expect(line.asked.socket).toBe(0);
+  const { slides, server, settle, clock, ben, asked, connection } = await start({ stream: false });
+  expect(connection.asked.socket).toBe(0);
   const first = ben();
   const claim = slides.claim("s1", { queue: true, ttl: "8s" });
   await settle();
   expect(asked()).toEqual(["acquireClaim", "readClaim"]);
-  expect(line.requests[1]?.asked).toMatchObject({ query: { wait: "25000" }, timeoutMs: 35_000 });
+  expect(connection.requests[1]?.asked).toMatchObject({ query: { wait: "25000" }, timeoutMs: 35_000 });
   clock.advance(9_000);
   await settle();
   server.claims.release("ben", first.id);
@@ -99,15 +99,15 @@ test("[U6] without a stream a waiter polls, and an answer that comes late grants
 });
 
 test("[U6] when the socket goes the waiter polls, and when it comes back it asks where it stands", async () => {
-  const { slides, settle, ben, asked, line, clock } = await start();
+  const { slides, settle, ben, asked, connection, clock } = await start();
   ben();
   void slides.claim("s1", { queue: true }).catch(() => {});
   await settle();
-  line.socketUp = false;
-  line.cut?.();
+  connection.socketUp = false;
+  connection.cut?.();
   await settle();
   expect(asked().at(-1)).toBe("readClaim");
-  line.socketUp = true;
+  connection.socketUp = true;
   clock.advance(5_000);
   await settle();
   expect(asked().at(-1)).toBe("renewClaim");
@@ -127,8 +127,8 @@ test("[U6] aborting leaves the line", async () => {
 });
 
 test("[U3] a lease is renewed for as long as it is held, and a question without an answer is asked again", async () => {
-  const { slides, server, line, wait, asked } = await start();
-  line.replies.push("lost");
+  const { slides, server, connection, wait, asked } = await start();
+  connection.replies.push("lost");
   const claim = slides.claim("s1", { ttl: "15s" });
   await wait(2_000);
   const lease = await claim;
@@ -152,10 +152,10 @@ test("[U4] a lease that is lost says so at once: its signal aborts, with the rea
 });
 
 test("[U4] without a line the lease is over a tenth before the server lets others in", async () => {
-  const { slides, server, line, settle, clock } = await start();
+  const { slides, server, connection, settle, clock } = await start();
   const lease = await slides.claim("s1", { ttl: "10s" });
-  line.up = false;
-  line.cut?.();
+  connection.up = false;
+  connection.cut?.();
   clock.advance(8_999);
   await settle();
   expect(lease.signal.aborted).toBe(false);
@@ -169,7 +169,7 @@ test("[U4] without a line the lease is over a tenth before the server lets other
 test.each([1, 2, 3, 4, 5, 6])(
   "[U4] a lease ends too whose deadline passes while the client is at work: %d ms before it something else happens",
   async (early) => {
-    const own = lab(schema);
+    const own = createTestServer(schema);
     let isBusy = false;
     let spent = 0;
     // At work, a millisecond goes by between one look at the clock and the next.
@@ -217,9 +217,9 @@ test("[U8] closing the client releases what it holds and leaves the line, and no
 });
 
 test("[U8] a server that does not answer holds up closing for 2 s at most", async () => {
-  const { client, slides, line, clock, settle } = await start();
+  const { client, slides, connection, clock, settle } = await start();
   await slides.claim("s1");
-  line.replies.push("held back");
+  connection.replies.push("held back");
   let isClosed = false;
   void client.close().then(() => {
     isClosed = true;
@@ -233,31 +233,31 @@ test("[U8] a server that does not answer holds up closing for 2 s at most", asyn
 });
 
 test("[U8] a page that is put away releases what it holds with its last breath", async () => {
-  const { slides, server, signals, settle, line } = await start();
+  const { slides, server, signals, settle, connection } = await start();
   const lease = await slides.claim("s1");
   signals.hidden();
   await settle();
-  expect(line.requests.at(-1)).toMatchObject({ name: "releaseClaim", asked: { keepalive: true } });
+  expect(connection.requests.at(-1)).toMatchObject({ name: "releaseClaim", asked: { keepalive: true } });
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
   expect(lease.signal.reason).toMatchObject({ reason: "hidden" });
 });
 
 test("[U8] what a page that was put away wants is asked for when it is shown again", async () => {
-  const { slides, server, signals, settle, line, clock } = await start();
+  const { slides, server, signals, settle, connection, clock } = await start();
   const lease = await slides.claim("s1");
   const again = lease.lost.then(() => slides.claim("s1"));
   signals.hidden();
   await settle();
   clock.advance(60_000);
   await settle();
-  expect(line.requests.at(-1)).toMatchObject({ name: "releaseClaim" });
+  expect(connection.requests.at(-1)).toMatchObject({ name: "releaseClaim" });
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
   signals.woke();
   await expect(again).resolves.toMatchObject({ fence: 2 });
 });
 
 test("[U9] writes under a lease carry its claim, and in a commit only those on its record", async () => {
-  const { client, slides, line, settle } = await start();
+  const { client, slides, connection, settle } = await start();
   await using lease = await slides.claim("s1");
   slides.create({ title: "Two" }, { id: "s2" });
   await settle();
@@ -271,7 +271,9 @@ test("[U9] writes under a lease carry its claim, and in a commit only those on i
     { claim: lease },
   );
   await settle();
-  const sent = line.sent.slice(2).flatMap((body) => JSON.parse(body).commits as { operations: { claim?: string }[] }[]);
+  const sent = connection.sent
+    .slice(2)
+    .flatMap((body) => JSON.parse(body).commits as { operations: { claim?: string }[] }[]);
   expect(sent.map((commit) => commit.operations.map((o) => o.claim))).toEqual([
     ["clm_1"],
     ["clm_1"],
@@ -281,7 +283,7 @@ test("[U9] writes under a lease carry its claim, and in a commit only those on i
 });
 
 test("[U11] who holds a watched record is told as the server has it, and nothing is known without a line", async () => {
-  const { client, slides, server, settle, ben, line, clock } = await start();
+  const { client, slides, server, settle, ben, connection, clock } = await start();
   expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "not-watched" });
   const stop = client.claims.watch("slide", ["s1"]);
   await settle();
@@ -303,47 +305,47 @@ test("[U11] who holds a watched record is told as the server has it, and nothing
     holders: [{ actor: "ben", isMine: false }],
     queue: [{ actor: "ann", isMine: true, position: 0 }],
   });
-  line.up = false;
-  line.cut?.();
+  connection.up = false;
+  connection.cut?.();
   server.claims.release("ben", first.id);
   expect(client.claims.of("slide", "s1")).toEqual({ state: "unknown", why: "line", holders: [], queue: [] });
-  line.up = true;
+  connection.up = true;
   clock.advance(5_000);
   await settle();
   await settle();
   expect(client.claims.of("slide", "s1")).toMatchObject({ state: "known", holders: [{ actor: "ann", isMine: true }] });
   stop();
   clock.advance(1_000);
-  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: [] });
+  expect(connection.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: [] });
 });
 
 test("[U11] several watch one record as one, all ids of a moment go in one frame, and of too many the latest are watched", async () => {
-  const { client, settle, line, clock } = await start();
+  const { client, settle, connection, clock } = await start();
   const stops = [client.claims.watch("slide", ["s1", "s2"]), client.claims.watch("slide", ["s2", "s3"])];
   await settle();
   clock.advance(20);
-  expect(line.frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1", "s2", "s3"] }]);
+  expect(connection.frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1", "s2", "s3"] }]);
   stops[0]?.();
   clock.advance(1_000);
-  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s2", "s3"] });
+  expect(connection.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: ["s2", "s3"] });
   const many = Array.from({ length: 500 }, (_, i) => `m${i}`);
   client.claims.watch("slide", many);
   clock.advance(20);
-  expect(line.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: many });
+  expect(connection.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: many });
   expect(client.claims.of("slide", "s2")).toMatchObject({ state: "unknown", why: "too-many" });
   expect(client.claims.of("slide", "m499")).toMatchObject({ state: "known" });
 });
 
 test("[U11] a model that the token may not read is not asked for again, and the line goes on without it", async () => {
-  const { client, settle, line, clock } = await start();
-  line.forbidden.add("slide");
+  const { client, settle, connection, clock } = await start();
+  connection.forbidden.add("slide");
   client.claims.watch("slide", ["s1"]);
   for (let i = 0; i < 10; i++) {
     await settle();
     clock.advance(2_000);
   }
   await settle();
-  expect(line.asked.socket).toBe(2);
+  expect(connection.asked.socket).toBe(2);
   expect(client.status().name).toBe("online");
   expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "denied" });
   expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model "slyde"/);
@@ -352,7 +354,7 @@ test("[U11] a model that the token may not read is not asked for again, and the 
 test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
   let loads = 0;
   const collab = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
-  const { client, slides, settle, line, clock } = await start({ platform: { collab } });
+  const { client, slides, settle, connection, clock } = await start({ platform: { collab } });
   await expect(slides.claim("s1")).rejects.toMatchObject({
     code: "part_not_loaded",
     then: "retry",
@@ -362,7 +364,7 @@ test("[U15] what cannot be loaded is said, tried again, and keeps nothing else f
   await settle();
   expect([loads, client.claims.of("slide", "s1").state]).toEqual([2, "unknown"]);
   await expect(slides.update("s1", { title: "Works" }).receipt).resolves.toMatchObject({ status: "confirmed" });
-  line.cut?.();
+  connection.cut?.();
   clock.advance(5_000);
   await settle();
   clock.advance(20);
@@ -379,14 +381,14 @@ test("[U15] a client that never claims anything loads nothing for it", async () 
 });
 
 test("[U16] without a socket the log is asked for, and the client is online", async () => {
-  const { client, slides, server, settle, clock, line } = await start({ stream: false });
+  const { client, slides, server, settle, clock, connection } = await start({ stream: false });
   expect(client.status().name).toBe("online");
   await slides.update("s1", { title: "Mine" }).receipt;
   server.commit({ operations: [{ action: "update", model: "slide", id: "s1", data: { title: "Ben" } }] }, "ben");
   clock.advance(5_000);
   await settle();
   expect(slides.get("s1")).toMatchObject({ title: "Ben" });
-  expect(line.asked.socket).toBe(0);
+  expect(connection.asked.socket).toBe(0);
 });
 
 test("[U9] a lease that is given up is held until what was written under it has reached the server", async () => {
@@ -400,23 +402,23 @@ test("[U9] a lease that is given up is held until what was written under it has 
 });
 
 test("[U1] a record that was just made is claimed once it is there", async () => {
-  const { slides, server, settle, line, asked } = await start();
-  line.answers.push("held back");
+  const { slides, server, settle, connection, asked } = await start();
+  connection.answers.push("held back");
   slides.create({ title: "New" }, { id: "s2" });
   const claim = slides.claim("s2");
   await settle();
   // The server has not heard of the record: asked for now, the claim would be refused.
   expect(asked()).toEqual([]);
-  line.release();
+  connection.release();
   const lease = await claim;
   expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
 });
 
 test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
-  const { slides, line, signals, wait, asked } = await start();
+  const { slides, connection, signals, wait, asked } = await start();
   const lease = await slides.claim("s1", { ttl: "60s" });
   await wait(2_000);
-  line.replies.push({ kind: "answer", status: 503, body: undefined });
+  connection.replies.push({ kind: "answer", status: 503, body: undefined });
   signals.woke();
   await wait(3_000);
   // The check itself, not only the renewal that is due later.
@@ -427,9 +429,9 @@ test("[U3] [U5] a check that gets no good answer is made again, and the lease go
 });
 
 test("[U7] [U8] a place in the line that came when all who would wait had gone is given back", async () => {
-  const { slides, server, line, ben, settle, wait } = await start();
+  const { slides, server, connection, ben, settle, wait } = await start();
   const first = ben();
-  line.replies.push("held back");
+  connection.replies.push("held back");
   const leaving = new AbortController();
   const waiting = slides.claim("s1", { queue: true, signal: leaving.signal });
   await settle();
@@ -437,7 +439,7 @@ test("[U7] [U8] a place in the line that came when all who would wait had gone i
   await settle();
   leaving.abort("no");
   await expect(waiting).rejects.toBe("no");
-  line.release();
+  connection.release();
   await expect(other).rejects.toMatchObject({ code: "claim_conflict" });
   await settle();
   expect(server.claims.of("slide", "s1").queue).toEqual([]);
@@ -449,7 +451,7 @@ test("[U7] [U8] a place in the line that came when all who would wait had gone i
 test.each([false, true])(
   "[U7] who wants it past the line asks for that, whoever waits: after who waited has left: %s",
   async (leaves) => {
-    const { slides, line, ben, settle } = await start();
+    const { slides, connection, ben, settle } = await start();
     ben();
     const leaving = new AbortController();
     const first = slides.claim("s1", { queue: true, signal: leaving.signal });
@@ -458,13 +460,13 @@ test.each([false, true])(
     if (leaves) leaving.abort("no");
     slides.claim("s1", { queue: true, preempt: true }).catch(() => {});
     await settle();
-    const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+    const asked = connection.requests.filter(({ name }) => name === "acquireClaim");
     expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([false, true]);
   },
 );
 
 test("[U7] past the line is asked only for as long as somebody wants that", async () => {
-  const { slides, line, server, settle, ben, wait } = await start();
+  const { slides, connection, server, settle, ben, wait } = await start();
   ben();
   slides.claim("s1", { queue: true }).catch(() => {});
   await settle();
@@ -476,7 +478,7 @@ test("[U7] past the line is asked only for as long as somebody wants that", asyn
   const [mine] = server.claims.of("slide", "s1").queue;
   server.claims.end(mine?.id ?? "", "expired");
   await wait(3_000);
-  const asked = line.requests.filter(({ name }) => name === "acquireClaim");
+  const asked = connection.requests.filter(({ name }) => name === "acquireClaim");
   expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([
     false,
     true,
@@ -497,8 +499,8 @@ test("[U8] what is given up without a line is released as long as it may be held
 });
 
 test("[U9] what waits for a person, itself or what it builds on, holds up neither a release nor a claim", async () => {
-  const { client, slides, server, line, settle } = await start();
-  line.quiet = true;
+  const { client, slides, server, connection, settle } = await start();
+  connection.quiet = true;
   const lease = await slides.claim("s1");
   server.commit({ operations: [{ action: "update", model: "slide", id: "s1", data: { title: "X" } }] } as never, "ann");
   lease.update({ title: "1" });

@@ -3,7 +3,7 @@ import { expect, test, vi } from "vitest";
 import { changeTables } from "../../core/log/tables.ts";
 import { initialState } from "../../core/state.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
-import { lab } from "../../testing/lab.ts";
+import { createTestServer } from "../../testing/test-server.ts";
 
 import { Lists } from "./lists.ts";
 
@@ -22,10 +22,10 @@ const schema = {
 } as const;
 
 async function board() {
-  const { client: make, settle, server } = lab(schema);
-  const { client, line } = make();
+  const { client: make, settle, server } = createTestServer(schema);
+  const { client, connection } = make();
   await client.ready();
-  return { client, slides: client.models.slide, settle, server, line };
+  return { client, slides: client.models.slide, settle, server, connection };
 }
 
 test("[R6] a list filters by value, by range and by set, and orders with what has no value last", async () => {
@@ -81,13 +81,13 @@ test("[R5] the same array and the same records are given as long as nothing in t
 });
 
 test("[R5] a write that settles changes nothing that is shown", async () => {
-  const { client, slides, settle, line } = await board();
-  line.quiet = true;
+  const { client, slides, settle, connection } = await board();
+  connection.quiet = true;
   slides.create({ title: "a", order: 1 }, { id: "1" });
   slides.update("1", { title: "b" });
   const [shown, list] = [slides.get("1"), slides.list()];
   await settle();
-  line.flush();
+  connection.flush();
   expect(client.status()).toMatchObject({ pending: 0, syncId: 2 });
   expect(slides.get("1")).toBe(shown);
   expect(slides.list()).toBe(list);

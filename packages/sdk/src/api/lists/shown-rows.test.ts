@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { defineSchema } from "../../protocol/schema/row-types.ts";
-import { lab } from "../../testing/lab.ts";
+import { createTestServer } from "../../testing/test-server.ts";
 
 const fields = { title: { type: "string" }, order: { type: "number" }, tags: { type: "array" } } as const;
 const before = { models: { slide: { fields } } } as const;
@@ -17,12 +17,12 @@ const after = defineSchema({
 });
 
 async function withOldRows() {
-  const old = lab(before);
+  const old = createTestServer(before);
   for (const id of ["a", "b"]) {
     const operations = [{ action: "create", model: "slide", id, data: { title: id } }];
     old.server.commit({ clientTxId: id, operations } as never, "ben");
   }
-  const own = lab(after);
+  const own = createTestServer(after);
   Object.assign(own.server, { log: old.server.log, rows: old.server.rows });
   const made = own.client();
   await made.client.ready();
@@ -45,7 +45,7 @@ test("[R19] a default that came after a row was written is read as if it had bee
 });
 
 test("[R20] rows that are read anew and say the same are the same objects", async () => {
-  const { client, slides, line, settle, server } = await withOldRows();
+  const { client, slides, connection, settle, server } = await withOldRows();
   const [list, a] = [slides.list(), slides.get("a")];
   const update = { action: "update", model: "slide", id: "b", data: { title: "other" } };
   server.commit({ clientTxId: "u", operations: [update] } as never, "ben");
@@ -53,9 +53,9 @@ test("[R20] rows that are read anew and say the same are the same objects", asyn
   const again = slides.list();
   // As over a network: what is read again are other objects.
   for (const [key, row] of server.rows) server.rows.set(key, structuredClone(row));
-  line.say({ frame: "resync", reason: "schema" } as never);
+  connection.say({ frame: "resync", reason: "schema" } as never);
   await settle();
-  expect(line.asked.snapshot).toBe(2);
+  expect(connection.asked.snapshot).toBe(2);
   expect(client.status().name).toBe("online");
   expect(slides.list()).toBe(again);
   expect([slides.get("a"), again[0]]).toEqual([a, list[0]]);

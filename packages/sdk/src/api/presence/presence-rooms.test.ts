@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { type LabOptions, lab } from "../../testing/lab.ts";
+import { createTestServer, type TestClientOptions } from "../../testing/test-server.ts";
 // Loaded when it is first used: here at once, so that no test has to wait for it.
 import "../claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
-async function people(options: LabOptions = {}) {
-  const own = lab(schema);
+async function people(options: TestClientOptions = {}) {
+  const own = createTestServer(schema);
   const ann = own.client({ actor: "ann", ...options });
   const ben = own.client({ actor: "ben" });
   await ann.client.ready();
@@ -25,7 +25,7 @@ test("[U12] a room is entered with the first word, and everybody in it sees the 
   const { ann, ben, tick } = await people();
   const mine = ann.client.presence("deck:d1");
   const theirs = ben.client.presence("deck:d1");
-  expect([mine.status(), mine.others(), ann.line.frames]).toEqual(["connecting", [], []]);
+  expect([mine.status(), mine.others(), ann.connection.frames]).toEqual(["connecting", [], []]);
   mine.set({ cursor: 1 });
   theirs.subscribe(() => {});
   await tick();
@@ -49,13 +49,13 @@ test("[U12] of many words in a moment the last one is said, at most 20 times a s
   ben.client.presence("deck:d1").subscribe(() => {});
   mine.set({ x: 0 });
   await tick();
-  const before = ann.line.frames.length;
+  const before = ann.connection.frames.length;
   for (let x = 1; x <= 100; x++) {
     mine.set({ x });
     clock.advance(10);
   }
   await tick();
-  const said = ann.line.frames.slice(before);
+  const said = ann.connection.frames.slice(before);
   expect(said.length).toBeLessThanOrEqual(21);
   expect(said.at(-1)).toEqual({ frame: "presence", room: "deck:d1", state: { x: 100 } });
   expect(ben.client.presence("deck:d1").others()).toMatchObject([{ state: { x: 100 } }]);
@@ -68,7 +68,7 @@ test("[U12] after a cut it enters again with what it said last, and a view that 
   other.subscribe(() => {});
   mine.set({ x: 7 });
   await tick();
-  ann.line.cut?.();
+  ann.connection.cut?.();
   await tick(5_000);
   expect(other.others()).toMatchObject([{ participantId: "ann", state: { x: 7 } }]);
   const seen: string[][] = [];
@@ -96,8 +96,8 @@ test("[U13] while the line is gone the others stand still for a moment, and are 
   await tick();
   const states: string[] = [];
   mine.subscribe(() => states.push(`${mine.status()} ${names(mine.others())}`));
-  ann.line.up = false;
-  ann.line.cut?.();
+  ann.connection.up = false;
+  ann.connection.cut?.();
   await settle();
   expect([mine.status(), names(mine.others())]).toEqual(["connecting", ["ben"]]);
   await tick(4_999);
@@ -105,7 +105,7 @@ test("[U13] while the line is gone the others stand still for a moment, and are 
   await tick(1);
   expect(names(mine.others())).toEqual([]);
   expect(states[0]).toBe("connecting ben");
-  ann.line.up = true;
+  ann.connection.up = true;
   await tick(30_000);
   expect([mine.status(), names(mine.others())]).toEqual(["live", ["ben"]]);
 });
@@ -128,7 +128,7 @@ test("[U13] a participant is there once, however many windows are open", async (
 
 test("[U14] a room that the token does not reach is denied, and the line goes on without it", async () => {
   const { ann, ben, tick } = await people();
-  ann.line.forbidden.add("deck:secret");
+  ann.connection.forbidden.add("deck:secret");
   const good = ann.client.presence("deck:d1");
   good.set({});
   await tick();
@@ -139,14 +139,14 @@ test("[U14] a room that the token does not reach is denied, and the line goes on
   bad.set({});
   await tick();
   await tick(10_000);
-  const { socket } = ann.line.asked;
+  const { socket } = ann.connection.asked;
   // Nor when a view opens again. A minute later another token may have come.
   bad.leave();
   await tick(1_000);
   bad.set({});
   await tick();
   await tick(60_000);
-  expect(ann.line.asked.socket).toBe(socket);
+  expect(ann.connection.asked.socket).toBe(socket);
   expect(bad.status()).toBe("denied");
   expect(bad.error()).toMatchObject({ code: "capability_scope_denied" });
   expect(bad.error()).toBe(bad.error());

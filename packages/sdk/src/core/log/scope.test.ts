@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import type { ClientOptions } from "../../options.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
-import { lab } from "../../testing/lab.ts";
 import { Profile } from "../../testing/profile.ts";
+import { createTestServer } from "../../testing/test-server.ts";
 import { scopeKey } from "./scope.ts";
 
 const schema = {
@@ -12,7 +12,7 @@ const schema = {
 
 /** A server with a deck and a slide; `open` opens the same store again. */
 function start() {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   const disk = new MemoryDisk();
   for (const model of ["deck", "slide"]) {
     const commit = { operations: [{ action: "create", model, id: "a", data: { title: model }, onStale: "notify" }] };
@@ -30,7 +30,7 @@ function start() {
 
 test("[N14] only what is followed is read and kept; following something else reads that, and what is not wanted any more goes", async () => {
   const { open, settle, kept, server } = start();
-  const { client, line, shown } = await open({ models: ["slide"] });
+  const { client, connection, shown } = await open({ models: ["slide"] });
   expect([shown(), kept()]).toEqual([[0, 1], ["slide 1"]]);
   const seen = new Set<string>();
   client.subscribe(() => seen.add(shown().join()));
@@ -38,7 +38,7 @@ test("[N14] only what is followed is read and kept; following something else rea
   await settle();
   // What was there is shown until the other has come.
   expect([...seen]).toEqual(["0,1", "1,0"]);
-  expect([shown(), kept(), line.asked.snapshot]).toEqual([[1, 0], ["deck 1"], 2]);
+  expect([shown(), kept(), connection.asked.snapshot]).toEqual([[1, 0], ["deck 1"], 2]);
   // A write of what is not followed is sent all the same.
   await expect(client.models.slide.create({ title: "new" }, { id: "b" }).receipt).resolves.toMatchObject({
     status: "confirmed",
@@ -56,20 +56,20 @@ test("[N14] the same again reads nothing, also after a reload; another one after
   const first = await open({ models: ["slide", "deck"], groups: ["g"] });
   first.client.follow({ models: ["deck", "slide"], groups: ["g"] });
   await settle();
-  expect(first.line.asked.snapshot).toBe(1);
+  expect(first.connection.asked.snapshot).toBe(1);
   await first.client.close();
   const same = await open({ models: ["deck", "slide"], groups: ["g"] });
-  expect([same.line.asked.snapshot, same.shown()]).toEqual([0, [1, 1]]);
+  expect([same.connection.asked.snapshot, same.shown()]).toEqual([0, [1, 1]]);
   await same.client.close();
 
   const other = await open({ models: ["deck"] });
-  expect([other.line.asked.snapshot, other.shown()]).toEqual([1, [1, 0]]);
-  other.line.up = false;
-  other.line.cut?.();
+  expect([other.connection.asked.snapshot, other.shown()]).toEqual([1, [1, 0]]);
+  other.connection.up = false;
+  other.connection.cut?.();
   other.client.follow({ models: ["slide"] });
   await settle();
   expect(other.shown()).toEqual([1, 0]);
-  other.line.up = true;
+  other.connection.up = true;
   for (let i = 0; i < 4; i++) {
     clock.advance(10_000);
     await settle();
@@ -92,7 +92,7 @@ test("[N14] all tabs of a profile follow the same", async () => {
     [1, 0],
     [1, 0],
   ]);
-  expect([first.line.asked.snapshot, second.line.asked.snapshot]).toEqual([2, 0]);
+  expect([first.connection.asked.snapshot, second.connection.asked.snapshot]).toEqual([2, 0]);
 });
 
 test("[N14] a scope is the same in whatever order it is named", () => {

@@ -1,23 +1,23 @@
 import { expect, test } from "vitest";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
-import { lab } from "../../testing/lab.ts";
+import { createTestServer } from "../../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const ids = (n: number) => Array.from({ length: n }, (_, i) => `s${i}`);
 
 /** A server with seven records, of which a page holds two, and a line that is cut after some pages. */
 async function start(pages: number, disk = new MemoryDisk()) {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   for (const id of ids(7)) {
     const commit = { operations: [{ action: "create", model: "slide", id, data: { title: id }, onStale: "notify" }] };
     own.server.commit({ ...commit, clientTxId: id, clientId: "c" } as never, "ben");
   }
   const open = async (stopAfter = Number.POSITIVE_INFINITY) => {
     const made = own.client({ disk });
-    made.line.snapshotPage = 2;
+    made.connection.snapshotPage = 2;
     const off = made.client.subscribe(() => {
       if ((made.client.status().loadedRows ?? 0) < 2 * stopAfter) return;
-      made.line.up = false;
+      made.connection.up = false;
       off();
     });
     await own.settle();
@@ -27,7 +27,7 @@ async function start(pages: number, disk = new MemoryDisk()) {
 }
 
 test("[N13] a first snapshot is shown as it comes, with how much has come, and is ready when it is whole", async () => {
-  const { client, line, slides, settle, clock } = await start(2);
+  const { client, connection, slides, settle, clock } = await start(2);
   expect(client.status()).toMatchObject({ name: "connecting", loadedRows: 4 });
   expect(slides.list().map((s) => s.id)).toEqual(ids(4));
   let isReady = false;
@@ -36,7 +36,7 @@ test("[N13] a first snapshot is shown as it comes, with how much has come, and i
   });
   await settle();
   expect(isReady).toBe(false);
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
   expect([isReady, slides.list().length, client.status().loadedRows]).toEqual([true, 7, undefined]);
@@ -53,7 +53,7 @@ test("[N13] after a reload it goes on where it was: no page is read twice", asyn
   };
   server.commit({ ...update, clientTxId: "u", clientId: "c" } as never, "ben");
   const again = await open();
-  expect(again.line.asked.snapshot).toBe(2);
+  expect(again.connection.asked.snapshot).toBe(2);
   expect(again.slides.list()).toHaveLength(7);
   expect([again.slides.get("s0")?.title, again.client.status().syncId]).toEqual(["new", 8]);
   await again.client.close();
@@ -61,11 +61,11 @@ test("[N13] after a reload it goes on where it was: no page is read twice", asyn
 });
 
 test("[N13] what is written while it comes is kept, and sent when it is whole", async () => {
-  const { client, slides, server, line, settle, clock } = await start(1);
+  const { client, slides, server, connection, settle, clock } = await start(1);
   const write = slides.create({ title: "mine" }, { id: "mine" });
   await write.queued;
   expect(slides.get("mine")?.title).toBe("mine");
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
   await expect(write.receipt).resolves.toMatchObject({ status: "confirmed" });
@@ -73,42 +73,42 @@ test("[N13] what is written while it comes is kept, and sent when it is whole", 
 });
 
 test("[N9] a log that was replaced between two pages is read from its beginning", async () => {
-  const { client, line, slides, server, settle, clock } = await start(2);
+  const { client, connection, slides, server, settle, clock } = await start(2);
   server.restoreTo(5, "log_2");
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
   expect([client.status().syncId, slides.list().map((s) => s.id)]).toEqual([5, ids(5)]);
 });
 
 test("[N9] a snapshot that the server will not go on with is read from its beginning", async () => {
-  const { client, line, slides, settle, clock } = await start(2);
-  line.cursorsRefused = 1;
-  line.up = true;
+  const { client, connection, slides, settle, clock } = await start(2);
+  connection.cursorsRefused = 1;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
-  expect([line.cursorsRefused, client.status().syncId, slides.list().length]).toEqual([0, 7, 7]);
+  expect([connection.cursorsRefused, client.status().syncId, slides.list().length]).toEqual([0, 7, 7]);
 });
 
 test("[N13] a client that has rows shows those until the new ones are whole", async () => {
-  const { client, line, slides, settle, clock } = await start(Number.POSITIVE_INFINITY);
+  const { client, connection, slides, settle, clock } = await start(Number.POSITIVE_INFINITY);
   expect(client.status()).toMatchObject({ name: "online", syncId: 7 });
   const seen = new Set<number>();
   client.subscribe(() => seen.add(slides.list().length));
-  line.say({ frame: "resync", reason: "schema" } as never);
+  connection.say({ frame: "resync", reason: "schema" } as never);
   await settle();
   clock.advance(1_000);
   await settle();
-  expect(line.asked.snapshot).toBe(8);
+  expect(connection.asked.snapshot).toBe(8);
   expect([...seen]).toEqual([7]);
 });
 
 test("[N13] a page that does not join what is on disk is made up for in the end", async () => {
   const disk = new MemoryDisk();
-  const { client, line, settle, clock } = await start(2, disk);
+  const { client, connection, settle, clock } = await start(2, disk);
   // Another tab began anew, and is gone.
   disk.keepPage({ logId: "log_1", stamp: 6, first: true, changes: [], cursor: "x" }, 1);
-  line.up = true;
+  connection.up = true;
   clock.advance(60_000);
   await settle();
   expect(client.status().syncId).toBe(7);
@@ -117,19 +117,19 @@ test("[N13] a page that does not join what is on disk is made up for in the end"
 });
 
 test("[N19] a page that does not come in its time is asked for as a smaller one, and grows again", async () => {
-  const own = lab(schema);
+  const own = createTestServer(schema);
   for (const id of ids(7)) {
     const commit = { operations: [{ action: "create", model: "slide", id, data: { title: id }, onStale: "notify" }] };
     own.server.commit({ ...commit, clientTxId: id, clientId: "c" } as never, "ben");
   }
-  const { client, line } = own.client({ stream: false });
-  line.snapshotPage = 2;
-  line.largestPage = 700;
+  const { client, connection } = own.client({ stream: false });
+  connection.snapshotPage = 2;
+  connection.largestPage = 700;
   for (let n = 0; n < 8; n++) {
     await own.settle();
     own.clock.advance(5_000);
   }
-  expect(line.limits.slice(0, 6)).toEqual([10_000, 2_500, 625, 1_250, 312, 625]);
+  expect(connection.limits.slice(0, 6)).toEqual([10_000, 2_500, 625, 1_250, 312, 625]);
   await client.ready();
   expect(client.models.slide.list()).toHaveLength(7);
   await client.close();

@@ -3,7 +3,7 @@ import type { Storage } from "../../engine/ports.ts";
 import type { ClientOptions } from "../../options.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
-import { lab } from "../../testing/lab.ts";
+import { createTestServer } from "../../testing/test-server.ts";
 import type { OldOperation } from "./old-operation.ts";
 import { schemaHash } from "./schema-hash.ts";
 
@@ -25,12 +25,12 @@ const renamed = {
 /** Writes offline with one schema, and opens the same store with another. */
 async function across(then: ModelSchema, upcast: ClientOptions<ModelSchema>["upcast"] = {}) {
   const disk = new MemoryDisk();
-  const before = lab(first);
+  const before = createTestServer(first);
   const old = before.client({ disk, paused: true });
   const write = old.client.models.slide.create({ title: "Hello", order: 2 }, { id: "a" });
   await write.queued;
   await old.client.close();
-  const now = lab(then);
+  const now = createTestServer(then);
   const open = async (by = upcast) => {
     const made = now.client({ disk, upcast: by });
     await made.client.ready();
@@ -64,10 +64,10 @@ test("[Q31] that a field references a model by now changes nothing of what a que
 });
 
 test("[Q31] a write that uses nothing of what has changed goes as it was written, under its name", async () => {
-  const { client, server, name, line } = await across(added);
+  const { client, server, name, connection } = await across(added);
   expect(client.status()).toMatchObject({ pending: 0, attention: 0 });
   expect(server.receiptOf("ann", name)).toMatchObject({ status: "confirmed" });
-  expect(JSON.parse(line.sent[0] ?? "").commits[0].operations[0].data).toEqual({ title: "Hello", order: 2 });
+  expect(JSON.parse(connection.sent[0] ?? "").commits[0].operations[0].data).toEqual({ title: "Hello", order: 2 });
 });
 
 test("[Q31] where something has changed the app's function says what the write means now", async () => {
@@ -83,8 +83,8 @@ test("[Q31] where something has changed the app's function says what the write m
 });
 
 test("[Q32] a write of a schema that nobody knows needs attention with the reason, and goes on when a later version knows it", async () => {
-  const { client, line, open, server, settle, disk } = await across(renamed);
-  expect(line.sent).toEqual([]);
+  const { client, connection, open, server, settle, disk } = await across(renamed);
+  expect(connection.sent).toEqual([]);
   expect(client.attention()).toMatchObject([
     {
       code: "schema_changed",
@@ -155,8 +155,8 @@ test.each([
   async (_, isDone) => {
     for (let n = 1, reached = true; reached; n++) {
       const disk = new MemoryDisk();
-      const own = lab(renamed);
-      const old = lab(first).client({ disk, paused: true });
+      const own = createTestServer(renamed);
+      const old = createTestServer(first).client({ disk, paused: true });
       const { slide } = old.client.models;
       slide.create({ title: "one" }, { id: "a" });
       slide.update("a", { order: 5 });

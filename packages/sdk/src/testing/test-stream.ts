@@ -1,15 +1,15 @@
-import type { Stream, StreamListener } from "../../engine/ports.ts";
-import type { JsonObject } from "../../protocol/json.ts";
-import type { Welcome } from "../../protocol/stream/frames-down.ts";
-import type { ModelServer } from "../model-server.ts";
-import type { Line } from "./line.ts";
+import type { Stream, StreamListener } from "../engine/ports.ts";
+import type { JsonObject } from "../protocol/json.ts";
+import type { Welcome } from "../protocol/stream/frames-down.ts";
+import type { ModelServer } from "./model-server.ts";
+import type { TestConnection } from "./test-connection.ts";
 
 const DENIED = {
   type: "permission_error",
   code: "capability_scope_denied",
   message: "The token's scope does not cover this request.",
-  request_id: "req_lab",
-  doc_url: "http://lab.test/docs/errors#capability_scope_denied",
+  request_id: "req_test",
+  doc_url: "http://holdfast.test/docs/errors#capability_scope_denied",
 } as const;
 
 const needed = (model: string, syncGroup: string) => ({
@@ -21,8 +21,8 @@ const needed = (model: string, syncGroup: string) => ({
 
 let sessionsMade = 0;
 
-/** The model server, as a client hears it over its line. */
-export function labStream(server: ModelServer, line: Line): Stream {
+/** The stream between a client and the model server. */
+export function testStream(server: ModelServer, connection: TestConnection): Stream {
   const watched = new Map<string, readonly string[]>();
   let hearing: { listener: StreamListener; off: () => void } | undefined;
   let session = "";
@@ -31,32 +31,32 @@ export function labStream(server: ModelServer, line: Line): Stream {
     watched.clear();
     server.rooms.gone(session);
     hearing = undefined;
-    line.cut = undefined;
-    line.flush = () => {};
+    connection.cut = undefined;
+    connection.flush = () => {};
   };
   return {
     open(listener) {
       drop();
-      line.asked.socket += 1;
+      connection.asked.socket += 1;
       const own = { listener, off: () => {} };
       hearing = own;
-      line.cut = (code = 1006) => {
+      connection.cut = (code = 1006) => {
         drop();
         listener.closed(code, "cut");
       };
       queueMicrotask(() => {
         if (hearing !== own) return;
-        if (line.up && line.socketUp) listener.opened();
-        else line.cut?.();
+        if (connection.up && connection.socketUp) listener.opened();
+        else connection.cut?.();
       });
     },
     say(frame) {
       const own = hearing;
       if (!own) return;
-      line.frames.push(frame);
-      if (frame.frame === "watch" && line.forbidden.has(frame.model)) {
-        own.listener.frame({ frame: "error", ...DENIED, requiredCapability: needed(frame.model, "org:lab") });
-        return line.cut?.(4403);
+      connection.frames.push(frame);
+      if (frame.frame === "watch" && connection.forbidden.has(frame.model)) {
+        own.listener.frame({ frame: "error", ...DENIED, requiredCapability: needed(frame.model, "org:test") });
+        return connection.cut?.(4403);
       }
       if (frame.frame === "watch") {
         const before = watched.get(frame.model) ?? [];
@@ -66,29 +66,29 @@ export function labStream(server: ModelServer, line: Line): Stream {
             own.listener.frame({ frame: "claims", model: frame.model, id, ...server.claims.of(frame.model, id) });
       }
       if (frame.frame === "auth") {
-        if (line.deafToTokens) return;
-        if (line.badTokens.has(frame.token)) return line.cut?.(4401);
-        const introduction = line.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">;
+        if (connection.deafToTokens) return;
+        if (connection.badTokens.has(frame.token)) return connection.cut?.(4401);
+        const introduction = connection.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">;
         return own.listener.frame({
           frame: "renewed",
           ...introduction,
           expiresAt: null,
-          expiresInMs: line.expiresInMs,
+          expiresInMs: connection.expiresInMs,
         });
       }
       if (frame.frame !== "presence") return;
-      if (line.forbidden.has(frame.room)) {
+      if (connection.forbidden.has(frame.room)) {
         own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
-        return line.cut?.(4403);
+        return connection.cut?.(4403);
       }
-      server.rooms.say(frame.room, session, line.actor, frame.state as JsonObject | null, (told) => {
-        if (hearing === own) own.listener.frame(told);
+      server.rooms.say(frame.room, session, connection.actor, frame.state as JsonObject | null, (frame) => {
+        if (hearing === own) own.listener.frame(frame);
       });
     },
     hello({ token, logId, since, scope }) {
       const own = hearing;
       if (!own) return;
-      if (line.badTokens.has(token)) return line.cut?.(4401);
+      if (connection.badTokens.has(token)) return connection.cut?.(4401);
       if (logId !== server.logId || since > server.head)
         return own.listener.frame({ frame: "resync", reason: logId === server.logId ? "ahead" : "other_log" });
       let at = since;
@@ -97,13 +97,13 @@ export function labStream(server: ModelServer, line: Line): Stream {
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;
-        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(line.shows(scope)) });
+        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(connection.shows(scope)) });
       };
       session = `ses_${++sessionsMade}`;
-      const offCommit = server.onCommit(() => void (line.quiet || flush()));
+      const offCommit = server.onCommit(() => void (connection.quiet || flush()));
       const offClaims = server.claims.onChange((claim, { model, id }) => {
         if (hearing !== own) return;
-        if (claim.actor === line.actor) own.listener.frame({ frame: "claim", claim });
+        if (claim.actor === connection.actor) own.listener.frame({ frame: "claim", claim });
         if (watched.get(model)?.includes(id))
           own.listener.frame({ frame: "claims", model, id, ...server.claims.of(model, id) });
       });
@@ -111,23 +111,23 @@ export function labStream(server: ModelServer, line: Line): Stream {
         offCommit();
         offClaims();
       };
-      line.flush = flush;
-      line.skip = (to) => {
+      connection.flush = flush;
+      connection.skip = (to) => {
         at = to;
         flush();
       };
-      line.say = (frame) => own.listener.frame(frame);
+      connection.say = (frame) => own.listener.frame(frame);
       own.listener.frame({
         frame: "welcome",
         stamp: server.head,
         logId: server.logId,
         session,
-        participant: `user:${line.actor}`,
-        ...(line.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">),
+        participant: `user:${connection.actor}`,
+        ...(connection.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">),
         protocol: "holdfast.v1",
         resumeFrom: since,
         expiresAt: null,
-        expiresInMs: line.expiresInMs,
+        expiresInMs: connection.expiresInMs,
         schema: null,
         rowsVersion: server.rowsVersion,
       });

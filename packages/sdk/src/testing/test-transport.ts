@@ -1,28 +1,37 @@
-import type { Reply } from "../../core/queue/outcome.ts";
-import type { Asked, LogPage, Server, Snapshot } from "../../engine/ports.ts";
-import type { Claim, ClaimBody } from "../../protocol/claims/claim.ts";
-import type { ClientEndpointName } from "../../protocol/client-paths.ts";
-import { errorCodes } from "../../protocol/errors/error-codes.ts";
-import { errorSentences } from "../../protocol/errors/error-sentences.ts";
-import { withoutToken } from "../../transport/token.ts";
-import type { FakeClock } from "../fake-clock.ts";
-import type { Answer } from "../model-claims.ts";
-import type { ModelServer } from "../model-server.ts";
-import type { Line } from "./line.ts";
+import type { Reply } from "../core/queue/outcome.ts";
+import type { Asked, LogPage, Server, Snapshot } from "../engine/ports.ts";
+import type { Claim, ClaimBody } from "../protocol/claims/claim.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
+import { errorCodes } from "../protocol/errors/error-codes.ts";
+import { errorSentences } from "../protocol/errors/error-sentences.ts";
+import { withoutToken } from "../transport/token.ts";
+import type { FakeClock } from "./fake-clock.ts";
+import type { Answer } from "./model-claims.ts";
+import type { ModelServer } from "./model-server.ts";
+import type { TestConnection } from "./test-connection.ts";
 
-const SILENCE: Reply = { kind: "silence", timedOut: false, reason: "The line is down." };
-const TIMED_OUT: Reply = { kind: "silence", timedOut: true, reason: "The page did not come in its time." };
+const SILENCE: Reply = { kind: "silence", timedOut: false, reason: "The client is offline." };
+const TIMED_OUT: Reply = { kind: "silence", timedOut: true, reason: "The page did not arrive in time." };
 const REFUSED: Reply = {
   kind: "answer",
   status: 401,
   body: { type: "authentication_error", code: "token_expired", message: "The token has expired." },
 };
 
-const INVALID_CURSOR = { type: "validation_error", code: "invalid_cursor", message: "It is no cursor of this list." };
+const INVALID_CURSOR = {
+  type: "validation_error",
+  code: "invalid_cursor",
+  message: "The cursor belongs to another list.",
+};
 
-/** The model server, as a client asks it over its line. */
-export function labServer(server: ModelServer, clock: FakeClock, line: Line, token: () => Promise<string>): Server {
-  /** What keeps a request from arriving; undefined: it gets through. */
+/** Passes a client's requests to the model server. */
+export function testTransport(
+  server: ModelServer,
+  clock: FakeClock,
+  connection: TestConnection,
+  token: () => Promise<string>,
+): Server {
+  /** The reply to a request that does not reach the server. */
   async function obstacle(): Promise<Reply | undefined> {
     let given: string;
     try {
@@ -30,13 +39,13 @@ export function labServer(server: ModelServer, clock: FakeClock, line: Line, tok
     } catch (error) {
       return withoutToken(error);
     }
-    if (!line.up) return SILENCE;
-    return line.badTokens.has(given) ? REFUSED : undefined;
+    if (!connection.up) return SILENCE;
+    return connection.badTokens.has(given) ? REFUSED : undefined;
   }
 
   const reach = async <T>(work: () => T | Promise<T>): Promise<T | Reply> => (await obstacle()) ?? work();
 
-  /** The server hears what got through, and answers; unless the test has planned something else. */
+  /** The server's response, or the one that the test has planned. */
   async function answerTo(
     hear: () => Reply | Promise<Reply>,
     planned: Reply | "lost" | "held back" | undefined,
@@ -45,11 +54,11 @@ export function labServer(server: ModelServer, clock: FakeClock, line: Line, tok
     if (planned === undefined) return hear();
     if (planned === "lost") {
       await hear();
-      return { kind: "silence", timedOut: false, reason: "The answer was lost." };
+      return { kind: "silence", timedOut: false, reason: "The response was lost." };
     }
     if (planned !== "held back") return planned;
     return new Promise((resolve) => {
-      line.holdBack(() => resolve(hear()));
+      connection.holdBack(() => resolve(hear()));
       signal.addEventListener("abort", () => resolve(SILENCE));
     });
   }
@@ -57,38 +66,43 @@ export function labServer(server: ModelServer, clock: FakeClock, line: Line, tok
   return {
     send: (body, signal) =>
       reach(() => {
-        line.sent.push(body);
-        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, line.actor) });
-        return answerTo(hear, line.answers.shift(), signal);
+        connection.sent.push(body);
+        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, connection.actor) });
+        return answerTo(hear, connection.answers.shift(), signal);
       }),
     request: (name, asked, signal) => {
-      line.requests.push({ name, asked });
+      connection.requests.push({ name, asked });
       const hear = () =>
         name === "readCommit"
-          ? receiptReply(server, line.actor, asked)
-          : claimRequest(server, clock, line.actor, name, asked, signal);
-      return reach(() => answerTo(hear, line.replies.shift(), signal));
+          ? receiptReply(server, connection.actor, asked)
+          : claimRequest(server, clock, connection.actor, name, asked, signal);
+      return reach(() => answerTo(hear, connection.replies.shift(), signal));
     },
     readLog: (after, _, scope, limit = 0) =>
       reach((): LogPage | Reply => {
-        line.asked.log += 1;
-        line.limits.push(limit);
-        if (limit > line.largestPage) return TIMED_OUT;
+        connection.asked.log += 1;
+        connection.limits.push(limit);
+        if (limit > connection.largestPage) return TIMED_OUT;
         const { entries, ...page } = server.readLog(after);
-        return { kind: "log", ...page, ...line.introduction(), entries: entries.filter(line.shows(scope)) };
+        return { kind: "log", ...page, ...connection.introduction(), entries: entries.filter(connection.shows(scope)) };
       }),
     readSnapshot: (cursor, _, scope, limit = 0) =>
       reach((): Snapshot | Reply => {
-        line.asked.snapshot += 1;
-        line.limits.push(limit);
-        if (limit > line.largestPage) return TIMED_OUT;
-        if (line.refused) return line.refused;
-        if (cursor !== null && line.cursorsRefused > 0) {
-          line.cursorsRefused -= 1;
+        connection.asked.snapshot += 1;
+        connection.limits.push(limit);
+        if (limit > connection.largestPage) return TIMED_OUT;
+        if (connection.refused) return connection.refused;
+        if (cursor !== null && connection.cursorsRefused > 0) {
+          connection.cursorsRefused -= 1;
           return { kind: "answer", status: 400, body: INVALID_CURSOR };
         }
-        const { lines, ...page } = server.snapshotPage(cursor, line.snapshotPage);
-        return { kind: "snapshot", ...page, ...line.introduction(), lines: lines.filter(line.shows(scope)) };
+        const { lines, ...page } = server.snapshotPage(cursor, connection.snapshotPage);
+        return {
+          kind: "snapshot",
+          ...page,
+          ...connection.introduction(),
+          lines: lines.filter(connection.shows(scope)),
+        };
       }),
   };
 }

@@ -1,0 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../../scripts/root.mjs";
+import { filesOf } from "./fences.ts";
+
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+
+test("[DP1] the React test that the page about testing shows is one that runs", () => {
+  const shown = filesOf(read("docs/testing.md")).get("task-title.test.tsx");
+  expect(shown).toBe(read("packages/react/src/testing-page.test.tsx"));
+});

@@ -1,0 +1,95 @@
+import type { Scope } from "../core/log/rows.ts";
+import type { Reply } from "../core/queue/outcome.ts";
+import type { Asked } from "../engine/ports.ts";
+import type { ClientEndpointName } from "../protocol/client-paths.ts";
+import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import type { FrameUp } from "../protocol/stream/frames-up.ts";
+
+/**
+ * The connection between one client and the test server. It records what the client sends, and a test can cut it, delay
+ * or replace responses, and limit what the token may see.
+ */
+export class TestConnection {
+  /** Bodies of the bulk requests so far, in order. */
+  readonly sent: string[] = [];
+  /** How many snapshot pages, log pages and sockets were requested. */
+  readonly asked = { snapshot: 0, log: 0, socket: 0 };
+  /** All other requests, in order. */
+  readonly requests: { readonly name: ClientEndpointName; readonly asked: Asked }[] = [];
+  /** Responses for the next of those requests. "lost": the server handles the request, but its response is lost. */
+  readonly replies: PlannedReply[] = [];
+  /** Frames that the client sent, without `hello`. */
+  readonly frames: FrameUp[] = [];
+  /** Responses for the next bulk requests. "lost": the server commits, but its response is lost. */
+  readonly answers: PlannedReply[] = [];
+  /** Tokens that the server refuses. */
+  readonly badTokens = new Set<string>();
+  /** The server does not respond to `auth` frames. */
+  deafToTokens = false;
+  /** Rooms and models that the token does not cover. */
+  readonly forbidden = new Set<string>();
+  /** Records per snapshot page. */
+  snapshotPage = Number.POSITIVE_INFINITY;
+  /** The page sizes that the client requested, of snapshots and of the log. */
+  readonly limits: number[] = [];
+  /** Larger pages time out. */
+  largestPage = Number.POSITIVE_INFINITY;
+  /** The response to every snapshot request, if set. */
+  refused: Reply | undefined;
+  /** How many of the next snapshot requests with a cursor are refused. */
+  cursorsRefused = 0;
+  /** The participant that the token belongs to. */
+  actor = "";
+  /** Its organization and environment. Undefined: an older server, which does not name them. */
+  tenant: string | undefined = "org_test/test";
+  viewHash: string | undefined = "view";
+  /** Models that the token covers. Undefined: all. */
+  covered: readonly string[] | undefined;
+  /** How long a token is valid, in ms. null: for ever. */
+  expiresInMs: number | null = null;
+  /** Ids of records that the token's groups hide. */
+  readonly hidden = new Set<string>();
+  /** Whether requests and sockets reach the server. */
+  up = true;
+  /** Whether sockets can be opened. */
+  socketUp = true;
+  /** The stream does not deliver commits. */
+  quiet = false;
+  readonly #heldBack: (() => void)[] = [];
+
+  /** What the server reports about the token. */
+  introduction(): { owner?: string; viewHash?: string; models?: string[] } {
+    return {
+      ...(this.tenant !== undefined && { owner: `${this.tenant}/user/${this.actor}` }),
+      ...(this.viewHash !== undefined && { viewHash: this.viewHash }),
+      ...(this.covered && { models: [...this.covered] }),
+    };
+  }
+
+  /** Whether the token may read a requested record. The test server has no groups, so a scope filters by model only. */
+  shows({ models }: Scope = {}): (record: { readonly model: string; readonly id: string }) => boolean {
+    return ({ model, id }) =>
+      (!models || models.includes(model)) && (!this.covered || this.covered.includes(model)) && !this.hidden.has(id);
+  }
+
+  holdBack(then: () => void): void {
+    this.#heldBack.push(then);
+  }
+
+  /** Delivers the responses that were held back. */
+  release(): void {
+    for (const then of this.#heldBack.splice(0)) then();
+  }
+
+  /** Closes the socket, with this close code. Set while a socket is open. */
+  cut: ((code?: number) => void) | undefined;
+  /** Delivers all log entries up to the head. */
+  flush: () => void = () => {};
+  /** Delivers the log entries after this position, and skips those before it. */
+  skip: (to: number) => void = () => {};
+  /** Sends a frame to the client. */
+  say: (frame: FrameDown) => void = () => {};
+}
+
+/** A response instead of the server's own. "held back": it is delivered on `release()`. */
+type PlannedReply = Reply | "lost" | "held back";
