@@ -1,28 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { readArgs } from "../support/read-args.ts";
-import { measureAgents } from "./agents.ts";
-import { measureBrowser } from "./browser.ts";
-import { measureClaims } from "./claims.ts";
-import { measureCommits } from "./commits.ts";
-import { measureDemo } from "./demo.ts";
-import { measureFairness } from "./fairness.ts";
-import { measureFileStore } from "./file-store.ts";
-import { measureFleet } from "./fleet.ts";
-import { measureFlush } from "./flush.ts";
-import { measureHerd } from "./herd.ts";
-import { measureLists } from "./lists.ts";
-import { measureLiveLists } from "./live-lists.ts";
-import { measureMemory } from "./memory.ts";
-import { measureMountedLists } from "./mounted-lists.ts";
 import { benchmarkPage, type Part } from "./page.ts";
-import { measurePush } from "./push.ts";
-import { measureSlowLine } from "./slow-line.ts";
-import { measureSnapshot } from "./snapshot.ts";
-import { measureStep } from "./step.ts";
-import { measureStream } from "./stream.ts";
 import { type Row, toTable } from "./table.ts";
-import { measureWebhooks } from "./webhooks.ts";
 
 const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,push,claims,agents,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
@@ -40,26 +20,30 @@ interface Options {
   say(line: string): void;
 }
 
+/** Each part is loaded when it runs, so that `--help` answers at once. */
 const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
-  commits: measureCommits,
-  stream: measureStream,
-  snapshot: measureSnapshot,
-  "slow-line": measureSlowLine,
-  lists: async (options) => [...(await measureMountedLists(options)), ...(await measureLists(options))],
-  push: measurePush,
-  claims: measureClaims,
-  agents: measureAgents,
-  webhooks: measureWebhooks,
-  fairness: measureFairness,
-  fleet: measureFleet,
-  herd: measureHerd,
-  flush: measureFlush,
-  step: measureStep,
-  "live-lists": measureLiveLists,
-  "file-store": measureFileStore,
-  browser: measureBrowser,
-  demo: measureDemo,
-  memory: measureMemory,
+  commits: async (options) => (await import("./commits.ts")).measureCommits(options),
+  stream: async (options) => (await import("./stream.ts")).measureStream(options),
+  snapshot: async (options) => (await import("./snapshot.ts")).measureSnapshot(options),
+  "slow-line": async (options) => (await import("./slow-line.ts")).measureSlowLine(options),
+  lists: async (options) => [
+    ...(await (await import("./mounted-lists.ts")).measureMountedLists(options)),
+    ...(await (await import("./lists.ts")).measureLists(options)),
+  ],
+  push: async (options) => (await import("./push.ts")).measurePush(options),
+  claims: async (options) => (await import("./claims.ts")).measureClaims(options),
+  agents: async (options) => (await import("./agents.ts")).measureAgents(options),
+  webhooks: async (options) => (await import("./webhooks.ts")).measureWebhooks(options),
+  fairness: async (options) => (await import("./fairness.ts")).measureFairness(options),
+  fleet: async (options) => (await import("./fleet.ts")).measureFleet(options),
+  herd: async (options) => (await import("./herd.ts")).measureHerd(options),
+  flush: async (options) => (await import("./flush.ts")).measureFlush(options),
+  step: async (options) => (await import("./step.ts")).measureStep(options),
+  "live-lists": async (options) => (await import("./live-lists.ts")).measureLiveLists(options),
+  "file-store": async (options) => (await import("./file-store.ts")).measureFileStore(options),
+  browser: async (options) => (await import("./browser.ts")).measureBrowser(options),
+  demo: async (options) => (await import("./demo.ts")).measureDemo(options),
+  memory: async (options) => (await import("./memory.ts")).measureMemory(options),
 };
 
 const args = readArgs(

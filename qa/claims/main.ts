@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
 import { type Args, readArgs, USAGE } from "./args.ts";
 import { isSound, report } from "./report.ts";
-import { type Findings, runClaims } from "./run.ts";
+import type { Findings } from "./run.ts";
 
 const FAULT_EVERY_MS = 4_000;
 const PER_PROCESS = 8;
@@ -22,6 +21,11 @@ async function claims({
   minutes,
   seed = Math.floor(Math.random() * 2 ** 31),
 }: Args): Promise<number> {
+  // Loaded only now, so that `--help` answers at once.
+  const [{ startEmbeddedPostgres }, { runClaims }] = await Promise.all([
+    import("@holdfast/server"),
+    import("./run.ts"),
+  ]);
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
   say(`seed ${seed}`);

@@ -1,9 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
 import { readArgs } from "../support/read-args.ts";
-import { convergeFrom, startTestEnvironment } from "./run.ts";
 
 const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
 
@@ -33,6 +31,11 @@ else {
 }
 
 async function converge(wanted: Exclude<typeof args, string>): Promise<number> {
+  // Loaded only now, so that `--help` answers at once.
+  const [{ startEmbeddedPostgres }, { convergeFrom, startTestEnvironment }] = await Promise.all([
+    import("@holdfast/server"),
+    import("./run.ts"),
+  ]);
   const dir = mkdtempSync(join(tmpdir(), "holdfast-converge-"));
   const postgres = await startEmbeddedPostgres({ dataDir: dir });
   const environment = await startTestEnvironment(postgres.url);

@@ -1,10 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
 import { type Args, readArgs, USAGE } from "./args.ts";
-import { report } from "./report.ts";
-import { run } from "./run.ts";
 
 const args = readArgs(process.argv.slice(2));
 if (typeof args === "string") {
@@ -13,6 +10,12 @@ if (typeof args === "string") {
 } else process.exitCode = await fuzz(args);
 
 async function fuzz({ requests, connections, seed = Math.floor(Math.random() * 2 ** 31) }: Args): Promise<number> {
+  // Loaded only now, so that `--help` answers at once.
+  const [{ startEmbeddedPostgres }, { report }, { run }] = await Promise.all([
+    import("@holdfast/server"),
+    import("./report.ts"),
+    import("./run.ts"),
+  ]);
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-fuzz-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
   const say = (line: string) => void process.stderr.write(`fuzz: ${line}\n`);

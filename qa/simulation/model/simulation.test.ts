@@ -5,8 +5,8 @@ import { FIRST_WITH_TENANTS, type Outcome, runSchedule } from "./run.ts";
 
 vi.setConfig({ testTimeout: 600_000 });
 const FIRST = 200_000;
-const SCHEDULES = 500;
-const WITH_TENANTS = 300;
+const SCHEDULES = 250;
+const WITH_TENANTS = 150;
 /** Each has shown something once, in the client as it was then or in what is told apart here. */
 const found: readonly (readonly [seed: number, what: string])[] = [
   [6, "that the network is there, told while a line was live, stopped the queue"],
