@@ -38,6 +38,14 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // A limit only ends what hangs: on a busy machine a test that works for a second takes ten.
     testTimeout: 30_000,
+    // `npm test -- --coverage`. Processes that a test starts are not counted.
+    coverage: {
+      provider: "v8",
+      include: ["packages/*/src/**/*.{ts,tsx}"],
+      exclude: ["**/*.test.{ts,tsx}", "**/testing/**"],
+      reporter: ["json-summary", "html"],
+      reportsDirectory: "test-results/coverage",
+    },
     projects: [
       {
         extends: true,

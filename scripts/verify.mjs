@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./browser.mjs";
 import { runNode, runTool } from "./command.mjs";
+import { coverageLines } from "./coverage.mjs";
 import { root } from "./root.mjs";
 
 /** Where the runners leave what they counted, for count-tests.mjs. */
@@ -18,7 +19,7 @@ const FROM_SOURCES = ["unit", "dom", "dom-18", "pg", "web"];
 
 /**
  * In the order in which they find most for the least time.
- * @type {Record<string, () => Promise<number>>}
+ * @type {Record<string, (withCoverage: boolean) => Promise<number>>}
  */
 export const verifySteps = {
   browser: async () => {
@@ -32,11 +33,12 @@ export const verifySteps = {
   rules: () => runNode(["scripts/check-rules.ts"]),
   words: () => runNode(["scripts/check-words.ts"]),
   format: () => runTool("biome", ["check", "--error-on-warnings"]),
-  tests: () =>
+  tests: (withCoverage) =>
     runTool("vitest", [
       "run",
       ...FROM_SOURCES.map((name) => `--project=${name}`),
       ONCE_MORE,
+      ...(withCoverage ? ["--coverage"] : []),
       ...vitestReport("vitest.json"),
     ]),
   size: () => runNode(["scripts/size.ts"]),
@@ -48,12 +50,17 @@ export const verifySteps = {
 /** @param {string} name of the report */
 const vitestReport = (name) => ["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, name)}`];
 
+/** Also reports how much of each package the tests run through. */
+const COVERAGE = "--coverage";
+
 /**
  * All steps one after the other, or those that are named; the first that fails ends it.
- * @param {string[]} names
+ * @param {string[]} words names of steps, and `--coverage`
  * @returns {Promise<number>} the exit code
  */
-export async function verify(names) {
+export async function verify(words) {
+  const names = words.filter((word) => word !== COVERAGE);
+  const withCoverage = words.includes(COVERAGE);
   const unknown = names.find((name) => !(name in verifySteps));
   if (unknown) throw new Error(`There is no step "${unknown}". The steps are: ${Object.keys(verifySteps).join(", ")}.`);
   if (!existsSync(join(root, "node_modules", ".bin")))
@@ -67,13 +74,14 @@ export async function verify(names) {
     if (names.length > 0 && !names.includes(name)) continue;
     const stepStartedAt = Date.now();
     say(`${name} …`);
-    const code = await step();
+    const code = await step(withCoverage);
     if (code !== 0) {
       say(`${name} failed after ${seconds(stepStartedAt)}; the following steps were skipped`);
       return code;
     }
     say(`${name} ✓ ${seconds(stepStartedAt)}`);
   }
+  if (withCoverage) for (const line of coverageLines(join(results, "coverage", "coverage-summary.json"))) say(line);
   say(`all steps passed in ${seconds(startedAt)}`);
   return 0;
 }
