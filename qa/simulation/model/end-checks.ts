@@ -1,5 +1,5 @@
-import { jsonEqual } from "../../../packages/sdk/src/core/json-equal.ts";
 import type { Json } from "../../../packages/sdk/src/protocol/json.ts";
+import { jsonEqual } from "../../../packages/sdk/src/protocol/json-equal.ts";
 import { type Check, first } from "./checks.ts";
 import type { Device } from "./device.ts";
 import { schema } from "./schema.ts";

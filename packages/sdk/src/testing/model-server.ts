@@ -1,4 +1,3 @@
-import { jsonEqual } from "../core/json-equal.ts";
 import { recordKey, tableOf } from "../core/log/tables.ts";
 import { applyOperation, type Row } from "../protocol/commits/apply.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
@@ -7,6 +6,7 @@ import type { StaleNotification } from "../protocol/commits/stale.ts";
 import { type ErrorCode, errorCodes } from "../protocol/errors/error-codes.ts";
 import { errorSentences } from "../protocol/errors/error-sentences.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
+import { jsonEqual } from "../protocol/json-equal.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";

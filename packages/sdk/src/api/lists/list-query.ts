@@ -1,9 +1,9 @@
-import { jsonEqual } from "../../core/json-equal.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { knownFailure } from "../../core/queue/failure.ts";
 import { SyncError } from "../../errors.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 import type { ShowRow } from "./shown-rows.ts";
 

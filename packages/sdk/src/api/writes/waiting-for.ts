@@ -1,10 +1,10 @@
 import type { OpenConflict } from "../../core/conflicts/conflict.ts";
-import { jsonEqual } from "../../core/json-equal.ts";
 import { recordKey } from "../../core/log/tables.ts";
 import { conflictsOf, rejectedOf } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import { same } from "../same.ts";
 import type { AttentionItem, Conflict } from "../sync-client.ts";
 import { editedOperations, makeDecision } from "./make-decision.ts";

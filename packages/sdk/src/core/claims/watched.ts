@@ -1,9 +1,9 @@
 import type { Claim } from "../../protocol/claims/claim.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Json } from "../../protocol/json.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { ClaimsFrame } from "../../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../../protocol/stream/frames-up.ts";
-import { jsonEqual } from "../json-equal.ts";
 import { tableOf } from "../log/tables.ts";
 
 /*

@@ -1,7 +1,7 @@
 import type { Action } from "../../protocol/commits/operation.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
-import { jsonEqual } from "../json-equal.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, type RecordRef, recordKey } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";

@@ -1,6 +1,6 @@
 import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
 import type { Action } from "../../protocol/commits/operation.ts";
-import { jsonEqual } from "../json-equal.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { RowChange } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";

@@ -1,8 +1,8 @@
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { JsonObject } from "../../protocol/json.ts";
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
 import type { SnapshotLine } from "../../protocol/log/snapshot.ts";
-import { jsonEqual } from "../json-equal.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, type Tables } from "./tables.ts";
 
 /** A record in the state that the log gives it. */

@@ -1,5 +1,5 @@
+import { jsonEqual } from "../../protocol/json-equal.ts";
 import { ask, type Draft, keep, set, touch } from "../draft.ts";
-import { jsonEqual } from "../json-equal.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
 import { expectedSlot, type Mutation, type MutationOperation, serialized } from "./mutation.ts";

@@ -1,4 +1,4 @@
-import type { Json } from "../protocol/json.ts";
+import type { Json } from "./json.ts";
 
 /** Whether two JSON values are equal, regardless of key order. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
