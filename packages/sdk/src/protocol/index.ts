@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, error-codes, field-value, headers, limits, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, error-codes, field-value, headers, json-equal, limits, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -31,6 +31,7 @@ export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } 
 export { errorSentences, remedySentences, statusesInBodies } from "./errors/error-sentences.ts";
 export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
+export { jsonEqual } from "./json-equal.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";

@@ -1,6 +1,6 @@
 import type { Json } from "./json.ts";
 
-/** Whether two JSON values are equal, regardless of key order. */
+/** Whether two JSON values are equal, regardless of key order. `undefined` equals only itself. */
 export function jsonEqual(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;

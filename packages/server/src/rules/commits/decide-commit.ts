@@ -2,12 +2,12 @@ import {
   applyOperation,
   type CommitReceipt,
   type JsonObject,
+  jsonEqual,
   type Model,
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
 import { guardWrite } from "../claims/guard-write.ts";
-import { sameJson } from "../json/same-json.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups, groupsOf } from "../schema/sync-group.ts";
 import { participantName } from "../tokens/participant.ts";
@@ -197,7 +197,7 @@ function isSameCreate(record: RecordState, operation: CommitOperation, model: Mo
   return (
     record.createdBy === writerOf(commit).writtenBy &&
     record.syncId === record.createdSyncId &&
-    sameJson(record.data, wanted?.data)
+    jsonEqual(record.data, wanted?.data)
   );
 }
 
@@ -298,7 +298,7 @@ function write(
     transactionId: operation.transactionId ?? null,
     claim: operation.claim ?? null,
     groups,
-    groupsBefore: before && !sameJson(before.groups, groups) ? before.groups : null,
+    groupsBefore: before && !jsonEqual(before.groups, groups) ? before.groups : null,
     createdSyncId,
     after,
     text,
@@ -309,4 +309,4 @@ function write(
 
 /** The fields whose values differ. */
 const changed = (before: JsonObject, after: JsonObject): readonly string[] =>
-  Object.keys(after).filter((name) => !sameJson(before[name], after[name]));
+  Object.keys(after).filter((name) => !jsonEqual(before[name], after[name]));

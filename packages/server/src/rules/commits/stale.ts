@@ -1,5 +1,11 @@
-import type { Action, Json, JsonObject, StaleNotification, Verb } from "@holdfast/sdk/protocol";
-import { sameJson } from "../json/same-json.ts";
+import {
+  type Action,
+  type Json,
+  type JsonObject,
+  jsonEqual,
+  type StaleNotification,
+  type Verb,
+} from "@holdfast/sdk/protocol";
 
 /** One log entry about a record, as far as judging staleness needs it. */
 export interface PastEntry {
@@ -47,7 +53,7 @@ export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion
     return { ...by, conflictingFields: [...(moved ?? Object.keys(row ?? {}))], currentValues: { ...row } };
   const written = Object.keys(data ?? {}).filter((name) => name !== "id");
   if (row === undefined) return { ...by, conflictingFields: written, currentValues: {} };
-  const differing = written.filter((name) => !sameJson(row[name], data?.[name]));
+  const differing = written.filter((name) => !jsonEqual(row[name], data?.[name]));
   if (differing.length === 0) return undefined;
   const colliding =
     conflict === "record" || moved === undefined ? differing : differing.filter((name) => moved.has(name));

@@ -3,12 +3,12 @@ import {
   type Field,
   fits,
   type GroupRule,
+  jsonEqual,
   limits,
   type Model,
   type ModelSchema,
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
-import { sameJson } from "../json/same-json.ts";
 import { isScalar } from "../lists/list-column.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 
@@ -161,7 +161,7 @@ export function diffSchemas(
       problems.push({ model: name, problem: "The model is removed." });
     } else {
       problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
-      if (!sameJson(model.fields as never, now.model.fields as never)) changed.push(now.name);
+      if (!jsonEqual(model.fields as never, now.model.fields as never)) changed.push(now.name);
       if (!sameGroups(model.groups, now.model.groups)) refiled.push(now.name);
     }
   }
@@ -169,7 +169,7 @@ export function diffSchemas(
 }
 
 export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
-  sameJson(a as never, b as never);
+  jsonEqual(a as never, b as never);
 
 function fieldProblems(
   model: string,
