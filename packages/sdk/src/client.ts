@@ -17,7 +17,7 @@ import type { Queue } from "./core/queue/queue.ts";
 import { pendingOf, shownState, statusOf } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
 import type { CollabEngineDeps } from "./engine/collab-engine.ts";
-import { createEngine, type Engine } from "./engine/engine.ts";
+import { createEngine } from "./engine/engine.ts";
 import { PendingPromises } from "./engine/pending-promises.ts";
 import type { Clock, Random } from "./engine/ports.ts";
 import { localError } from "./errors.ts";
@@ -47,8 +47,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const settings = checkOptions(options);
   const { clock, random, inMemory = false } = shell;
   const waiters = new PendingPromises();
-  const engine: Engine = createEngine({
-    initial: initialState({
+  const engine = createEngine(
+    initialState({
       schema: settings.schema,
       inMemory,
       paused: settings.paused,
@@ -59,9 +59,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     }),
     clock,
     random,
-    // Effects start only after the runtime has read the store.
-    perform: (effect, state) => runtime.now()?.perform(effect, state),
-  });
+  );
 
   let closing: Promise<void> | undefined;
   const deps: WriteDeps = {

@@ -1,8 +1,6 @@
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
 import { waitingFor } from "./api/writes/waiting-for.ts";
 import type { CollabFrame } from "./core/collab/collab.ts";
-import type { Effect } from "./core/effects.ts";
-import type { ClientState } from "./core/state.ts";
 import { machine } from "./core/step.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { PendingPromises } from "./engine/pending-promises.ts";
@@ -66,7 +64,6 @@ export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
  * page can load it after it has rendered.
  */
 export interface Runtime {
-  perform(effect: Effect, state: ClientState): void;
   readonly server: Server;
   readonly stream: Stream;
   /** Conflicts and rejected writes. */
@@ -84,7 +81,6 @@ export interface Runtime {
 
 export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random, hear }: RuntimeDeps): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
-  engine.become(machine);
   const token = tokenSource(settings.getToken, clock);
   const storage = withMemoryFallback(
     () => ports.storage(store),
@@ -102,11 +98,11 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     engine.dispatch,
     engine.store.getState,
   );
+  engine.become(machine, performer.perform);
   const evictionMarker = ports.evictionMarker?.(store);
   const restored = restore({ storage, tabs, signals, random, engine, clientId, evictionMarker });
   const noEvictionMarker = evictionMarker ? watchQueue(engine, evictionMarker, clock) : () => {};
   return {
-    perform: performer.perform,
     server,
     stream,
     waitingFor,

@@ -16,6 +16,7 @@ import type { ClientState } from "../core/state.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { Engine } from "./engine.ts";
+import { createEventLoop } from "./event-loop.ts";
 import type { Asked, Clock, Random, Server, Stream } from "./ports.ts";
 
 /** What the loop for claims and presence shares with the client's engine. */
@@ -43,56 +44,35 @@ type Request = Extract<CollabEffect, { do: "request" }>;
 /** How long a closing client waits for the confirmation that its claims are released. */
 const FAREWELL_MS = 2_000;
 
-/** The same loop as the client's engine, for claims and presence: event → step → publish → perform. */
+/** The event loop of claims and presence. It also hears the events of the client's engine. */
 export function createCollabEngine(
   { engine, server, stream, clock, random }: CollabEngineDeps,
-  tellLease: (lease: string, news: ClaimNews) => void,
+  notifyLease: (lease: string, news: ClaimNews) => void,
 ): CollabEngine {
   const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
-  const listeners = new Set<(state: CollabState, before: CollabState) => void>();
-  const waiting: CollabHappening[] = [];
   const flights = new Map<number, AbortController>();
   const farewells = new Set<Promise<unknown>>();
-  let state = emptyCollab;
-  /** The time of the last step, which has handled everything that was due by then. */
-  let steppedAt = now();
-  let busy = false;
-  let closed = false;
-  let alarm: { readonly at: number; readonly off: () => void } | undefined;
-
-  function dispatch(happening: CollabHappening): void {
-    if (closed) return;
-    waiting.push(happening);
-    if (busy) return;
-    busy = true;
-    try {
-      for (let next = waiting.shift(); next; next = waiting.shift()) hear(next);
-    } finally {
-      busy = false;
-    }
-    setAlarm();
-  }
-
-  function hear(happening: CollabHappening): void {
-    const before = state;
-    steppedAt = now();
-    const [next, effects] = collabStep(before, {
-      ...happening,
-      now: steppedAt,
-      roll: random.roll(),
-      readTo: engine.store.getState().rows.position ?? 0,
-    });
-    state = next;
-    for (const effect of effects) perform(effect);
-    for (const listener of [...listeners]) listener(next, before);
-  }
+  const loop = createEventLoop<CollabState, CollabHappening, CollabEffect, Instant>({
+    initial: emptyCollab,
+    step: (state, event, at) => {
+      const readTo = engine.store.getState().rows.position ?? 0;
+      return collabStep(state, { ...event, now: at, roll: random.roll(), readTo });
+    },
+    perform,
+    timeOf: now,
+    dueAt: collabDueAt,
+    due: () => ({ type: "due" }),
+    waitUntil: (at, then) => clock.wait(Math.max(0, at - clock.monotonic()), then),
+  });
+  const { dispatch } = loop;
+  const state = loop.store.getState;
 
   function perform(effect: CollabEffect): void {
     switch (effect.do) {
       case "say":
         return stream.say(effect.frame);
       case "tellLease":
-        return tellLease(effect.lease, effect.news);
+        return notifyLease(effect.lease, effect.news);
       case "tokenRefused":
         return engine.dispatch({ type: "tokenRefused", reason: effect.reason });
       case "readUpTo":
@@ -109,7 +89,7 @@ export function createCollabEngine(
     const { key, n, what, timeoutMs, keepalive = false } = request;
     const flight = new AbortController();
     flights.set(n, flight);
-    const [name, asked] = addressed(request, state.line.clientId);
+    const [name, asked] = addressed(request, state().line.clientId);
     const answered = server.request(name, { ...asked, timeoutMs, keepalive }, flight.signal).then((reply) => {
       flights.delete(n);
       dispatch({ type: "answered", key, n, reply });
@@ -119,52 +99,35 @@ export function createCollabEngine(
     void answered.finally(() => farewells.delete(answered));
   }
 
-  function setAlarm(): void {
-    // Not the current time: events that became due since the last step are still to be handled.
-    const at = closed ? undefined : collabDueAt(state, steppedAt);
-    if (alarm?.at === at) return;
-    alarm?.off();
-    alarm = undefined;
-    if (at === undefined) return;
-    const off = clock.wait(Math.max(0, at - clock.monotonic()), () => {
-      alarm = undefined;
-      dispatch({ type: "due" });
-    });
-    alarm = { at, off };
-  }
-
   function hearClient(happening: Happening): void {
     // Handle the close code before the connection state: it shows what not to request again.
     if (happening.type === "streamClosed") dispatch({ type: "lineClosed", code: happening.code });
-    look();
-    if (awaitsRows(state.holds.values())) dispatch({ type: "due" });
+    hearConnection();
+    if (awaitsRows(state().holds.values())) dispatch({ type: "due" });
     if (happening.type === "woke") dispatch({ type: "woke" });
     if (happening.type === "hidden") dispatch({ type: "goes", reason: "hidden" });
   }
 
-  function look(): void {
-    const line = lineOf(engine.store.getState());
-    const keys = Object.keys(line) as (keyof Line)[];
-    if (keys.some((key) => line[key] !== state.line[key])) dispatch({ type: "line", line });
+  function hearConnection(): void {
+    const connection = connectionOf(engine.store.getState());
+    const before = state().line;
+    const keys = Object.keys(connection) as (keyof Line)[];
+    if (keys.some((key) => connection[key] !== before[key])) dispatch({ type: "line", line: connection });
   }
 
   const off = engine.listen(hearClient);
-  look();
+  hearConnection();
 
   return {
-    state: () => state,
+    state,
     now,
     dispatch,
     hear: (frame) => dispatch({ type: "heard", frame }),
-    subscribe: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    subscribe: loop.store.subscribe,
     async close() {
       off();
       dispatch({ type: "goes", reason: "closed" });
-      closed = true;
-      alarm?.off();
+      loop.close();
       let calledOff = () => {};
       const late = new Promise<void>((resolve) => {
         calledOff = clock.wait(FAREWELL_MS, resolve);
@@ -176,7 +139,7 @@ export function createCollabEngine(
   };
 }
 
-const lineOf = (state: ClientState): Line => ({
+const connectionOf = (state: ClientState): Line => ({
   mayTalk: state.life === "running" && canSend(state),
   live: state.stream.phase === "live",
   clientId: state.clientId,
