@@ -26,7 +26,7 @@ export const mutants: readonly Mutant[] = [
         replace: '    if (mutation.stage.phase !== "queued" && mutation.stage.phase !== "saving") continue;',
       },
       {
-        file: `${core}/queue/bulk.ts`,
+        file: `${core}/queue/blocked.ts`,
         find: ' || stage.phase === "parked" || stage.phase === "saving";',
         replace: ' || stage.phase === "parked";',
       },
@@ -250,7 +250,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["a device's writes to a record are in the log in their order"],
     edits: [
       {
-        file: `${core}/queue/bulk.ts`,
+        file: `${core}/queue/blocked.ts`,
         find: 'const stands = stage.phase === "held" || stage.phase === "parked" || ',
         replace: "const stands = ",
       },

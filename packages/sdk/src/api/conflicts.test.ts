@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import * as select from "../core/select.ts";
+import * as waitingForPerson from "../core/conflicts/waiting-for-person.ts";
 import { createTestServer } from "../testing/test-server.ts";
 
 const schema = {
@@ -396,7 +396,7 @@ test("[Q38] the base of a field that was absent is absent, not what this client 
 
 test("[Q39] conflicts are worked out again when one of them changes, and not for a change elsewhere", async () => {
   const { client, slides, theirs, settle } = await conflict((own) => void own.update("s1", { title: "Ann's" }));
-  const work = vi.spyOn(select, "conflictsOf");
+  const work = vi.spyOn(waitingForPerson, "conflictsOf");
   const first = client.conflicts();
   work.mockClear();
   for (let i = 0; i < 5; i++) {

@@ -1,5 +1,5 @@
 import type { StoreApi } from "zustand/vanilla";
-import { blockedNames } from "../core/queue/bulk.ts";
+import { blockedNames } from "../core/queue/blocked.ts";
 import { NAMES, nextName } from "../core/queue/next-name.ts";
 import { find } from "../core/queue/queue.ts";
 import { isOnItsWay } from "../core/select.ts";

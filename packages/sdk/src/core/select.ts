@@ -1,10 +1,8 @@
-import { type OpenConflict, openConflictsOf } from "./conflicts/conflict.ts";
-import { anothersToken } from "./connection/owner.ts";
+import { anothersToken } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
-import { blockedNames } from "./queue/bulk.ts";
-import type { Failure } from "./queue/failure.ts";
-import type { Mutation, MutationOperation } from "./queue/mutation.ts";
-import { emptyQueue, find, inOrder } from "./queue/queue.ts";
+import { blockedNames } from "./queue/blocked.ts";
+import type { MutationOperation } from "./queue/mutation.ts";
+import { emptyQueue, inOrder, waitingWrites } from "./queue/queue.ts";
 import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 /** The selectors of a view. Each reads only the state. */
@@ -106,7 +104,7 @@ function oldestPendingAt({ queue }: ClientState): number | undefined {
 function waitingCounts(state: ClientState): { conflicts: number; attention: number } {
   let conflicts = 0;
   let attention = 0;
-  for (const { stage } of waiting(state)) {
+  for (const { stage } of waitingWrites(state.queue)) {
     if (stage.phase === "held") conflicts += stage.notifications.length;
     if (stage.phase === "parked") attention += 1;
   }
@@ -132,20 +130,6 @@ export function pendingOf(state: ClientState): readonly Pending[] {
   }
   return pending;
 }
-
-export const conflictsOf = (state: ClientState): readonly OpenConflict[] =>
-  waiting(state).flatMap((held) => openConflictsOf(state, held));
-
-/** Rejected writes, each with its failure in its stage. */
-export const rejectedOf = (
-  state: ClientState,
-): readonly (Mutation & { stage: { phase: "parked"; failure: Failure } })[] =>
-  waiting(state).filter(
-    (m): m is Mutation & { stage: { phase: "parked"; failure: Failure } } => m.stage.phase === "parked",
-  );
-
-const waiting = ({ queue }: ClientState): readonly Mutation[] =>
-  queue.waiting.map((name) => find(queue, name)).filter((m) => m !== undefined);
 
 /** Whether a write still proceeds by itself: it is not settled and does not wait for a person. */
 export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {

@@ -1,5 +1,5 @@
 import type { StoreApi } from "zustand/vanilla";
-import { blockedNames } from "../../core/queue/bulk.ts";
+import { blockedNames } from "../../core/queue/blocked.ts";
 import type { MutationOperation } from "../../core/queue/mutation.ts";
 import { onRecord } from "../../core/queue/queue.ts";
 import type { ClientState } from "../../core/state.ts";

@@ -1,6 +1,6 @@
 import type { OpenConflict } from "../../core/conflicts/conflict.ts";
+import { conflictsOf, rejectedOf } from "../../core/conflicts/waiting-for-person.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import { conflictsOf, rejectedOf } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";

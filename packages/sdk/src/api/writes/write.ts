@@ -1,4 +1,4 @@
-import { anothersToken } from "../../core/connection/owner.ts";
+import { anothersToken } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
 import { recordKey, tableOf } from "../../core/log/tables.ts";
 import { knownFailure, nameTaken } from "../../core/queue/failure.ts";

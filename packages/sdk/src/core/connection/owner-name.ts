@@ -1,3 +1,5 @@
+import type { ClientState } from "../state.ts";
+
 /* The owner of a store: `<organization>/<live|test>/<kind>/<participant>`. */
 
 /** Older versions of this package stored `<kind>:<id>`, without the tenant. */
@@ -9,3 +11,7 @@ export const withoutTenant = (owner: string): string =>
 /** If one side does not name the tenant, compare only the participants. */
 export const isSameOwner = (a: string, b: string): boolean =>
   a === b || ((isShort(a) || isShort(b)) && withoutTenant(a) === withoutTenant(b));
+
+export const anothersToken = ({ owner, tokenOwner }: Pick<ClientState, "owner" | "tokenOwner">): string =>
+  `The token belongs to ${tokenOwner ?? "another participant"}, but this store belongs to ${owner}. ` +
+  "Use a separate store for each participant and organization (options user and store).";

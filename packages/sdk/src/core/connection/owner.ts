@@ -1,7 +1,7 @@
 import { ask, type Draft, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { isAnothers, onTokenRefused } from "./auth.ts";
-import { isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
+import { anothersToken, isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
 
 /*
  * A store belongs to one participant of one tenant, forever: `<organization>/<live|test>/<kind>/<participant>`. The
@@ -58,10 +58,6 @@ function checkOwner(draft: Draft): boolean {
   onTokenRefused(draft, anothersToken(draft.state));
   return false;
 }
-
-export const anothersToken = ({ owner, tokenOwner }: ClientState): string =>
-  `The token belongs to ${tokenOwner ?? "another participant"}, but this store belongs to ${owner}. ` +
-  "Use a separate store for each participant and organization (options user and store).";
 
 /** Whether the server has confirmed that the present token belongs to the owner. Before that, nothing is sent. */
 export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { limits } from "../../protocol/limits.ts";
-import { blockedNames, bulkBody, nextBulk } from "./bulk.ts";
+import { blockedNames } from "./blocked.ts";
+import { bulkBody, nextBulk } from "./bulk.ts";
 import { keysOf, type Mutation, type Stage } from "./mutation.ts";
 import { emptyQueue, withMutations } from "./queue.ts";
 

@@ -33,6 +33,10 @@ export function* inOrder(queue: Queue): Generator<Mutation> {
   }
 }
 
+/** The writes that wait for a person. */
+export const waitingWrites = (queue: Queue): readonly Mutation[] =>
+  queue.waiting.map((name) => find(queue, name)).filter((m) => m !== undefined);
+
 /** The writes that touch a record, oldest first. */
 export const onRecord = (queue: Queue, key: string): readonly Mutation[] => [...eachOnRecord(queue, key)];
 
