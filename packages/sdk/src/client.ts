@@ -1,12 +1,14 @@
+import { claimsOn } from "./api/claims/claims.ts";
 import type { ClaimsApi } from "./api/claims/claims-api.ts";
 import type { Collab } from "./api/claims/collab.ts";
-import { type CollabLater, collabLater } from "./api/claims/collab-later.ts";
 import type { LeasesDeps } from "./api/claims/leases.ts";
 import { drained } from "./api/drained.ts";
+import { type Lazy, lazy, untilLoaded } from "./api/lazy.ts";
 import { Lists } from "./api/lists/lists.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
 import { notifyApp } from "./api/notify-app.ts";
+import { presenceIn } from "./api/presence/presence.ts";
 import { sameFields } from "./api/same.ts";
 import { createEnding, until } from "./api/shutdown.ts";
 import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
@@ -26,7 +28,6 @@ import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import type { ModelName } from "./protocol/schema/row-types.ts";
 import type { Leaving, Runtime, RuntimeDeps } from "./runtime.ts";
-import { runtimeLater } from "./runtime-later.ts";
 
 /** The parts of a client that differ between platforms. */
 export interface Shell {
@@ -40,6 +41,8 @@ export interface Shell {
   readonly collab?: (() => Promise<{ openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab }>) | undefined;
 }
 
+/** How long to wait after the runtime could not be loaded. */
+const RUNTIME_RETRY_MS = 3_000;
 const NONE: readonly never[] = [];
 
 /** Assembles a client, and closes it. All decisions are made in the core. */
@@ -80,34 +83,44 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     waiting ??= runtime.now()?.waitingFor(deps);
     return waiting;
   };
-  const load = shell.collab ?? (() => import("./api/claims/collab.ts"));
-  const collab = collabLater(async () => {
-    const [{ openCollab }, { server, stream }] = [await load(), await ending.orEnd(runtime.there)];
-    return openCollab(
+  const ending = createEnding();
+  const checkOpen = () => {
+    if (closing) throw localError("client_closed");
+  };
+  const runtime = lazy(async () => {
+    const failed = (error: unknown) =>
+      engine.dispatch({ type: "runtimeMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
+    const { openRuntime } = await untilLoaded(shell.runtime, failed, { clock, everyMs: RUNTIME_RETRY_MS, ending });
+    return openRuntime({ settings, engine, waiters, clock, random });
+  });
+  // Until it is loaded, writes of the app are only shown, and their `queued` promises stay pending.
+  void runtime.load().catch(() => {});
+
+  const loadCollab = shell.collab ?? (() => import("./api/claims/collab.ts"));
+  const collab = lazy(async () => {
+    checkOpen();
+    const code = loadCollab().catch((error: unknown) => {
+      throw localError("part_not_loaded", `Claims could not be loaded: ${String(error)}`);
+    });
+    const [{ openCollab }, { server, stream, frames }] = await ending.orEnd(Promise.all([code, runtime.load()]));
+    checkOpen();
+    const made = openCollab(
       {
         usable,
         newName: () => random.id(),
         write: (operation, writeOptions) => makeWrite(deps, [operation], writeOptions),
         arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
       },
-      { engine, server, stream, clock, random },
+      { engine, server, stream, frames, clock, random },
     );
-  }, engine);
-  const hear = collab.hear;
-  const runtime = runtimeLater(
-    async () => {
-      const { openRuntime } = await shell.runtime();
-      return () => openRuntime({ settings, engine, waiters, clock, random, hear });
-    },
-    engine,
-    clock,
-  );
-
-  const ending = createEnding();
+    engine.dispatch({ type: "connectionWanted" });
+    return made;
+  });
 
   /** The runtime, once the local store has been read. */
   async function usable(): Promise<Runtime> {
-    const there = await ending.orEnd(runtime.there);
+    checkOpen();
+    const there = await ending.orEnd(runtime.load());
     await until(engine.store, ending, isRunning);
     return there;
   }
@@ -118,11 +131,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   async function takeApart(why: Leaving): Promise<void> {
     runtime.now()?.leave(why);
     ending.end(localError("client_closed"));
-    const farewell = collab.close();
+    const farewell = collab.now()?.close();
     // Start no new requests. Pending writes of the app are still stored.
     engine.dispatch({ type: "paused" });
     try {
-      await runtime.close(farewell, why);
+      // If the runtime is still loading, open it, so that pending writes of the app are stored.
+      const loaded = await runtime.load().catch(() => undefined);
+      await loaded?.close(farewell, why);
     } finally {
       engine.close();
       offNotes();
@@ -134,13 +149,16 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     closing ??= takeApart(why);
     return closing;
   };
-  // The user signed out in another tab, which deleted the store.
-  engine.listen(({ type }) => type === "signedOut" && void end("signed-out-elsewhere"));
+  engine.listen(({ type }) => {
+    // The user signed out in another tab, which deleted the store.
+    if (type === "signedOut") void end("signed-out-elsewhere");
+    if (type === "welcomed") collab.retry();
+  });
 
   return {
     models: modelApis<S>(deps, lists, settings.schema, collab),
-    claims: collab.claims as ClaimsApi<S>,
-    presence: collab.presence,
+    claims: claimsOn(collab, engine) as ClaimsApi<S>,
+    presence: (room) => presenceIn(collab, room),
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
     status: () => {
       status = sameFields(status, statusOf(shown()));
@@ -156,8 +174,12 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       return kept.list;
     },
     subscribe: (listener) => {
-      const tell = () => notifyApp(listener);
-      const offs = [engine.store.subscribe(tell), collab.subscribe(tell), lists.subscribed()];
+      const notify = () => notifyApp(listener);
+      const ofCollab = collab.whenLoaded((made) => {
+        notify();
+        return made.subscribe(notify);
+      });
+      const offs = [engine.store.subscribe(notify), ofCollab, lists.subscribed()];
       return () => {
         for (const off of offs) off();
       };
@@ -198,7 +220,7 @@ function modelApis<S extends ModelSchema>(
   deps: WriteDeps,
   lists: Lists,
   schema: S,
-  collab: CollabLater,
+  collab: Lazy<Collab>,
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
   const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [

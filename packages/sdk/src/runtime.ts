@@ -1,10 +1,9 @@
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
 import { waitingFor } from "./api/writes/waiting-for.ts";
-import type { CollabFrame } from "./core/collab/collab.ts";
 import { machine } from "./core/step.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { PendingPromises } from "./engine/pending-promises.ts";
-import { createPerformer } from "./engine/performer.ts";
+import { createPerformer, type Frames } from "./engine/performer.ts";
 import type {
   Clock,
   EvictionMarker,
@@ -53,7 +52,6 @@ export interface RuntimeDeps {
   readonly waiters: PendingPromises;
   readonly clock: Clock;
   readonly random: Random;
-  readonly hear: (frame: CollabFrame) => void;
 }
 
 /** Why a client ends. `signed-out`: nothing of it may stay on this device. */
@@ -66,6 +64,7 @@ export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
 export interface Runtime {
   readonly server: Server;
   readonly stream: Stream;
+  readonly frames: Frames;
   /** Conflicts and rejected writes. */
   readonly waitingFor: typeof waitingFor;
   readonly exportPending: typeof exportPending;
@@ -76,10 +75,10 @@ export interface Runtime {
    */
   leave(why: Leaving): void;
   /** Resolves when pending writes are stored, or the store is deleted, and all connections are closed. */
-  close(farewell: Promise<void>, why: Leaving): Promise<void>;
+  close(farewell: Promise<void> | undefined, why: Leaving): Promise<void>;
 }
 
-export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random, hear }: RuntimeDeps): Runtime {
+export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random }: RuntimeDeps): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
   const token = tokenSource(settings.getToken, clock);
   const storage = withMemoryFallback(
@@ -94,7 +93,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange });
   const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
   const performer = createPerformer(
-    { storage, tabs, token, waiters, server, stream, clock, hear, persist: ports.persist },
+    { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },
     engine.dispatch,
     engine.store.getState,
   );
@@ -105,6 +104,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   return {
     server,
     stream,
+    frames: performer.frames,
     waitingFor,
     exportPending,
     readExport,

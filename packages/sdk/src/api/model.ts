@@ -5,7 +5,8 @@ import { localError } from "../errors.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
 import type { Lease } from "./claims/claims-api.ts";
-import type { CollabLater } from "./claims/collab-later.ts";
+import type { Collab } from "./claims/collab.ts";
+import type { Lazy } from "./lazy.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
 import { asGiven } from "./lists/shown-rows.ts";
@@ -17,7 +18,7 @@ import { makeWrite, type WriteDeps } from "./writes/write.ts";
 export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   deps: WriteDeps,
   lists: Lists,
-  collab: CollabLater,
+  collab: Lazy<Collab>,
   model: M,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
@@ -36,7 +37,8 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
       const { meta, ...rest } = options ?? {};
       const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
-      return (await collab.claim(model, checkId(id), asked)) as unknown as Lease<S, M>;
+      const checkedId = checkId(id);
+      return (await (await collab.load()).claim(model, checkedId, asked)) as unknown as Lease<S, M>;
     },
     list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
   };

@@ -2,7 +2,6 @@ import { awaitsRows } from "../core/claims/claim-grant.ts";
 import type { Asking, ClaimNews, Instant } from "../core/claims/claim-state.ts";
 import {
   type CollabEffect,
-  type CollabFrame,
   type CollabHappening,
   type CollabState,
   collabDueAt,
@@ -17,6 +16,7 @@ import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { Engine } from "./engine.ts";
 import { createEventLoop } from "./event-loop.ts";
+import type { Frames } from "./performer.ts";
 import type { Asked, Clock, Random, Server, Stream } from "./ports.ts";
 
 /** What the loop for claims and presence shares with the client's engine. */
@@ -24,6 +24,8 @@ export interface CollabEngineDeps {
   readonly engine: Engine;
   readonly server: Server;
   readonly stream: Stream;
+  /** The frames of claims and presence. */
+  readonly frames: Frames;
   readonly clock: Clock;
   readonly random: Random;
 }
@@ -32,7 +34,6 @@ export interface CollabEngine {
   state(): CollabState;
   now(): Instant;
   dispatch(happening: CollabHappening): void;
-  hear(frame: CollabFrame): void;
   /** Notifies of every change. Returns a function that unsubscribes. */
   subscribe(listener: (state: CollabState, before: CollabState) => void): () => void;
   /** Releases all claims, and waits a moment for the server to confirm that. */
@@ -46,7 +47,7 @@ const FAREWELL_MS = 2_000;
 
 /** The event loop of claims and presence. It also hears the events of the client's engine. */
 export function createCollabEngine(
-  { engine, server, stream, clock, random }: CollabEngineDeps,
+  { engine, server, stream, frames, clock, random }: CollabEngineDeps,
   notifyLease: (lease: string, news: ClaimNews) => void,
 ): CollabEngine {
   const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
@@ -115,17 +116,16 @@ export function createCollabEngine(
     if (keys.some((key) => connection[key] !== before[key])) dispatch({ type: "line", line: connection });
   }
 
-  const off = engine.listen(hearClient);
+  const offs = [engine.listen(hearClient), frames.listen((frame) => dispatch({ type: "heard", frame }))];
   hearConnection();
 
   return {
     state,
     now,
     dispatch,
-    hear: (frame) => dispatch({ type: "heard", frame }),
     subscribe: loop.store.subscribe,
     async close() {
-      off();
+      for (const off of offs) off();
       dispatch({ type: "goes", reason: "closed" });
       loop.close();
       let calledOff = () => {};

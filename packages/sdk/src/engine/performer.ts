@@ -35,13 +35,18 @@ export interface PerformerDeps {
   readonly token: TokenSource;
   readonly waiters: PendingPromises;
   readonly clock: Clock;
-  /** Receives the frames of claims and presence. */
-  readonly hear: (frame: CollabFrame) => void;
   readonly persist?: (() => Promise<boolean>) | undefined;
+}
+
+/** The frames of claims and presence, for as long as the stream is open. */
+export interface Frames {
+  /** Returns a function that unsubscribes. */
+  listen(listener: (frame: CollabFrame) => void): () => void;
 }
 
 export interface Performer {
   perform(effect: Effect, state: ClientState): void;
+  readonly frames: Frames;
   /** Aborts all requests, and resolves when pending disk operations are done. */
   close(): Promise<void>;
 }
@@ -55,6 +60,7 @@ export function createPerformer(
   const { storage, server, stream, tabs, token, waiters, clock } = deps;
   let requests = new AbortController();
   const onDisk = new Set<Promise<void>>();
+  const listeners = new Set<(frame: CollabFrame) => void>();
   let nextToken: string | undefined;
   const lookup = new OutcomeLookup(server, waiters, clock, {
     mayAsk: () => canSend(currentState()),
@@ -141,7 +147,9 @@ export function createPerformer(
 
   function hear(frame: FrameDown): void {
     if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
-    hearFrame(frame, dispatch, deps.hear);
+    hearFrame(frame, dispatch, (each) => {
+      for (const listener of listeners) listener(each);
+    });
   }
 
   async function askToken(): Promise<void> {
@@ -214,6 +222,12 @@ export function createPerformer(
 
   return {
     perform,
+    frames: {
+      listen(listener) {
+        listeners.add(listener);
+        return () => void listeners.delete(listener);
+      },
+    },
     close: async () => {
       requests.abort();
       lookup.close();

@@ -1,9 +1,7 @@
 import { type Ignorance, knowledgeOf } from "../../core/claims/watched.ts";
-import type { CollabFrame } from "../../core/collab/collab.ts";
 import { type CollabEngine, type CollabEngineDeps, createCollabEngine } from "../../engine/collab-engine.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
-import type { Presence } from "../presence/presence-api.ts";
-import { roomsOn } from "../presence/presence-rooms.ts";
+import { type RoomUse, roomsOn } from "../presence/presence-rooms.ts";
 import type { ClaimOptions, Lease, OwnClaim, RecordClaims, SeenClaim } from "./claims-api.ts";
 import { Leases, type LeasesDeps } from "./leases.ts";
 import { ownClaims } from "./own-claims.ts";
@@ -14,8 +12,7 @@ export interface Collab {
   watch(model: string, ids: readonly string[]): () => void;
   claimsOf(model: string, id: string): RecordClaims;
   ownClaims(): Promise<readonly OwnClaim[]>;
-  room(name: string): Presence;
-  hear(frame: CollabFrame): void;
+  room(name: string): RoomUse;
   /** Called when a result of `claimsOf` may have changed. */
   subscribe(listener: () => void): () => void;
   close(): Promise<void>;
@@ -65,7 +62,6 @@ export function openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Coll
     },
     ownClaims: () => ownClaims(deps, engineDeps, loop),
     room: roomsOn(loop),
-    hear: loop.hear,
     subscribe: (listener) =>
       loop.subscribe((state, before) => {
         if (state.watched !== before.watched || state.line !== before.line) listener();

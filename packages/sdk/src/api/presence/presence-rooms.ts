@@ -6,11 +6,14 @@ import type { Peer } from "../../protocol/presence/presence.ts";
 import { notifyApp } from "../notify-app.ts";
 import type { Presence, RoomPeer } from "./presence-api.ts";
 
-/** The inputs of the results for one room. The same object means the same results. */
-interface Shown {
-  readonly of: Room | undefined;
-  readonly live: boolean;
-  readonly me: string | undefined;
+/** One use of a room. */
+export interface RoomUse extends Pick<Presence, "set" | "subscribe" | "leave"> {
+  shown(): ShownRoom;
+}
+
+/** The results for a room, as `Presence` returns them. */
+export interface ShownRoom {
+  readonly state: JsonObject;
   readonly peers: readonly RoomPeer[];
   readonly others: readonly RoomPeer[];
   readonly self: RoomPeer | undefined;
@@ -18,10 +21,17 @@ interface Shown {
   readonly error: SyncError | undefined;
 }
 
+/** The results, with what they were computed from. */
+interface Shown extends ShownRoom {
+  readonly of: Room | undefined;
+  readonly live: boolean;
+  readonly me: string | undefined;
+}
+
 const NOTHING: JsonObject = {};
 
-/** Creates room objects. Each counts as one use of its room, and all objects of one room share their results. */
-export function roomsOn(loop: CollabEngine): (name: string) => Presence {
+/** Creates uses of rooms. All uses of one room share their results. */
+export function roomsOn(loop: CollabEngine): (name: string) => RoomUse {
   const shown = new Map<string, Shown>();
   const peers = new WeakMap<Peer, RoomPeer>();
 
@@ -36,6 +46,7 @@ export function roomsOn(loop: CollabEngine): (name: string) => Presence {
       of: room,
       live: line.live,
       me: line.participant,
+      state: room?.state ?? NOTHING,
       peers: kept(before?.peers, known),
       others: kept(
         before?.others,
@@ -65,17 +76,11 @@ export function roomsOn(loop: CollabEngine): (name: string) => Presence {
     const listeners = new Set<() => void>();
     let off = () => {};
     return {
-      room: name,
+      shown: () => look(name),
       set(state: JsonObject) {
         enter();
         loop.dispatch({ type: "stated", room: name, state });
       },
-      state: () => loop.state().presence.rooms.get(name)?.state ?? NOTHING,
-      peers: () => look(name).peers,
-      others: () => look(name).others,
-      self: () => look(name).self,
-      status: () => look(name).status,
-      error: () => look(name).error,
       subscribe(listener) {
         enter();
         const own = () => notifyApp(listener);
