@@ -1,34 +1,8 @@
-import type { Claim, ClaimFrame, ClaimsFrame } from "@holdfast/sdk/protocol";
-import type { QueueListener } from "../../flows/claims/claim-flows.ts";
-import type { ClaimChange, FollowClaims, ReadQueue } from "../../flows/claims/follow-claims.ts";
-import {
-  type ClaimState,
-  holdersOf,
-  inQueueOrder,
-  isConflict,
-  isWaiting,
-  presentClaim,
-  presentQueue,
-} from "../../rules/claims/claim.ts";
+import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { HeadPoll } from "../log/head-poll.ts";
-
-/** The current claims of one record. */
-export interface QueueNews {
-  readonly queue: ReadQueue;
-  /** The `claims` frame. */
-  readonly text: string;
-}
-
-/** A change of one claim of a participant. */
-export interface OwnNews {
-  readonly model: string;
-  readonly queue: ReadQueue;
-  /** The `claim` frame. */
-  readonly text: string;
-  /** The same frame with the current holders, for a reader that may see the record. */
-  readonly withHolders: string;
-}
+import { createTopics, type Topic } from "../topics.ts";
+import { concernedClaims, type OwnNews, ownNews, type QueueNews, queueFrame } from "./claim-frames.ts";
 
 /**
  * Passes claim changes to the listeners of this process: by record, or by participant. A tenant without listeners costs
@@ -62,14 +36,13 @@ export interface RecordWatch {
   end(): void;
 }
 
-interface Audience {
+interface ClaimTopic extends Topic {
+  /** The number of the last change that was read. */
   position: number;
-  /** The number of listeners, including those that watch no record yet. */
-  members: number;
   readonly byRecord: Map<string, Set<HeardRecord>>;
   readonly byParticipant: Map<string, Set<HeardOwn>>;
-  look(): void;
-  end(): void;
+  /** Reads and delivers the changes after `position`. */
+  readOn(): void;
 }
 
 /**
@@ -77,105 +50,70 @@ interface Audience {
  * no change is missed.
  */
 export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (error: unknown) => void): ClaimHub {
-  const audiences = new Map<number, Promise<Audience>>();
-  const ready = new Map<number, Audience>();
+  const topics = createTopics({ read: follow.lastChange, open });
 
-  /** How often `forget` was called. */
-  let eras = 0;
-
-  async function open(tenant: number): Promise<Audience> {
-    const era = eras;
-    const position = await follow.lastChange(tenant);
-    // `forget` was called meanwhile, so this number may be an old one.
-    if (era !== eras) return await audienceOf(tenant);
-    const audience: Audience = {
+  function open(tenant: number, position: number): ClaimTopic {
+    const topic: ClaimTopic = {
       position,
-      members: 0,
       byRecord: new Map(),
       byParticipant: new Map(),
-      look: oneAtATime(() => readOn(tenant, audience), failed),
-      end: poll.watch(tenant, ({ claimChange }) => {
-        if (claimChange > audience.position) audience.look();
+      readOn: oneAtATime(() => readChanges(tenant, topic), failed),
+      close: poll.watch(tenant, ({ claimChange }) => {
+        if (claimChange > topic.position) topic.readOn();
       }),
     };
-    ready.set(tenant, audience);
-    return audience;
+    return topic;
   }
 
-  function audienceOf(tenant: number): Promise<Audience> {
-    let opening = audiences.get(tenant);
-    if (!opening) {
-      opening = open(tenant);
-      audiences.set(tenant, opening);
-      opening.catch(() => audiences.delete(tenant));
-    }
-    return opening;
-  }
-
-  async function readOn(tenant: number, audience: Audience): Promise<void> {
+  async function readChanges(tenant: number, topic: ClaimTopic): Promise<void> {
     for (;;) {
-      const changes = await follow.changes(tenant, audience.position);
+      const changes = await follow.changes(tenant, topic.position);
       const last = changes.at(-1);
       if (!last) return;
       const names = [...new Map(changes.map(({ claim }) => [recordKey(claim.model, claim.record), claim])).values()];
       const queues = await follow.queues(names.map(({ model, record }) => ({ tenant, model, id: record })));
       const nameOf = await follow.modelNames(tenant);
-      audience.position = last.change;
+      topic.position = last.change;
       for (const [i, { model, record }] of names.entries()) {
         const key = recordKey(model, record);
         const queue = queues[i];
         if (!queue) continue;
-        const listeners = audience.byRecord.get(key);
+        const listeners = topic.byRecord.get(key);
         if (listeners) {
           const news = { queue, text: queueFrame(nameOf(model), record, queue) };
           for (const heard of listeners) heard(key, news);
         }
+        if (topic.byParticipant.size === 0) continue;
         const own = changes.filter(({ claim }) => recordKey(claim.model, claim.record) === key);
-        tellOwners(audience, nameOf(model), queue, own);
+        for (const concerned of concernedClaims(queue, own)) {
+          const owners = topic.byParticipant.get(concerned.claim.participant);
+          if (!owners) continue;
+          const news = ownNews(nameOf(model), queue, concerned);
+          for (const heard of owners) heard(news);
+        }
       }
     }
   }
 
-  function leave(tenant: number, audience: Audience): void {
-    audience.members -= 1;
-    if (audience.members > 0 || ready.get(tenant) !== audience) return;
-    audience.end();
-    ready.delete(tenant);
-    audiences.delete(tenant);
-  }
-
-  async function join(tenant: number): Promise<Audience> {
-    let audience = await audienceOf(tenant);
-    // While we waited, the last listener may have left and closed the audience.
-    while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
-    audience.members += 1;
-    return audience;
-  }
-
   return {
     async watch(tenant, heard) {
-      const audience = await join(tenant);
+      const { topic, end } = await topics.subscribe(tenant);
       return {
-        add: (key) => addTo(audience.byRecord, key, heard),
-        remove: (key) => removeFrom(audience.byRecord, key, heard),
-        end: () => leave(tenant, audience),
+        add: (key) => addTo(topic.byRecord, key, heard),
+        remove: (key) => removeFrom(topic.byRecord, key, heard),
+        end,
       };
     },
     async hear(tenant, participant, heard) {
-      const audience = await join(tenant);
-      addTo(audience.byParticipant, participant, heard);
+      const { topic, end } = await topics.subscribe(tenant);
+      addTo(topic.byParticipant, participant, heard);
       return () => {
-        removeFrom(audience.byParticipant, participant, heard);
-        leave(tenant, audience);
+        removeFrom(topic.byParticipant, participant, heard);
+        end();
       };
     },
-    changed: (tenant) => ready.get(tenant)?.look(),
-    forget() {
-      eras += 1;
-      for (const audience of ready.values()) audience.end();
-      ready.clear();
-      audiences.clear();
-    },
+    changed: (tenant) => topics.whenOpen(tenant, ({ readOn }) => readOn()),
+    forget: topics.closeAll,
   };
 }
 
@@ -190,56 +128,6 @@ function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, heard: T): v
   known?.delete(heard);
   if (known?.size === 0) listeners.delete(key);
 }
-
-/**
- * Notifies the owner of each changed claim. If a waiter has left the queue, also everyone behind it, because their
- * positions changed.
- */
-function tellOwners(
-  { byParticipant }: Audience,
-  declaredName: string,
-  queue: ReadQueue,
-  changes: readonly ClaimChange[],
-): void {
-  if (byParticipant.size === 0) return;
-  const waiters = inQueueOrder(queue.claims);
-  const concerned = new Map<string, ClaimState>(
-    changes.every(({ claim }) => isRenewal(claim)) ? [] : waiters.map((claim) => [claim.id, claim]),
-  );
-  const alive = new Map(queue.claims.map((claim) => [claim.id, claim]));
-  for (const { claim } of changes) concerned.set(claim.id, alive.get(claim.id) ?? claim);
-  for (const claim of concerned.values()) {
-    const listeners = byParticipant.get(claim.participant);
-    if (!listeners) continue;
-    const position = isWaiting(claim) ? waiters.indexOf(claim) : -1;
-    const shown = presentClaim(claim, declaredName, queue.now, position < 0 ? undefined : position);
-    const text = JSON.stringify({ frame: "claim", claim: shown } satisfies ClaimFrame);
-    const withHolders = claim.endedAt === null ? text : endFrame(claim, shown, declaredName, queue);
-    for (const heard of listeners) heard({ model: claim.model, queue, text, withHolders });
-  }
-}
-
-/** The frame for an ended claim, with the record's current holders. */
-const endFrame = (ended: ClaimState, claim: Claim, declaredName: string, { claims, now }: ReadQueue): string =>
-  JSON.stringify({
-    frame: "claim",
-    claim,
-    holders: holdersOf(claims, now)
-      .filter((holder) => isConflict(holder, ended))
-      .map((holder) => presentClaim(holder, declaredName, now)),
-  } satisfies ClaimFrame);
-
-/** A renewed lease does not move the queue. */
-const isRenewal = ({ status, expiresAt, grantedAt, ttlMs }: ClaimState): boolean =>
-  status === "active" && (expiresAt ?? 0) !== (grantedAt ?? 0) + ttlMs;
-
-export const queueFrame = (declaredName: string, id: string, { claims, now }: ReadQueue): string =>
-  JSON.stringify({
-    frame: "claims",
-    model: declaredName,
-    id,
-    ...presentQueue(claims, declaredName, now),
-  } satisfies ClaimsFrame);
 
 /** Runs the work once more if it was requested during a run. */
 function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void): () => void {
@@ -256,37 +144,4 @@ function oneAtATime(work: () => Promise<void>, failed: (error: unknown) => void)
     running = false;
   };
   return () => void run();
-}
-
-/** Follows one record's claims for a long poll. */
-export async function listenToQueue(news: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
-  let told: ReadQueue | undefined;
-  let wake: () => void = () => {};
-  const watch = await news.watch(tenant, (_, { queue }) => {
-    told = queue;
-    wake();
-  });
-  watch.add(key);
-  return {
-    end() {
-      watch.remove(key);
-      watch.end();
-    },
-    async next(waitMs, signal) {
-      if (!told && !signal.aborted && waitMs > 0)
-        await new Promise<void>((resolve) => {
-          const done = () => {
-            clearTimeout(timer);
-            signal.removeEventListener("abort", done);
-            resolve();
-          };
-          const timer = setTimeout(done, waitMs);
-          signal.addEventListener("abort", done);
-          wake = done;
-        });
-      const queue = told;
-      told = undefined;
-      return queue;
-    },
-  };
 }

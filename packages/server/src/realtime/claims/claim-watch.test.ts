@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
-import { type ClaimHub, type HeardRecord, queueFrame } from "./claim-hub.ts";
+import { queueFrame } from "./claim-frames.ts";
+import type { ClaimHub, HeardRecord } from "./claim-hub.ts";
 import { createClaimWatch } from "./claim-watch.ts";
 import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
 

@@ -4,7 +4,8 @@ import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Principal, participantName } from "../../rules/tokens/participant.ts";
-import { type ClaimHub, type OwnNews, type QueueNews, queueFrame, type RecordWatch } from "./claim-hub.ts";
+import { type OwnNews, type QueueNews, queueFrame } from "./claim-frames.ts";
+import type { ClaimHub, RecordWatch } from "./claim-hub.ts";
 import type { WatchShare } from "./watch-quota.ts";
 
 /** Not a change number: the reader has not received anything yet. */

@@ -1,6 +1,7 @@
 import type { Batch } from "../../flows/commits/commit-round.ts";
-import type { FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
+import type { FollowLog, LogStanding, PolledHead } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import { createTopics, type Topic } from "../topics.ts";
 import type { HeadPoll } from "./head-poll.ts";
 import { type News, newsOfBatch, newsOfEntries } from "./news.ts";
 import { createPace } from "./pace.ts";
@@ -15,12 +16,11 @@ export interface Listener {
 }
 
 /**
- * Passes new log entries to all listeners of this process, by tenant. A tenant without listeners costs nothing.
+ * Passes new log entries to all listeners of this process, by tenant.
  *
- * The first listener opens the tenant: the hub reads its head and follows the log from there (see tail.ts). Positions
- * that are reported during this read are kept in `opening` and read afterwards, so that no entry is lost in between.
- * After that, rounds of this process are delivered from memory, and everything else is read when a hint or the poll
- * reports it.
+ * The first listener opens the tenant's topic: the hub reads its head and follows the log from there (see tail.ts).
+ * Positions that are reported during this read are read afterwards. After that, rounds of this process are delivered
+ * from memory, and everything else is read when a hint or the poll reports it.
  */
 export interface Hub {
   listen(tenant: number, listener: Listener): Promise<Subscription>;
@@ -42,43 +42,29 @@ export interface Subscription {
   end(): void;
 }
 
-interface Audience {
+interface LogTopic extends Topic {
   readonly tail: Tail;
   readonly listeners: Set<Listener>;
   erasedTo: number;
   schema: LiveSchema;
-  end(): void;
 }
 
 /** The log has grown to an unknown position: read to its end. */
 const TO_THE_END = Number.MAX_SAFE_INTEGER;
 
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
-  const audiences = new Map<number, Promise<Audience>>();
-  const ready = new Map<number, Audience>();
-  /** The log positions reported for tenants whose head is being read. */
-  const opening = new Map<number, number>();
-  /** How often `forget` was called. */
-  let eras = 0;
+  const topics = createTopics({ read: log.standing, open });
   const reader = createTailReader({
     read: log.tails,
-    positionOf: (tenant) => ready.get(tenant)?.tail.position,
+    positionOf: (tenant) => topics.get(tenant)?.tail.position,
     tell: ({ tenant, from, to, entries, schema }) => {
-      const audience = ready.get(tenant);
-      if (audience) take(audience, newsOfEntries(from, to, entries, schema));
+      const topic = topics.get(tenant);
+      if (topic) take(topic, newsOfEntries(from, to, entries, schema));
     },
     failed,
   });
 
-  async function open(tenant: number): Promise<Audience> {
-    const era = eras;
-    opening.set(tenant, 0);
-    const { head, schema } = await log.standing(tenant).catch((error: unknown) => {
-      opening.delete(tenant);
-      throw error;
-    });
-    // `forget` was called meanwhile, so this head may belong to the old log.
-    if (era !== eras) return await audienceOf(tenant);
+  function open(tenant: number, { head, schema }: LogStanding): LogTopic {
     const listeners = new Set<Listener>();
     const tail = createTail({
       position: head.syncId,
@@ -87,114 +73,63 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       }),
       missing: (to) => reader.want(tenant, to),
     });
-    const audience = {
+    return {
       ...{ tail, listeners, schema, erasedTo: head.erasedTo },
-      end: poll.watch(tenant, (polled) => compare(tenant, polled)),
+      close: poll.watch(tenant, (polled) => compare(tenant, polled)),
     };
-    ready.set(tenant, audience);
-    // Read what was committed while the head was read.
-    reader.want(tenant, opening.get(tenant) ?? 0);
-    opening.delete(tenant);
-    return audience;
   }
 
   /**
-   * Delivers news to an audience. Raises `erasedTo` before the position moves, so that pages which were read before the
+   * Delivers news to a topic. Raises `erasedTo` before the position moves, so that pages which were read before the
    * erasure are not sent.
    */
-  function take(audience: Audience, news: News): void {
-    for (const { verb, syncId } of news.lines)
-      if (verb === "erased") audience.erasedTo = Math.max(audience.erasedTo, syncId);
-    audience.tail.news(news);
-  }
-
-  function audienceOf(tenant: number): Promise<Audience> {
-    let audience = audiences.get(tenant);
-    if (!audience) {
-      audience = open(tenant);
-      audiences.set(tenant, audience);
-      audience.catch(() => audiences.delete(tenant));
-    }
-    return audience;
+  function take(topic: LogTopic, news: News): void {
+    for (const { verb, syncId } of news.lines) if (verb === "erased") topic.erasedTo = Math.max(topic.erasedTo, syncId);
+    topic.tail.news(news);
   }
 
   function compare(tenant: number, { syncId, schemaVersion }: PolledHead): void {
-    const audience = ready.get(tenant);
-    if (!audience) return;
+    const topic = topics.get(tenant);
+    if (!topic) return;
     reader.want(tenant, syncId);
-    if (schemaVersion !== audience.schema.version) void tellSchema(tenant, audience).catch(failed);
+    if (schemaVersion !== topic.schema.version) void tellSchema(tenant, topic).catch(failed);
   }
 
-  async function tellSchema(tenant: number, audience: Audience): Promise<void> {
+  async function tellSchema(tenant: number, topic: LogTopic): Promise<void> {
     const { schema } = await log.standing(tenant);
-    const before = audience.schema;
+    const before = topic.schema;
     if (schema.version === before.version) return;
-    audience.schema = schema;
+    topic.schema = schema;
     const rowsChanged = schema.rowsVersion > before.version;
-    for (const listener of audience.listeners) listener.schemaPushed(schema, rowsChanged);
+    for (const listener of topic.listeners) listener.schemaPushed(schema, rowsChanged);
   }
 
   /** A tenant's log extends at least to this position. */
-  function reaches(tenant: number, position: number): void {
-    if (opening.has(tenant)) opening.set(tenant, Math.max(position, opening.get(tenant) ?? 0));
-    else if (ready.has(tenant)) reader.want(tenant, position);
-  }
+  const reaches = (tenant: number, position: number) => topics.whenOpen(tenant, () => reader.want(tenant, position));
 
   return {
     async listen(tenant, listener) {
-      let audience = await audienceOf(tenant);
-      // While we waited, the last listener may have left and closed the audience.
-      while (ready.get(tenant) !== audience) audience = await audienceOf(tenant);
-      audience.listeners.add(listener);
+      const { topic, end } = await topics.subscribe(tenant);
+      topic.listeners.add(listener);
       return {
-        position: () => audience.tail.position,
-        erasedTo: () => audience.erasedTo,
+        position: () => topic.tail.position,
+        erasedTo: () => topic.erasedTo,
         end: () => {
-          audience.listeners.delete(listener);
-          if (audience.listeners.size > 0 || ready.get(tenant) !== audience) return;
-          audience.end();
-          ready.delete(tenant);
-          audiences.delete(tenant);
+          topic.listeners.delete(listener);
+          end();
         },
       };
     },
     committed(batch) {
-      const audience = ready.get(batch.tenant);
-      if (audience) take(audience, newsOfBatch(batch));
+      const topic = topics.get(batch.tenant);
+      if (topic) take(topic, newsOfBatch(batch));
       else reaches(batch.tenant, batch.to);
     },
     hint: (tenant, position = TO_THE_END) => reaches(tenant, position),
     schemaHint(tenant) {
-      const audience = ready.get(tenant);
-      if (audience) void tellSchema(tenant, audience).catch(failed);
+      const topic = topics.get(tenant);
+      if (topic) void tellSchema(tenant, topic).catch(failed);
     },
-    forget() {
-      eras += 1;
-      for (const audience of ready.values()) audience.end();
-      ready.clear();
-      audiences.clear();
-    },
+    forget: topics.closeAll,
   };
-}
-
-/** Waits until a tenant's log extends beyond a position, for at most `waitMs` or until the client disconnects. */
-export async function awaitNews(
-  hub: Hub,
-  tenant: number,
-  after: number,
-  waitMs: number,
-  signal: AbortSignal,
-): Promise<void> {
-  let wake: () => void = () => {};
-  const woken = new Promise<void>((resolve) => {
-    wake = resolve;
-  });
-  const subscription = await hub.listen(tenant, { hear: () => wake(), schemaPushed: () => {} });
-  const timer = setTimeout(wake, waitMs);
-  signal.addEventListener("abort", wake, { once: true });
-  if (subscription.position() > after || signal.aborted) wake();
-  await woken;
-  clearTimeout(timer);
-  signal.removeEventListener("abort", wake);
-  subscription.end();
 }

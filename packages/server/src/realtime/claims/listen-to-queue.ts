@@ -1,0 +1,36 @@
+import type { QueueListener } from "../../flows/claims/claim-flows.ts";
+import type { ReadQueue } from "../../flows/claims/follow-claims.ts";
+import type { ClaimHub } from "./claim-hub.ts";
+
+/** Follows one record's claims for a long poll. */
+export async function listenToQueue(news: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
+  let told: ReadQueue | undefined;
+  let wake: () => void = () => {};
+  const watch = await news.watch(tenant, (_, { queue }) => {
+    told = queue;
+    wake();
+  });
+  watch.add(key);
+  return {
+    end() {
+      watch.remove(key);
+      watch.end();
+    },
+    async next(waitMs, signal) {
+      if (!told && !signal.aborted && waitMs > 0)
+        await new Promise<void>((resolve) => {
+          const done = () => {
+            clearTimeout(timer);
+            signal.removeEventListener("abort", done);
+            resolve();
+          };
+          const timer = setTimeout(done, waitMs);
+          signal.addEventListener("abort", done);
+          wake = done;
+        });
+      const queue = told;
+      told = undefined;
+      return queue;
+    },
+  };
+}
