@@ -46,7 +46,7 @@ export interface Deliveries {
   /** A tenant's log has grown in another process, which notified this one. */
   wake(tenant: number): void;
   /** A tenant's log has grown in this process by this many entries. */
-  committed(tenant: number, lines: number): void;
+  committed(tenant: number, entries: number): void;
   /** The logs were replaced: discard cached pages. */
   forget(): void;
   /** Starts no more deliveries, and waits for those in progress. */
@@ -101,8 +101,8 @@ export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> 
       testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed }),
     ),
     wake: (tenant) => deliverer.wake(tenant),
-    committed(tenant, lines) {
-      load.add(lines);
+    committed(tenant, entries) {
+      load.add(entries);
       deliverer.wake(tenant);
     },
     forget: events.forget,

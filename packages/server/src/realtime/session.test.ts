@@ -37,7 +37,7 @@ const principalOf = (token: string) => ({
 });
 
 /** A session on a socket of ours, and the tenant around it; `refused` are tokens that are no longer good. */
-function open(more: { standing?: () => Promise<object> } = {}) {
+function open(more: { current?: () => Promise<object> } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();
   let listeners = 0;
@@ -54,7 +54,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
   };
   const deps = {
-    log: { standing: async () => ({ head: HEAD, schema: { version: 0, hash: "", models: new Map() } }), ...more },
+    log: { current: async () => ({ head: HEAD, schema: { version: 0, hash: "", models: new Map() } }), ...more },
     hub: {
       listen: async () => {
         listeners += 1;
@@ -63,7 +63,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
     },
     welcomes: createLimiter({ most: 8, mostOfTenant: 8 }),
     rooms,
-    claimHub: { hear: async () => () => {} },
+    claimHub: { listen: async () => () => {} },
     heard: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
@@ -89,7 +89,7 @@ function open(more: { standing?: () => Promise<object> } = {}) {
 }
 
 test("[T5] a hello that the database does not answer ends, and leaves no listener behind", async () => {
-  const { socket, say, listeners } = open({ standing: () => Promise.reject(new Error("gone")) });
+  const { socket, say, listeners } = open({ current: () => Promise.reject(new Error("gone")) });
   await say({ frame: "hello", token: "a" });
   expect([socket.sent, socket.closed, listeners()]).toEqual([["error"], [1012], 0]);
 });

@@ -88,7 +88,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     excused: () => membership.greeting,
     closing: () => end(),
   });
-  const listeners = { send: notify, write, schemaPushed };
+  const listeners = { send: notify, write, onSchemaPushed };
   const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
     ...{ hub: claimHub, follow: claims, share: connection.watched, notify },
@@ -172,7 +172,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     leave();
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
     // Read the head after listening has started, so that no entry between the two is lost.
-    const { head, schema } = await log.standing(principal.tenant).catch((error: unknown) => {
+    const { head, schema } = await log.current(principal.tenant).catch((error: unknown) => {
       reader.end();
       throw error;
     });
@@ -214,7 +214,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     };
   }
 
-  function schemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
+  function onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting") return;
     const { version, hash, models } = schema;
     if (rowsChanged) return resync("schema");
@@ -244,7 +244,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const next = await meetAgain(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
-    const { schema } = await log.standing(next.tenant);
+    const { schema } = await log.current(next.tenant);
     // The phase may have changed during the lookup. Change only the token.
     const current = phase as Phase;
     if (current.name === "greeting") return;

@@ -16,7 +16,7 @@ export interface TailPage extends Omit<StoredTail, "schemaVersion"> {
 }
 
 /** The head of a log, and the current schema. */
-export interface LogStanding {
+export interface CurrentLog {
   readonly head: ReadableHead;
   readonly schema: LiveSchema;
 }
@@ -24,7 +24,7 @@ export interface LogStanding {
 /** The reads for clients that follow a log. */
 export interface FollowLog {
   /** Concurrent calls for several tenants share one query. */
-  standing(tenant: number): Promise<LogStanding>;
+  current(tenant: number): Promise<CurrentLog>;
   /** The heads of several logs and their claims, and the version of each tenant's schema. */
   heads(tenants: readonly number[]): Promise<ReadonlyMap<number, PolledHead>>;
   /**
@@ -40,7 +40,7 @@ export function followLog(db: Database, schemas: SchemaCache): FollowLog {
   const headOf = createBatch((tenants: readonly number[]) => readHeads(db, tenants));
   const schemaOf = (tenant: number, version: number) => schemaAt(db, schemas, tenant, version);
   return {
-    async standing(tenant) {
+    async current(tenant) {
       const head = await headOf(tenant);
       if (!head) throw new Error(`Tenant ${tenant} has no head.`);
       return { head, schema: await schemaOf(tenant, head.schemaVersion) };

@@ -7,6 +7,6 @@ export const modelsOf =
   async (tenant: number): Promise<{ version: number; models: Readonly<Record<string, Model>> }> => {
     const {
       schema: { version, models },
-    } = await log.standing(tenant);
+    } = await log.current(tenant);
     return { version, models: Object.fromEntries([...models.values()].map(({ name, model }) => [name, model])) };
   };

@@ -10,9 +10,9 @@ import { concernedClaims, type OwnNews, ownNews, type QueueNews, queueFrame } fr
  */
 export interface ClaimHub {
   /** One watch per listener, however many records it watches. */
-  watch(tenant: number, heard: HeardRecord): Promise<RecordWatch>;
+  watch(tenant: number, onQueue: OnQueue): Promise<RecordWatch>;
   /** Delivers `claim` frames for one participant, `<kind>:<id>`. */
-  hear(tenant: number, participant: string, heard: HeardOwn): Promise<() => void>;
+  listen(tenant: number, participant: string, onClaim: OnClaim): Promise<() => void>;
   /** Claims of a tenant have changed, here or in another process. */
   changed(tenant: number): void;
   /** The change numbers were reset. Current listeners receive nothing more. */
@@ -20,9 +20,9 @@ export interface ClaimHub {
 }
 
 /** `key`: the record key. */
-export type HeardRecord = (key: string, news: QueueNews) => void;
+export type OnQueue = (key: string, news: QueueNews) => void;
 
-export type HeardOwn = (news: OwnNews) => void;
+export type OnClaim = (news: OwnNews) => void;
 
 /**
  * The records that one listener watches. The hub keeps one entry per record for all its listeners; the listener keeps
@@ -39,8 +39,8 @@ export interface RecordWatch {
 interface ClaimTopic extends Topic {
   /** The number of the last change that was read. */
   position: number;
-  readonly byRecord: Map<string, Set<HeardRecord>>;
-  readonly byParticipant: Map<string, Set<HeardOwn>>;
+  readonly byRecord: Map<string, Set<OnQueue>>;
+  readonly byParticipant: Map<string, Set<OnClaim>>;
   /** Reads and delivers the changes after `position`. */
   readOn(): void;
 }
@@ -81,7 +81,7 @@ export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (er
         const listeners = topic.byRecord.get(key);
         if (listeners) {
           const news = { queue, text: queueFrame(nameOf(model), record, queue) };
-          for (const heard of listeners) heard(key, news);
+          for (const onQueue of listeners) onQueue(key, news);
         }
         if (topic.byParticipant.size === 0) continue;
         const own = changes.filter(({ claim }) => recordKey(claim.model, claim.record) === key);
@@ -89,26 +89,26 @@ export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (er
           const owners = topic.byParticipant.get(concerned.claim.participant);
           if (!owners) continue;
           const news = ownNews(nameOf(model), queue, concerned);
-          for (const heard of owners) heard(news);
+          for (const onClaim of owners) onClaim(news);
         }
       }
     }
   }
 
   return {
-    async watch(tenant, heard) {
+    async watch(tenant, onQueue) {
       const { topic, end } = await topics.subscribe(tenant);
       return {
-        add: (key) => addTo(topic.byRecord, key, heard),
-        remove: (key) => removeFrom(topic.byRecord, key, heard),
+        add: (key) => addTo(topic.byRecord, key, onQueue),
+        remove: (key) => removeFrom(topic.byRecord, key, onQueue),
         end,
       };
     },
-    async hear(tenant, participant, heard) {
+    async listen(tenant, participant, onClaim) {
       const { topic, end } = await topics.subscribe(tenant);
-      addTo(topic.byParticipant, participant, heard);
+      addTo(topic.byParticipant, participant, onClaim);
       return () => {
-        removeFrom(topic.byParticipant, participant, heard);
+        removeFrom(topic.byParticipant, participant, onClaim);
         end();
       };
     },
@@ -117,15 +117,15 @@ export function createClaimHub(follow: FollowClaims, poll: HeadPoll, failed: (er
   };
 }
 
-function addTo<T>(listeners: Map<string, Set<T>>, key: string, heard: T): void {
+function addTo<T>(listeners: Map<string, Set<T>>, key: string, listener: T): void {
   const known = listeners.get(key);
-  if (known) known.add(heard);
-  else listeners.set(key, new Set([heard]));
+  if (known) known.add(listener);
+  else listeners.set(key, new Set([listener]));
 }
 
-function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, heard: T): void {
+function removeFrom<T>(listeners: Map<string, Set<T>>, key: string, listener: T): void {
   const known = listeners.get(key);
-  known?.delete(heard);
+  known?.delete(listener);
   if (known?.size === 0) listeners.delete(key);
 }
 

@@ -4,7 +4,7 @@ import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { queueFrame } from "./claim-frames.ts";
-import type { ClaimHub, HeardRecord } from "./claim-hub.ts";
+import type { ClaimHub, OnQueue } from "./claim-hub.ts";
 import { createClaimWatch } from "./claim-watch.ts";
 import { createWatchQuota, type WatchShare } from "./watch-quota.ts";
 
@@ -23,12 +23,12 @@ function open(
 ) {
   const keys = new Set<string>();
   let listeners = 0;
-  const told: string[] = [];
-  let heard: HeardRecord = () => {};
+  const sent: string[] = [];
+  let onQueue: OnQueue = () => {};
   const news = {
-    hear: async () => () => {},
-    watch: async (_: number, listener: HeardRecord) => {
-      heard = listener;
+    listen: async () => () => {},
+    watch: async (_: number, listener: OnQueue) => {
+      onQueue = listener;
       listeners += 1;
       return { add: (key: string) => keys.add(key), remove: (key: string) => keys.delete(key), end: () => listeners-- };
     },
@@ -40,14 +40,14 @@ function open(
   } as unknown as FollowClaims;
   const watch = createClaimWatch({
     ...{ hub: news, follow, share, reader: () => reader },
-    notify: (text) => void told.push(JSON.parse(text).id),
+    notify: (text) => void sent.push(JSON.parse(text).id),
   });
-  /** A claim of a record that is there now has changed: told to whoever is among its listeners. */
+  /** A claim of a record that is there now has changed: sent to whoever is among its listeners. */
   const change = (model: string, id: string) => {
     const queue = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
-    if (keys.has(recordKey(model, id))) heard(recordKey(model, id), { queue, text: queueFrame(model, id, queue) });
+    if (keys.has(recordKey(model, id))) onQueue(recordKey(model, id), { queue, text: queueFrame(model, id, queue) });
   };
-  return { watch, told, keys, change, listeners: () => listeners };
+  return { watch, sent, keys, change, listeners: () => listeners };
 }
 
 const many = (prefix: string, count: number) => Array.from({ length: count }, (_, i) => `${prefix}${i}`);
@@ -76,31 +76,31 @@ test("[A17] the sockets of a token watch so many records together and no more, o
   expect([two.keys.size, two.listeners(), third.keys.size, third.listeners()]).toEqual([0, 0, 0, 0]);
 });
 
-test("[A17] a record that could not be seen is told when it is asked for again", async () => {
+test("[A17] a record that could not be seen is sent when it is asked for again", async () => {
   let filed: readonly string[] | undefined;
-  const { watch, told } = open(() => filed);
+  const { watch, sent } = open(() => filed);
   await watch.watch(reader, "slide", ["s1"]);
   filed = ["deck:a"];
   await watch.watch(reader, "slide", ["s1", "s2"]);
   await watch.watch(reader, "slide", ["s1", "s2"]);
-  expect(told).toEqual(["s1", "s2"]);
+  expect(sent).toEqual(["s1", "s2"]);
 });
 
-test("[A27] of the records that nothing was told of, the 100 asked for last are kept, over all models; the others cost nothing that stays", async () => {
+test("[A27] of the records that nothing was sent about, the 100 asked for last are kept, over all models; the others cost nothing that stays", async () => {
   const quota = createWatchQuota(limits.watchedPerModel);
-  const { watch, told, keys, change } = open((id) => (id.startsWith("there") ? ["deck:a"] : undefined), quota.share());
+  const { watch, sent, keys, change } = open((id) => (id.startsWith("there") ? ["deck:a"] : undefined), quota.share());
   await watch.watch(reader, "slide", [...many("there", 50), ...many("not", 300)]);
-  expect([told.length, keys.size]).toEqual([50, 50 + 100]);
+  expect([sent.length, keys.size]).toEqual([50, 50 + 100]);
   await watch.watch(reader, "deck", many("not", 30));
   expect(keys.size).toBe(50 + 100);
   // The token has room for what this one does not keep.
   const other = open(undefined, quota.share());
   expect(await other.watch.watch(reader, "deck", many("there", limits.watchedPerModel - 150))).toBe("watching");
   expect(await other.watch.watch(reader, "more", ["one"])).toBe("too many");
-  told.length = 0;
+  sent.length = 0;
   for (const id of ["not0", "not229", "not230", "not299", "there0"]) change("slide", id);
-  expect(told).toEqual(["not230", "not299", "there0"]);
-  // Told once, they stay, and make room for others that nothing was told of.
+  expect(sent).toEqual(["not230", "not299", "there0"]);
+  // Sent once, they stay, and make room for others that nothing was sent about.
   other.watch.end();
   await watch.watch(reader, "room", many("not", 2));
   expect(keys.size).toBe(50 + 2 + 100);

@@ -9,7 +9,7 @@ import type { ClaimHub, RecordWatch } from "./claim-hub.ts";
 import type { WatchShare } from "./watch-quota.ts";
 
 /** Not a change number: the reader has not received anything yet. */
-const UNTOLD = -1;
+const NOT_SENT = -1;
 
 /** The claim frames of one session: its participant's claims, and those of watched records. */
 export interface ClaimWatch {
@@ -36,7 +36,7 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
   const byModel = new Map<string, Map<string, number>>();
   /** By record key: watched records that the reader has not been shown. The most recent request comes last. */
   const unseen = new Set<string>();
-  let endHearing: (() => void) | undefined;
+  let endListening: (() => void) | undefined;
   let records: RecordWatch | undefined;
   /** Increases with each begin and end: results that were requested in an earlier term are discarded. */
   let term = 0;
@@ -51,13 +51,13 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
     notify(text);
   }
 
-  function hearOwn({ model, queue, text, withHolders }: OwnNews): void {
+  function onClaim({ model, queue, text, withHolders }: OwnNews): void {
     const who = reader();
     notify(who && maySee(who, model, queue) ? withHolders : text);
   }
 
-  function heard(key: string, told: QueueNews): void {
-    show(...namesOf(key), told);
+  function onQueue(key: string, news: QueueNews): void {
+    show(...namesOf(key), news);
   }
 
   /**
@@ -83,7 +83,7 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
   async function listening(tenant: number): Promise<RecordWatch | undefined> {
     if (records) return records;
     const own = term;
-    const joined = await hub.watch(tenant, heard);
+    const joined = await hub.watch(tenant, onQueue);
     if (own !== term) joined.end();
     else records = joined;
     return own === term ? joined : undefined;
@@ -92,8 +92,8 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
   return {
     async begin({ tenant, participantKind, participantId }) {
       const own = ++term;
-      const end = await hub.hear(tenant, participantName(participantKind, participantId), hearOwn);
-      if (own === term) endHearing = end;
+      const end = await hub.listen(tenant, participantName(participantKind, participantId), onClaim);
+      if (own === term) endListening = end;
       else end();
     },
     async watch(principal, model, ids) {
@@ -116,20 +116,20 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
       for (const id of wanted)
         if (!kept.has(id)) {
           watch.add(recordKey(key, id));
-          kept.set(id, UNTOLD);
+          kept.set(id, NOT_SENT);
         }
       if (kept.size > 0) byModel.set(key, kept);
       else byModel.delete(key);
-      const untold = [...wanted].filter((id) => kept.get(id) === UNTOLD);
-      for (const id of untold) {
+      const unsent = [...wanted].filter((id) => kept.get(id) === NOT_SENT);
+      for (const id of unsent) {
         unseen.delete(recordKey(key, id));
         unseen.add(recordKey(key, id));
       }
-      if (untold.length === 0) return "watching";
-      const queues = await follow.queues(untold.map((id) => ({ tenant, model: key, id })));
+      if (unsent.length === 0) return "watching";
+      const queues = await follow.queues(unsent.map((id) => ({ tenant, model: key, id })));
       const nameOf = await follow.modelNames(tenant);
       if (own !== term) return "watching";
-      for (const [i, id] of untold.entries()) {
+      for (const [i, id] of unsent.entries()) {
         const queue = queues[i];
         if (queue) show(key, id, { queue, text: queueFrame(nameOf(key), id, queue) });
       }
@@ -138,8 +138,8 @@ export function createClaimWatch({ hub, follow, share, notify, reader }: ClaimWa
     },
     end() {
       term += 1;
-      endHearing?.();
-      endHearing = undefined;
+      endListening?.();
+      endListening = undefined;
       for (const [model, kept] of byModel) for (const id of kept.keys()) records?.remove(recordKey(model, id));
       records?.end();
       records = undefined;

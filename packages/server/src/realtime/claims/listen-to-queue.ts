@@ -3,11 +3,11 @@ import type { ReadQueue } from "../../flows/claims/follow-claims.ts";
 import type { ClaimHub } from "./claim-hub.ts";
 
 /** Follows one record's claims for a long poll. */
-export async function listenToQueue(news: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
-  let told: ReadQueue | undefined;
+export async function listenToQueue(hub: ClaimHub, tenant: number, key: string): Promise<QueueListener> {
+  let changed: ReadQueue | undefined;
   let wake: () => void = () => {};
-  const watch = await news.watch(tenant, (_, { queue }) => {
-    told = queue;
+  const watch = await hub.watch(tenant, (_, { queue }) => {
+    changed = queue;
     wake();
   });
   watch.add(key);
@@ -17,7 +17,7 @@ export async function listenToQueue(news: ClaimHub, tenant: number, key: string)
       watch.end();
     },
     async next(waitMs, signal) {
-      if (!told && !signal.aborted && waitMs > 0)
+      if (!changed && !signal.aborted && waitMs > 0)
         await new Promise<void>((resolve) => {
           const done = () => {
             clearTimeout(timer);
@@ -28,8 +28,8 @@ export async function listenToQueue(news: ClaimHub, tenant: number, key: string)
           signal.addEventListener("abort", done);
           wake = done;
         });
-      const queue = told;
-      told = undefined;
+      const queue = changed;
+      changed = undefined;
       return queue;
     },
   };

@@ -12,7 +12,7 @@ export async function awaitNews(
   const woken = new Promise<void>((resolve) => {
     wake = resolve;
   });
-  const subscription = await hub.listen(tenant, { hear: () => wake(), schemaPushed: () => {} });
+  const subscription = await hub.listen(tenant, { onNews: () => wake(), onSchemaPushed: () => {} });
   const timer = setTimeout(wake, waitMs);
   signal.addEventListener("abort", wake, { once: true });
   if (subscription.position() > after || signal.aborted) wake();

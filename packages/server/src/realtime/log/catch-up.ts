@@ -35,8 +35,8 @@ export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses
 const USUAL_BYTES = 16 * 2 ** 20;
 
 export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_BYTES): CatchUp {
-  const pages = createSizedCache<string, News>(maxBytes / 2, ({ lines }) =>
-    lines.reduce((sum, { text }) => sum + 200 + 2 * text.length, 500),
+  const pages = createSizedCache<string, News>(maxBytes / 2, ({ entries }) =>
+    entries.reduce((sum, { text }) => sum + 200 + 2 * text.length, 500),
   );
   const frames = createSizedCache<string, CatchUpPage>(maxBytes / 2, ({ frame }) => frame.length + 500);
   /** Pages whose read is in progress. */
@@ -48,7 +48,7 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     // A log has no gaps: missing entries were trimmed during the read.
     if (last === undefined || last - after > entries.length) return undefined;
     // Read the schema after the page: an entry may belong to a model that was declared meanwhile.
-    const { schema } = await log.standing(tenant);
+    const { schema } = await log.current(tenant);
     const news = newsOfEntries(after, last, entries, schema);
     if (schema.version === schemaVersion) pages.set(key, news);
     return news;

@@ -6,7 +6,7 @@ import type { PolledHead } from "../../flows/log/follow-log.ts";
  */
 export interface HeadPoll {
   /** Returns a function that stops watching. */
-  watch(tenant: number, heard: (head: PolledHead) => void): () => void;
+  watch(tenant: number, onHead: (head: PolledHead) => void): () => void;
   /** Reads all heads now, because notifications may have been lost. */
   askAll(): void;
   close(): void;
@@ -38,7 +38,7 @@ export function createHeadPoll(
   }
 
   async function ask(tenants: readonly number[]): Promise<void> {
-    for (const [tenant, head] of await read(tenants)) for (const heard of watchers.get(tenant) ?? []) heard(head);
+    for (const [tenant, head] of await read(tenants)) for (const onHead of watchers.get(tenant) ?? []) onHead(head);
   }
 
   async function askAll(): Promise<void> {
@@ -47,11 +47,11 @@ export function createHeadPoll(
   }
 
   return {
-    watch(tenant, heard) {
+    watch(tenant, onHead) {
       const own = watchers.get(tenant) ?? new Set();
-      watchers.set(tenant, own.add(heard));
+      watchers.set(tenant, own.add(onHead));
       return () => {
-        own.delete(heard);
+        own.delete(onHead);
         if (own.size === 0 && watchers.get(tenant) === own) watchers.delete(tenant);
       };
     },

@@ -8,18 +8,18 @@ import type { News } from "./news.ts";
 
 const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
 const poll: HeadPoll = { watch: () => () => {}, askAll: () => {}, close: () => {} };
-const log = { standing: async () => ({ head: { syncId: 0 }, schema }) } as unknown as FollowLog;
+const log = { current: async () => ({ head: { syncId: 0 }, schema }) } as unknown as FollowLog;
 
 test("[T9] while it rests from a telling that took long, what is committed becomes one piece of news", async () => {
   const hub = createHub(log, poll, (error) => {
     throw error;
   });
   const heard: Pick<News, "from" | "to">[] = [];
-  const hear = ({ from, to }: News) => {
+  const onNews = ({ from, to }: News) => {
     heard.push({ from, to });
     for (const until = performance.now() + 5; performance.now() < until; );
   };
-  const subscription = await hub.listen(1, { hear, schemaPushed: () => {} });
+  const subscription = await hub.listen(1, { onNews, onSchemaPushed: () => {} });
   const committed = (from: number, to: number) => hub.committed({ tenant: 1, from, to, entries: [], schema } as Batch);
   committed(0, 1);
   committed(1, 2);

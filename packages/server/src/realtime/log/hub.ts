@@ -1,5 +1,5 @@
 import type { Batch } from "../../flows/commits/commit-round.ts";
-import type { FollowLog, LogStanding, PolledHead } from "../../flows/log/follow-log.ts";
+import type { CurrentLog, FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createTopics, type Topic } from "../topics.ts";
 import type { HeadPoll } from "./head-poll.ts";
@@ -10,9 +10,9 @@ import { createTailReader } from "./tail-reader.ts";
 
 /** A consumer of one tenant's log in this process: a stream session or a long poll. */
 export interface Listener {
-  hear(news: News): void;
+  onNews(news: News): void;
   /** A schema was pushed. `rowsChanged`: records have changed without a log entry. */
-  schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
+  onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 /**
@@ -53,23 +53,23 @@ interface LogTopic extends Topic {
 const TO_THE_END = Number.MAX_SAFE_INTEGER;
 
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
-  const topics = createTopics({ read: log.standing, open });
+  const topics = createTopics({ read: log.current, open });
   const reader = createTailReader({
     read: log.tails,
     positionOf: (tenant) => topics.get(tenant)?.tail.position,
-    tell: ({ tenant, from, to, entries, schema }) => {
+    publish: ({ tenant, from, to, entries, schema }) => {
       const topic = topics.get(tenant);
       if (topic) take(topic, newsOfEntries(from, to, entries, schema));
     },
     failed,
   });
 
-  function open(tenant: number, { head, schema }: LogStanding): LogTopic {
+  function open(tenant: number, { head, schema }: CurrentLog): LogTopic {
     const listeners = new Set<Listener>();
     const tail = createTail({
       position: head.syncId,
-      tell: createPace((news) => {
-        for (const listener of listeners) listener.hear(news);
+      publish: createPace((news) => {
+        for (const listener of listeners) listener.onNews(news);
       }),
       missing: (to) => reader.want(tenant, to),
     });
@@ -84,7 +84,8 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
    * erasure are not sent.
    */
   function take(topic: LogTopic, news: News): void {
-    for (const { verb, syncId } of news.lines) if (verb === "erased") topic.erasedTo = Math.max(topic.erasedTo, syncId);
+    for (const { verb, syncId } of news.entries)
+      if (verb === "erased") topic.erasedTo = Math.max(topic.erasedTo, syncId);
     topic.tail.news(news);
   }
 
@@ -92,16 +93,16 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     const topic = topics.get(tenant);
     if (!topic) return;
     reader.want(tenant, syncId);
-    if (schemaVersion !== topic.schema.version) void tellSchema(tenant, topic).catch(failed);
+    if (schemaVersion !== topic.schema.version) void publishSchema(tenant, topic).catch(failed);
   }
 
-  async function tellSchema(tenant: number, topic: LogTopic): Promise<void> {
-    const { schema } = await log.standing(tenant);
+  async function publishSchema(tenant: number, topic: LogTopic): Promise<void> {
+    const { schema } = await log.current(tenant);
     const before = topic.schema;
     if (schema.version === before.version) return;
     topic.schema = schema;
     const rowsChanged = schema.rowsVersion > before.version;
-    for (const listener of topic.listeners) listener.schemaPushed(schema, rowsChanged);
+    for (const listener of topic.listeners) listener.onSchemaPushed(schema, rowsChanged);
   }
 
   /** A tenant's log extends at least to this position. */
@@ -128,7 +129,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     hint: (tenant, position = TO_THE_END) => reaches(tenant, position),
     schemaHint(tenant) {
       const topic = topics.get(tenant);
-      if (topic) void tellSchema(tenant, topic).catch(failed);
+      if (topic) void publishSchema(tenant, topic).catch(failed);
     },
     forget: topics.closeAll,
   };

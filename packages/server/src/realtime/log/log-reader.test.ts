@@ -43,7 +43,7 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
   const log = {
     entries: async (_tenant: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
-    standing: async () => ({ schema: declared }),
+    current: async () => ({ schema: declared }),
   } as unknown as FollowLog;
   const heard: number[] = [];
   const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 })), 1, {
@@ -52,7 +52,7 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
       heard.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
     },
-    schemaPushed: () => {},
+    onSchemaPushed: () => {},
   });
   expect(await reader.begin({ models: undefined, groups: undefined }, 0, 1)).toBe("live");
   expect(heard).toEqual(Array.from({ length: many }, (_, i) => i + 1));
@@ -70,7 +70,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
       reads += 1;
       return Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note"));
     },
-    standing: async () => ({ schema: schemaOf("note") }),
+    current: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
   const catchUp = createCatchUp(log, createLimiter({ most: 4, mostOfTenant: 3 }));
   const frames = new Set<Buffer>();
@@ -81,7 +81,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
         frames.add(frame);
         heard.push(...entriesOf(frame));
       };
-      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, write, schemaPushed: () => {} });
+      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, write, onSchemaPushed: () => {} });
       await reader.begin({ models: undefined, groups: undefined }, 0, 1);
       return heard.length;
     }),
@@ -93,7 +93,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
   const other = await listenToLog(hub, catchUp, 1, {
     send: () => {},
     write: async (frame) => void frames.add(frame),
-    schemaPushed: () => {},
+    onSchemaPushed: () => {},
   });
   await other.begin({ models: new Set(["note"]), groups: undefined }, 0, 1);
   expect(reads).toBe(3);
@@ -111,14 +111,14 @@ test("[ER6] a page that was read before an erasure is read again for whoever cat
       reads += 1;
       return Array.from({ length: 500 }, (_, i) => entryOf(i + 1, "note"));
     },
-    standing: async () => ({ schema: schemaOf("note") }),
+    current: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
   const catchUp = createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 }));
   const readAll = async () => {
     const reader = await listenToLog(hub, catchUp, 1, {
       send: () => {},
       write: async () => {},
-      schemaPushed: () => {},
+      onSchemaPushed: () => {},
     });
     await reader.begin({ models: undefined, groups: undefined }, 0, 1);
     return reads;

@@ -35,7 +35,7 @@ export interface LogReaderListeners {
   send(frame: string): void;
   /** Sends one page of a catch-up. Resolves when it is written. */
   write(frame: Buffer): Promise<void>;
-  schemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
+  onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 const PAGE = 500;
@@ -50,10 +50,10 @@ export async function listenToLog(
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
-  const { schemaPushed } = listeners;
-  const subscription = await hub.listen(tenant, { hear, schemaPushed });
+  const { onSchemaPushed } = listeners;
+  const subscription = await hub.listen(tenant, { onNews, onSchemaPushed });
 
-  function hear(news: News): void {
+  function onNews(news: News): void {
     if (phase !== "live" || news.to <= position) return;
     const frame = position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position);
     position = news.to;

@@ -18,7 +18,7 @@ export interface NewsEntry extends Filed {
 export interface News {
   readonly from: number;
   readonly to: number;
-  readonly lines: readonly NewsEntry[];
+  readonly entries: readonly NewsEntry[];
 }
 
 /** News from a round of this process, without a database read. */
@@ -33,7 +33,7 @@ export const newsOfBatch = ({ from, to, entries, schema }: Batch): News =>
 export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News => ({
   from,
   to,
-  lines: entries.flatMap((entry) => {
+  entries: entries.flatMap((entry) => {
     const declared = schema.models.get(entry.model);
     const shown = presentEntry(entry, declared);
     if (!declared || !shown) return [];
@@ -51,12 +51,12 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
 });
 
 /** The `entries` frame for one reader's view. `after` may lie within the news. */
-export function entriesFrame(view: View, { from, to, lines }: News, after = from): string {
+export function entriesFrame(view: View, { from, to, entries }: News, after = from): string {
   const texts: string[] = [];
-  for (const line of lines) {
-    if (line.syncId <= after) continue;
-    const sight = sightOf(view, line);
-    if (sight !== "hidden") texts.push(sight === "whole" ? line.text : line.leftText());
+  for (const entry of entries) {
+    if (entry.syncId <= after) continue;
+    const sight = sightOf(view, entry);
+    if (sight !== "hidden") texts.push(sight === "whole" ? entry.text : entry.leftText());
   }
   return `{"frame":"entries","from":${after},"to":${to},"entries":[${texts.join(",")}]}`;
 }

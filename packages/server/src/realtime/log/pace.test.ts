@@ -8,26 +8,26 @@ afterEach(() => void vi.useRealTimers());
 const news = (from: number, to: number): News => ({
   from,
   to,
-  lines: Array.from({ length: to - from }, (_, i) => ({ syncId: from + i + 1 }) as News["lines"][number]),
+  entries: Array.from({ length: to - from }, (_, i) => ({ syncId: from + i + 1 }) as News["entries"][number]),
 });
 
-function setUp(tellingMs: number) {
+function setUp(publishingMs: number) {
   let time = 0;
-  const told: News[] = [];
-  const tell = createPace(
+  const published: News[] = [];
+  const publish = createPace(
     (one) => {
-      told.push(one);
-      time += tellingMs;
+      published.push(one);
+      time += publishingMs;
     },
     () => time,
   );
-  return { tell, told };
+  return { publish, published };
 }
 
 test("[T9] what is told quickly is told at once, each by itself", () => {
-  const { tell, told } = setUp(0.9);
-  for (let n = 0; n < 5; n++) tell(news(n, n + 1));
-  expect(told.map(({ from, to }) => [from, to])).toEqual([
+  const { publish, published } = setUp(0.9);
+  for (let n = 0; n < 5; n++) publish(news(n, n + 1));
+  expect(published.map(({ from, to }) => [from, to])).toEqual([
     [0, 1],
     [1, 2],
     [2, 3],
@@ -37,31 +37,31 @@ test("[T9] what is told quickly is told at once, each by itself", () => {
 });
 
 test("[T9] after a telling that took 4 ms it rests 4 ms; what came meanwhile is one piece, in order and whole", () => {
-  const { tell, told } = setUp(4);
-  tell(news(0, 1));
-  tell(news(1, 3));
-  tell(news(3, 4));
+  const { publish, published } = setUp(4);
+  publish(news(0, 1));
+  publish(news(1, 3));
+  publish(news(3, 4));
   vi.advanceTimersByTime(3);
-  expect(told).toHaveLength(1);
+  expect(published).toHaveLength(1);
   vi.advanceTimersByTime(1);
-  expect(told).toHaveLength(2);
-  expect(told[1]).toEqual(news(1, 4));
+  expect(published).toHaveLength(2);
+  expect(published[1]).toEqual(news(1, 4));
   // And it rests again.
-  tell(news(4, 5));
-  expect(told).toHaveLength(2);
+  publish(news(4, 5));
+  expect(published).toHaveLength(2);
   vi.advanceTimersByTime(4);
-  expect(told[2]).toEqual(news(4, 5));
+  expect(published[2]).toEqual(news(4, 5));
   vi.advanceTimersByTime(4);
-  tell(news(5, 6));
-  expect(told[3]).toEqual(news(5, 6));
+  publish(news(5, 6));
+  expect(published[3]).toEqual(news(5, 6));
 });
 
 test("[T9] nobody waits longer than 50 ms, however many are told", () => {
-  const { tell, told } = setUp(700);
-  tell(news(0, 1));
-  tell(news(1, 2));
+  const { publish, published } = setUp(700);
+  publish(news(0, 1));
+  publish(news(1, 2));
   vi.advanceTimersByTime(49);
-  expect(told).toHaveLength(1);
+  expect(published).toHaveLength(1);
   vi.advanceTimersByTime(1);
-  expect(told).toHaveLength(2);
+  expect(published).toHaveLength(2);
 });

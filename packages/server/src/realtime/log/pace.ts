@@ -8,13 +8,13 @@ const MOST_REST_MS = 50;
  * delivered together. So delivery takes at most half of the process's time, however many sockets listen: a write to
  * each socket costs the same for one entry and for ten. `clock`: monotonic, in milliseconds.
  */
-export function createPace(tell: (news: News) => void, clock: () => number = () => performance.now()) {
+export function createPace(publish: (news: News) => void, clock: () => number = () => performance.now()) {
   let waiting: News[] = [];
   let resting = false;
 
-  function tellNow(news: News): void {
+  function publishNow(news: News): void {
     const begun = clock();
-    tell(news);
+    publish(news);
     const tookMs = clock() - begun;
     // A timer cannot pause for less than this.
     if (tookMs < 1) return;
@@ -26,12 +26,12 @@ export function createPace(tell: (news: News) => void, clock: () => number = () 
     resting = false;
     const all = waiting;
     waiting = [];
-    if (all.length > 0) tellNow(together(all));
+    if (all.length > 0) publishNow(together(all));
   }
 
   return (news: News): void => {
     if (resting) waiting.push(news);
-    else tellNow(news);
+    else publishNow(news);
   };
 }
 
@@ -39,4 +39,4 @@ export function createPace(tell: (news: News) => void, clock: () => number = () 
 const together = (all: readonly News[]): News =>
   all.length === 1
     ? (all[0] as News)
-    : { from: (all[0] as News).from, to: (all.at(-1) as News).to, lines: all.flatMap(({ lines }) => lines) };
+    : { from: (all[0] as News).from, to: (all.at(-1) as News).to, entries: all.flatMap(({ entries }) => entries) };

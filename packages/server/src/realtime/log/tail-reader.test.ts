@@ -14,7 +14,7 @@ function setUp(pageOf: (question: TailQuestion) => TailPage | undefined) {
       return questions.flatMap((question) => pageOf(question) ?? []);
     },
     positionOf: (tenant) => positions.get(tenant),
-    tell: ({ tenant, to }) => void positions.set(tenant, to),
+    publish: ({ tenant, to }) => void positions.set(tenant, to),
     failed: (error) => {
       throw error;
     },
@@ -72,7 +72,7 @@ test("[T10] a failed read is asked for again by the next hint", async () => {
       return question ? [page(question)] : [];
     },
     positionOf: () => 0,
-    tell: ({ to }) => void heard.push(to),
+    publish: ({ to }) => void heard.push(to),
     failed: (error) => void failures.push(error),
   });
   reader.want(1, 3);

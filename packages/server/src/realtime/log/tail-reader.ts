@@ -14,7 +14,7 @@ export interface TailReaderOptions {
   read(questions: readonly TailQuestion[]): Promise<readonly TailPage[]>;
   /** The delivered position of a tenant. Undefined: it has no listeners any more. */
   positionOf(tenant: number): number | undefined;
-  tell(page: TailPage): void;
+  publish(page: TailPage): void;
   failed(error: unknown): void;
 }
 
@@ -22,7 +22,7 @@ export interface TailReaderOptions {
 const MOST_TENANTS = 256;
 const MOST_REST_MS = 20;
 
-export function createTailReader({ read, positionOf, tell, failed }: TailReaderOptions): TailReader {
+export function createTailReader({ read, positionOf, publish, failed }: TailReaderOptions): TailReader {
   /** Tenant → the position up to which it has to be read. */
   const wanted = new Map<number, number>();
   let running = false;
@@ -37,7 +37,7 @@ export function createTailReader({ read, positionOf, tell, failed }: TailReaderO
       const begun = performance.now();
       try {
         const pages = await read(questions);
-        for (const page of pages) tell(page);
+        for (const page of pages) publish(page);
         leaveRest(questions, pages);
       } catch (error) {
         // The next hint or poll requests them again.

@@ -14,12 +14,12 @@ export interface Tail {
 
 export interface TailOptions {
   readonly position: number;
-  tell(news: News): void;
+  publish(news: News): void;
   /** The log extends at least to this position, beyond what was delivered. */
   missing(to: number): void;
 }
 
-export function createTail({ position: start, tell, missing }: TailOptions): Tail {
+export function createTail({ position: start, publish, missing }: TailOptions): Tail {
   let position = start;
   return {
     get position() {
@@ -31,7 +31,7 @@ export function createTail({ position: start, tell, missing }: TailOptions): Tai
       if (news.to <= position) return;
       if (news.from !== position) return missing(news.to);
       position = news.to;
-      tell(news);
+      publish(news);
     },
   };
 }
