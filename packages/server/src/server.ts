@@ -96,17 +96,17 @@ export interface RunningServer {
  * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once: while one
  * waits for the database, the next can be parsed.
  */
-const LARGE_BODIES = { most: 4, mostOfTenant: 1 };
+const LARGE_BODIES = { most: 4, mostPerKey: 1 };
 /** Each welcome makes three queries, which concurrent welcomes share. */
-const WELCOMES = { most: 32, mostOfTenant: 24 };
+const WELCOMES = { most: 32, mostPerKey: 24 };
 /** Pushes that prepare records. Each uses a connection for the whole time. */
-const PREPARING_PUSHES = { most: 2, mostOfTenant: 1 };
+const PREPARING_PUSHES = { most: 2, mostPerKey: 1 };
 /** Pages for sockets that catch up: few enough that commits get their share of the database. */
-const CATCH_UPS = { most: 4, mostOfTenant: 3 };
+const CATCH_UPS = { most: 4, mostPerKey: 3 };
 /** Log and snapshot pages leave some connections to smaller requests, and a tenant leaves some to other tenants. */
 const pageTurns = (connections: number) => ({
   most: Math.max(1, Math.floor(0.6 * connections)),
-  mostOfTenant: Math.max(1, Math.floor(connections / 10)),
+  mostPerKey: Math.max(1, Math.floor(connections / 10)),
 });
 const DATABASE: DatabaseSettings = {
   connections: 10,
@@ -294,7 +294,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, tenant, schema, {
-      enter: () => preparing.enter(tenant, ""),
+      enter: async () => {
+        await preparing.enter(tenant);
+        return () => preparing.leave(tenant);
+      },
       stopping: stopping.signal,
     });
     maintenance.schemaChanged();

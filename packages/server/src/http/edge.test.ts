@@ -17,7 +17,7 @@ test("[L15] bodies of some ten kilobytes that came together are read one in each
     docUrl: () => "",
     limits: serverLimits,
     counters: createCounters(),
-    largeBodies: createLimiter({ most: 4, mostOfTenant: 1 }),
+    largeBodies: createLimiter({ most: 4, mostPerKey: 1 }),
   });
   let turn = 0;
   let isOver = false;

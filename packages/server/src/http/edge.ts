@@ -185,7 +185,7 @@ const SMALL_BODY = 8 * 1_024;
 function takeOnlyJson(app: FastifyInstance, largeBodies: Limiter): void {
   app.removeAllContentTypeParsers();
   app.decorateRequest("response");
-  const oneAtATime = createLimiter({ most: 1, mostOfTenant: 1 });
+  const oneAtATime = createLimiter({ most: 1 });
   // Registered under its exact name too: Fastify looks up the catch-all parser anew for every request.
   app.addContentTypeParser(["application/json", "*"], { parseAs: "buffer" }, (request, body, done) => {
     const bytes = body as Buffer;
@@ -202,14 +202,14 @@ function takeOnlyJson(app: FastifyInstance, largeBodies: Limiter): void {
     if (bytes.length <= SMALL_BODY) return parse();
     const { tenant, token } = callerOf(request);
     const parseInTurn = async () => {
-      const leave = await oneAtATime.enter(tenant, token);
+      await oneAtATime.enter(tenant, token);
       parse();
       // Free the slot after the other events of this tick, so that bodies of the same tick are spread over several
       // ticks.
-      setImmediate(leave);
+      setImmediate(() => oneAtATime.leave(tenant));
     };
     if (bytes.length <= LARGE_BODY) void parseInTurn();
-    else void turnOf(largeBodies, request).then(parseInTurn);
+    else void enterUntilAnswered(largeBodies, request).then(parseInTurn);
   });
 }
 
@@ -219,12 +219,12 @@ const callerOf = ({ principal }: FastifyRequest) => ({
 });
 
 /** The request keeps its slot until the response is sent or the client disconnects. */
-async function turnOf(turns: Limiter, request: FastifyRequest): Promise<void> {
+async function enterUntilAnswered(limiter: Limiter, request: FastifyRequest): Promise<void> {
   const { response } = request;
   const { tenant, token } = callerOf(request);
-  const leave = await turns.enter(tenant, token);
-  if (!response || response.closed || response.destroyed) leave();
-  else response.once("close", leave);
+  await limiter.enter(tenant, token);
+  if (!response || response.closed || response.destroyed) limiter.leave(tenant);
+  else response.once("close", () => limiter.leave(tenant));
 }
 
 /** Carries a refusal through Fastify's body parser to the error handler. */

@@ -49,7 +49,7 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     docUrl,
     limits: serverLimits,
     counters: createCounters(),
-    largeBodies: createLimiter({ most: 1, mostOfTenant: 1 }),
+    largeBodies: createLimiter({ most: 1, mostPerKey: 1 }),
   });
   app.addHook("onRequest", ({ method, url }, reply, next) => {
     // Close the connection, so that the next request reaches the real server.

@@ -1,9 +1,9 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
 import type { FastifyReply } from "fastify";
+import { createLimiter, type Limiter, type Patience } from "../limits/limiter.ts";
 import { createRateLimiter, type RateLimiter } from "../limits/rate-limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
-import { createRequestLimiter, type RequestLimiter } from "./request-limiter.ts";
 
 /** A request with a valid token. */
 export interface Arrival {
@@ -17,31 +17,31 @@ export interface Arrival {
 /** Undefined: the request may run. Usually returns without a promise, because this runs for every request. */
 export type Traffic = (arrival: Arrival) => Refusal | undefined | Promise<Refusal | undefined>;
 
-interface Lanes {
+interface TokenLimits {
   readonly rate: RateLimiter | undefined;
-  readonly requests: RequestLimiter;
-  readonly longPolls: RequestLimiter;
+  readonly requests: Limiter<string>;
+  readonly longPolls: Limiter<string>;
 }
 
 /** Limits each token's request rate and its concurrent requests, in this process. */
 export function createTraffic(limits: ServerLimits): Traffic {
-  const { waitingPerToken: waiting, waitingMs } = limits;
-  const lanes = (rate: number, most: number, longPolls: number): Lanes => ({
+  const patience = { mostWaiting: limits.waitingPerToken, waitMs: limits.waitingMs };
+  const tokenLimits = (rate: number, requests: number, longPolls: number): TokenLimits => ({
     rate: createRateLimiter(rate, 2 * rate),
-    requests: createRequestLimiter({ most, waiting, waitingMs }),
-    longPolls: createRequestLimiter({ most: longPolls, waiting, waitingMs }),
+    requests: createLimiter({ mostPerKey: requests }),
+    longPolls: createLimiter({ mostPerKey: longPolls }),
   });
-  const byPrefix: Readonly<Record<TokenPrefix, Lanes>> = {
-    sk: lanes(limits.rateSk, limits.inFlightSk, limits.longPollsSk),
-    rk: lanes(limits.rateRk, limits.inFlightRk, limits.longPollsRk),
-    ek: lanes(limits.rateEk, limits.inFlightEk, limits.longPollsEk),
+  const byPrefix: Readonly<Record<TokenPrefix, TokenLimits>> = {
+    sk: tokenLimits(limits.rateSk, limits.inFlightSk, limits.longPollsSk),
+    rk: tokenLimits(limits.rateRk, limits.inFlightRk, limits.longPollsRk),
+    ek: tokenLimits(limits.rateEk, limits.inFlightEk, limits.longPollsEk),
   };
 
   return ({ tokenId, prefix, longPoll, reply }) => {
     const { rate, requests, longPolls } = byPrefix[prefix];
     if (rate && !isWithinRate(rate, tokenId, reply)) return refuse("rate_limited");
     const running = longPoll ? longPolls : requests;
-    if (!running.enter(tokenId)) return waitForTurn(running, tokenId, reply);
+    if (!running.tryEnter(tokenId)) return waitForTurn(running, tokenId, patience, reply);
     leaveWhenClosed(running, tokenId, reply);
     return undefined;
   };
@@ -59,11 +59,14 @@ function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): 
 }
 
 async function waitForTurn(
-  running: RequestLimiter,
+  running: Limiter<string>,
   tokenId: string,
+  patience: Patience,
   reply: FastifyReply,
 ): Promise<Refusal | undefined> {
-  const runs = await running.wait(tokenId, (left) => reply.raw.once("close", left));
+  const disconnected = new AbortController();
+  reply.raw.once("close", () => disconnected.abort());
+  const runs = await running.enter(tokenId, "", { ...patience, signal: disconnected.signal });
   if (!runs) return refuse("rate_limited", { message: "This token has too many requests in flight." });
   // The client may have disconnected at the moment the slot was assigned.
   if (reply.raw.closed || reply.raw.destroyed) running.leave(tokenId);
@@ -72,5 +75,5 @@ async function waitForTurn(
 }
 
 /** Also covers a client that disconnects before it has sent its body, when no handler runs. */
-const leaveWhenClosed = (running: RequestLimiter, tokenId: string, reply: FastifyReply): void =>
+const leaveWhenClosed = (running: Limiter<string>, tokenId: string, reply: FastifyReply): void =>
   void reply.raw.on("close", () => running.leave(tokenId));

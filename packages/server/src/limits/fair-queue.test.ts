@@ -47,3 +47,15 @@ test("[L13] who comes back stands behind all others", () => {
   queue.take(take, () => taken.length < 2);
   expect(taken).toEqual(["a1", "b1"]);
 });
+
+test("[L13] who leaves the queue is not taken, and the others keep their order", () => {
+  const queue = createFairQueue<string>();
+  for (const item of ["a1", "a2", "a3"]) queue.push(1, "a", item);
+  queue.push(2, "b", "b1");
+  queue.remove(1, "a", "a2");
+  queue.remove(1, "a", "a2");
+  queue.remove(2, "b", "b1");
+  queue.remove(3, "c", "unknown");
+  expect([queue.size, queue.sizeOf(1), queue.sizeOf(2)]).toEqual([2, 2, 0]);
+  expect(takeAll(queue)).toEqual(["a1", "a3"]);
+});

@@ -61,7 +61,7 @@ function open(more: { current?: () => Promise<object> } = {}) {
         return { position: () => 0, erasedTo: () => 0, end: () => void listeners-- };
       },
     },
-    welcomes: createLimiter({ most: 8, mostOfTenant: 8 }),
+    welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
     rooms,
     claimHub: { listen: async () => () => {} },
     heard: () => {},

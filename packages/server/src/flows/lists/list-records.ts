@@ -2,7 +2,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
-import { createTurns } from "../../limits/turns.ts";
+import { createLimiter } from "../../limits/limiter.ts";
 import { listColumn } from "../../rules/lists/list-column.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -38,11 +38,14 @@ export interface ListPage {
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
 
 /** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
-const SLOW_LISTS = { most: 4, patienceMs: 1_000, longestMs: 5_000 };
+const SLOW_LISTS = { most: 4 };
+const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
+/** They wait in order of arrival, whichever tenant they are of. */
+const ALL = 0;
 
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
-  const turns = createTurns(SLOW_LISTS);
+  const limiter = createLimiter(SLOW_LISTS);
   return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
@@ -63,8 +66,10 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const question = { tenant, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
-    const page = mayTakeLong ? await turns.take(read) : await read();
-    if (!page) return refuse("overloaded");
+    if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
+    const page = await read().finally(() => {
+      if (mayTakeLong) limiter.leave(ALL);
+    });
     const { records, hasMore } = page;
     const last = records.at(-1);
     return {

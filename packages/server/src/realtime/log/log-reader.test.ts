@@ -46,7 +46,7 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
     current: async () => ({ schema: declared }),
   } as unknown as FollowLog;
   const heard: number[] = [];
-  const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 })), 1, {
+  const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostPerKey: 1 })), 1, {
     send: () => {},
     write: async (frame) => {
       heard.push(...entriesOf(frame));
@@ -72,7 +72,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
     },
     current: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
-  const catchUp = createCatchUp(log, createLimiter({ most: 4, mostOfTenant: 3 }));
+  const catchUp = createCatchUp(log, createLimiter({ most: 4, mostPerKey: 3 }));
   const frames = new Set<Buffer>();
   const readers = await Promise.all(
     Array.from({ length: 200 }, async () => {
@@ -113,7 +113,7 @@ test("[ER6] a page that was read before an erasure is read again for whoever cat
     },
     current: async () => ({ schema: schemaOf("note") }),
   } as unknown as FollowLog;
-  const catchUp = createCatchUp(log, createLimiter({ most: 1, mostOfTenant: 1 }));
+  const catchUp = createCatchUp(log, createLimiter({ most: 1, mostPerKey: 1 }));
   const readAll = async () => {
     const reader = await listenToLog(hub, catchUp, 1, {
       send: () => {},
