@@ -294,10 +294,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const preparing = createLimiter(PREPARING_PUSHES);
   const push = async (tenant: number, schema: SchemaPush) => {
     const result = await pushSchema(pool, tenant, schema, {
-      enter: async () => {
-        await preparing.enter(tenant);
-        return () => preparing.leave(tenant);
-      },
+      preparing,
       stopping: stopping.signal,
     });
     maintenance.schemaChanged();

@@ -7,6 +7,7 @@ import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
 import { createPool } from "../db/connection/pool.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";
+import { createLimiter } from "../limits/limiter.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 
@@ -353,12 +354,12 @@ test("[M14] a push does not wait for ever for another one, and meanwhile keeps n
   const pool = createPool({ url: databaseUrl, maxConnections: 4 });
   try {
     expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
-    let isFull = true;
-    const full = () => new Promise<() => void>((resolve) => setTimeout(() => resolve(() => (isFull = false)), 600));
-    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, enter: full })).toMatchObject({
+    const preparing = createLimiter({ most: 1 });
+    preparing.tryEnter(two.tenant);
+    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
       code: "schema_busy",
     });
-    await vi.waitFor(() => expect(isFull).toBe(false), within(5_000));
+    expect(preparing.waiting).toBe(0);
   } finally {
     await pool.end();
   }

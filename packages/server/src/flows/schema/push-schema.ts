@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
 import { setTimeout } from "node:timers/promises";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
 import { renameClaimedFields } from "../../db/claims/claims.ts";
@@ -20,6 +19,7 @@ import {
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
 import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
+import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import {
@@ -61,7 +61,7 @@ export async function pushSchema(
   const { stopping = new AbortController().signal } = options;
   try {
     const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
-    return (await inOrder(options, prepare)) ?? refuse("schema_busy");
+    return (await inOrder(tenant, options, prepare)) ?? refuse("schema_busy");
   } catch (error) {
     // Nothing was committed, so the prepared forms do not take effect.
     if (stopping.aborted) return refuse("unavailable");
@@ -70,11 +70,8 @@ export async function pushSchema(
 }
 
 export interface PushOptions {
-  /**
-   * Waits for a slot to prepare records, and returns a function that frees it. Each preparation uses a connection for a
-   * long time.
-   */
-  enter?(): Promise<() => void>;
+  /** Limits how many pushes prepare records at once. Each preparation uses a connection for a long time. */
+  readonly preparing?: Limiter;
   /**
    * How long to wait: pushes of other tenants use the slots, and an earlier push of this tenant may still be moving
    * records into their rows. 30 s by default.
@@ -91,20 +88,16 @@ const ASKED_EVERY_MS = 200;
  * others.
  */
 async function inOrder<T>(
-  { enter = async () => () => {}, patienceMs = 30_000 }: PushOptions,
+  tenant: number,
+  { preparing = createLimiter({}), patienceMs = 30_000 }: PushOptions,
   attempt: () => Promise<T | undefined>,
 ): Promise<T | undefined> {
-  const patience = AbortSignal.timeout(patienceMs);
-  const late = once(patience, "abort").then(() => undefined);
+  const until = performance.now() + patienceMs;
   for (;;) {
-    const turn = enter();
-    const leave = await Promise.race([turn, late]);
-    if (!leave) {
-      void turn.then((end) => end());
-      return undefined;
-    }
-    const done = await attempt().finally(leave);
-    if (done !== undefined || patience.aborted) return done;
+    const waitMs = Math.max(0, until - performance.now());
+    if (!(await preparing.enter(tenant, "", { waitMs }))) return undefined;
+    const done = await attempt().finally(() => preparing.leave(tenant));
+    if (done !== undefined || performance.now() >= until) return done;
     await setTimeout(ASKED_EVERY_MS);
   }
 }
