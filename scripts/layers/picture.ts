@@ -87,7 +87,7 @@ export const picture: Layer[] = [
     types: [`${server}/flows/`, `${server}/outbound/`],
   },
   { files: `${server}/testing/`, imports: [`${server}/`] },
-  // main.ts and server.ts (with deliveries.ts and maintenance.ts) know every part; config.ts and ids.ts stand beside them
+  // main.ts and server.ts (with parts/) know every part; config.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { Database } from "./db/connection/pool.ts";
-import { reconcileIndexes } from "./flows/lists/reconcile-indexes.ts";
-import { prune } from "./flows/log/prune.ts";
-import type { UsageCounter } from "./flows/organizations/count-usage.ts";
-import { settleAllRecords } from "./flows/schema/rewrite-records.ts";
-import type { Report, ServerOptions } from "./server-options.ts";
-import { startIndexer } from "./workers/indexer.ts";
-import { startPruner, type Worker } from "./workers/pruner.ts";
-import { startUsageWriter } from "./workers/usage-writer.ts";
+import type { Database } from "../db/connection/pool.ts";
+import { reconcileIndexes } from "../flows/lists/reconcile-indexes.ts";
+import { prune } from "../flows/log/prune.ts";
+import type { UsageCounter } from "../flows/organizations/count-usage.ts";
+import { settleAllRecords } from "../flows/schema/rewrite-records.ts";
+import type { Report, ServerOptions } from "../server-options.ts";
+import { startIndexer } from "../workers/indexer.ts";
+import { startPruner, type Worker } from "../workers/pruner.ts";
+import { startUsageWriter } from "../workers/usage-writer.ts";
 
 /** A receipt is kept for as long as its idempotency key is remembered. */
 const KEPT = { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, attemptDays: 30 };

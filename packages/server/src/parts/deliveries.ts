@@ -1,23 +1,23 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
-import type { Database } from "./db/connection/pool.ts";
-import { readTenantsWithWebhooks } from "./db/webhooks/deliveries.ts";
-import { createEncryption } from "./encryption.ts";
-import type { PageCursors } from "./flows/lists/page-cursor.ts";
-import type { UsageCounter } from "./flows/organizations/count-usage.ts";
-import type { SchemaCache } from "./flows/schema/schema-cache.ts";
-import { createDelivery } from "./flows/webhooks/deliver.ts";
-import { createLoadMeter, createPace } from "./flows/webhooks/delivery-pace.ts";
-import { createDeliveryStore } from "./flows/webhooks/delivery-store.ts";
-import { testWebhook } from "./flows/webhooks/test-webhook.ts";
-import { webhookEndpointFlows } from "./flows/webhooks/webhook-endpoint-flows.ts";
-import { webhookEvents } from "./flows/webhooks/webhook-events.ts";
-import { reencryptSecrets, webhookSecrets } from "./flows/webhooks/webhook-secrets.ts";
-import { webhookRoutes } from "./http/routes/webhooks.ts";
-import { createUrlCheck } from "./outbound/endpoint-url.ts";
-import { createWebhookSender } from "./outbound/send-webhook.ts";
-import type { Report, ServerOptions, WebhookOptions } from "./server-options.ts";
-import { startDeliverer } from "./workers/deliverer.ts";
+import type { Database } from "../db/connection/pool.ts";
+import { readTenantsWithWebhooks } from "../db/webhooks/deliveries.ts";
+import { createEncryption } from "../encryption.ts";
+import type { PageCursors } from "../flows/lists/page-cursor.ts";
+import type { UsageCounter } from "../flows/organizations/count-usage.ts";
+import type { SchemaCache } from "../flows/schema/schema-cache.ts";
+import { createDelivery } from "../flows/webhooks/deliver.ts";
+import { createLoadMeter, createPace } from "../flows/webhooks/delivery-pace.ts";
+import { createDeliveryStore } from "../flows/webhooks/delivery-store.ts";
+import { testWebhook } from "../flows/webhooks/test-webhook.ts";
+import { webhookEndpointFlows } from "../flows/webhooks/webhook-endpoint-flows.ts";
+import { webhookEvents } from "../flows/webhooks/webhook-events.ts";
+import { reencryptSecrets, webhookSecrets } from "../flows/webhooks/webhook-secrets.ts";
+import { webhookRoutes } from "../http/routes/webhooks.ts";
+import { createUrlCheck } from "../outbound/endpoint-url.ts";
+import { createWebhookSender } from "../outbound/send-webhook.ts";
+import type { Report, ServerOptions, WebhookOptions } from "../server-options.ts";
+import { startDeliverer } from "../workers/deliverer.ts";
 
 const WEBHOOKS: WebhookOptions = {
   allowPrivate: false,
