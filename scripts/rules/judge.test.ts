@@ -37,3 +37,12 @@ test.each([
 ])("%s quotes nothing", (_, tests) => {
   expect(judge(tests)).toEqual(["[Q1] is quoted by no test", "[Q2] is quoted by no test"]);
 });
+
+test("the conformance suite's cases are tests too: their sentences are read, not what they do", () => {
+  const cases = `check("[Q1] a.", () => is("[Q2]")); checkEach(["[Q2]"], (row) => \`[Q9] ${"$"}{row}\`, () => {});`;
+  const { complaints } = judgeRules(book, new Map([["packages/conformance/src/sections/a/a.ts", cases]]));
+  expect(complaints).toEqual([
+    "[Q2] is quoted by no test",
+    "packages/conformance/src/sections/a/a.ts quotes [Q9], which is not in the rule book",
+  ]);
+});

@@ -4,8 +4,19 @@ import { type Node, nodesIn, parse } from "../syntax.ts";
 export function quotedRules(file: string, text: string): Set<string> {
   const notSkipped = (node: Node) => !membersOfTestCall(node)?.some((name) => /^(skip|todo|fixme)$/.test(name));
   const calls = [...nodesIn(parse(file, text).program, notSkipped)].filter(membersOfTestCall);
-  const titles = calls.flatMap(textsOf);
-  return new Set(titles.flatMap((title) => [...title.matchAll(/\[([A-Z]+\d+[a-z]?)\]/g)].map(([, id = ""]) => id)));
+  return idsIn(calls.flatMap(textsOf));
+}
+
+/** The ids in the sentences of conformance cases: the first argument of `check`, the second of `checkEach`. */
+export function rulesOfCases(file: string, text: string): Set<string> {
+  const calls = [...nodesIn(parse(file, text).program)].filter(({ type }) => type === "CallExpression");
+  return idsIn(
+    calls.flatMap(({ callee, arguments: given }) => {
+      const at = ["check", "checkEach"].indexOf((callee as { name?: string }).name ?? "");
+      const sentence = (given as Node[])[at];
+      return sentence ? [...nodesIn(sentence)].flatMap(textOf) : [];
+    }),
+  );
 }
 
 /** For `test(…)`, `describe(…)`, also `test.each([…])(…)`: the members between the name and the call. */
@@ -23,8 +34,13 @@ function membersOfTestCall(node: Node): string[] | undefined {
 /** The texts in a call and in the table before it, not those in the functions: they are no titles. */
 function textsOf(call: Node): string[] {
   const parts = [...nodesIn(call, ({ type }) => !/Function/.test(type))];
-  return parts.flatMap((node) => {
-    if (node.type === "Literal" && typeof node.value === "string") return [node.value];
-    return node.type === "TemplateElement" ? [(node.value as { raw: string }).raw] : [];
-  });
+  return parts.flatMap(textOf);
 }
+
+function textOf(node: Node): string[] {
+  if (node.type === "Literal" && typeof node.value === "string") return [node.value];
+  return node.type === "TemplateElement" ? [(node.value as { raw: string }).raw] : [];
+}
+
+const idsIn = (texts: readonly string[]): Set<string> =>
+  new Set(texts.flatMap((text) => [...text.matchAll(/\[([A-Z]+\d+[a-z]?)\]/g)].map(([, id = ""]) => id)));
