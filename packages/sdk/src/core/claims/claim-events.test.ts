@@ -267,18 +267,47 @@ test("[U5] a wall clock that was only put forward costs a question, not the leas
   expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
-test("[U6] a grant that the stream tells of is asked for, and counts from that question", () => {
+test("[U6] a grant that the stream reports needs no request: it counts from the last one that found the claim queued", () => {
   const deps = new Setup();
   const other = rival(deps);
-  deps.claim("l1");
+  deps.claim("l1", true, 60_000);
   deps.settle();
   expect(deps.last("l1")).toEqual({ kind: "position", position: 0 });
+  deps.pass(12_000);
+  deps.server.release("ben", other.id);
+  deps.frame(true);
+  expect(deps.last("l1")).toMatchObject({ kind: "granted", fence: 2 });
+  expect(deps.asked.map(({ what }) => what)).toEqual(["acquire"]);
+  const [hold] = deps.state.holds.values();
+  expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 12_000);
+});
+
+test("[U6] if most of the lease may have passed, a grant that the stream reports is asked for first", () => {
+  const deps = new Setup();
+  const other = rival(deps);
+  deps.claim("l1", true, 15_000);
+  deps.settle();
+  deps.pass(12_000);
   deps.server.release("ben", other.id);
   deps.frame(true);
   expect(deps.held()).toBe(false);
   expect(deps.asked.at(-1)?.what).toBe("renew");
   deps.settle();
   expect(deps.held()).toBe(true);
+});
+
+test("[U6] a response from before the grant does not take the granted claim away", () => {
+  const deps = new Setup();
+  const other = rival(deps);
+  deps.claim("l1", true, 60_000);
+  deps.settle();
+  deps.pass(20_000);
+  deps.hear(); // the check of a waiting client: the server answers that it is queued
+  deps.server.release("ben", other.id);
+  deps.frame(true);
+  deps.settle();
+  expect(deps.held()).toBe(true);
+  expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
 test("[U6] a grant that is told before the answer that it waits is not missed", () => {

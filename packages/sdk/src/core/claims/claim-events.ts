@@ -11,6 +11,7 @@ import {
   lost,
   onClaim,
   onEnded,
+  onGranted,
   onMoved,
   onRefused,
   readClaim,
@@ -76,8 +77,7 @@ export function onClaimFrame(draft: ClaimDraft, { claim, holders }: Pick<ClaimFr
   if (claim.status === "queued") {
     if (stage.phase === "waiting") onMoved(draft, key, hold, stage, claim.position);
   } else if (claim.status === "active") {
-    if (stage.phase === "waiting")
-      draft.holds.set(key, { ...hold, wait: undefined, stage: { ...stage, granted: true } });
+    if (stage.phase === "waiting") onGranted(draft, key, hold, claim, stage.queuedAt);
   } else onEnded(draft, key, claim.status, holders);
 }
 

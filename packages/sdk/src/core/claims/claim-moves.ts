@@ -4,7 +4,7 @@ import { type Pace, waitAfter } from "../connection/retry.ts";
 import { type Failure, knownFailure, type LossReason } from "../queue/failure.ts";
 import type { verdictOf } from "../queue/outcome.ts";
 import { isOutstanding, unreadOf } from "./claim-grant.ts";
-import type { ClaimDraft, ClaimNews, Flight, Hold, HoldStage, User } from "./claim-state.ts";
+import type { ClaimDraft, ClaimNews, Flight, Hold, HoldStage, Instant, User } from "./claim-state.ts";
 import { remainingMs } from "./lease-time.ts";
 
 /*
@@ -14,28 +14,26 @@ import { remainingMs } from "./lease-time.ts";
  *   asking ───┼─ granted ──────────────► held ── deadline passed · ended · refused ──► lost
  *     ▲       │                           ▲ └──── its last user leaves ──► leaving ──► removed
  *     │       └─ queued ──► waiting ──────┘
- *     └── place lost ─────────┘   granted: requested once more, because only the response to a short
- *                                 request shows when the lease starts
+ *     └── place lost ─────────┘   granted: counts from the last request that found it queued; if that
+ *                                 leaves too little of the lease, it is requested once more
  */
 
 const PACE: Pace = { firstMs: 500, longestMs: 10_000 };
 /** How often a waiting client polls although the stream reports changes. The polls show the server that it is alive. */
 export const WAITER_CHECK_MS = 20_000;
 
-/** Takes the state of a claim from a response. Only a response without waiting shows when the lease starts. */
+/** Takes the state of a claim from a response. */
 export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Flight): void {
   const hold = draft.holds.get(key);
   if (!hold) return;
   const { stage } = hold;
   if (claim.status === "active") {
-    if (flight.what === "poll") return grantedUnseen(draft, key, hold, claim.id);
-    const { fence = 0, expiresInMs: ttlMs = 0 } = claim;
-    const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, draft);
-    const held = { phase: "held", claimId: claim.id, fence, sent: flight.sent, ttlMs, unread, check: false } as const;
+    if (flight.what === "poll") return onGranted(draft, key, hold, claim, flight.sent);
+    const held = heldFrom(draft, stage, claim, flight.sent);
     if (stage.phase === "held" && stage.claimId !== claim.id) return lost(draft, key, "refused");
     // A response that took as long as the lease grants nothing to rely on. Request the claim once more.
     if (stage.phase !== "held" && remainingMs(held, draft.now) === 0) {
-      grantedUnseen(draft, key, hold, claim.id);
+      askAgain(draft, key, hold, claim.id, flight.sent);
       return retryLater(draft, key, 0);
     }
     draft.holds.set(key, { ...hold, stage: held, told: undefined });
@@ -45,17 +43,18 @@ export function onClaim(draft: ClaimDraft, key: string, claim: Claim, flight: Fl
   if (stage.phase === "held") return lost(draft, key, "refused");
   // The stream may have delivered a newer state than the response.
   const last = hold.told?.id === claim.id ? hold.told : undefined;
-  if (last?.status === "active") return grantedUnseen(draft, key, hold, claim.id);
+  if (last?.status === "active") return onGranted(draft, key, hold, last, flight.sent);
   if (last && last.status !== "queued") return onEnded(draft, key, last.status);
   const position = last ? last.position : claim.position;
   if (stage.phase === "waiting" && stage.claimId === claim.id) {
     // A proxy that answers long polls at once must not cause an endless loop of requests.
     const atOnce = flight.what === "poll" && draft.now.at - flight.sent.at < 1_000 && position === stage.position;
-    onMoved(draft, key, hold, stage, position);
+    onMoved(draft, key, hold, { ...stage, queuedAt: flight.sent }, position);
     return atOnce ? retryLater(draft, key, 0) : undefined;
   }
   const checkAt = draft.now.at + WAITER_CHECK_MS;
-  const waiting = { phase: "waiting", claimId: claim.id, position, granted: false, checkAt } as const;
+  const queuedAt = flight.sent;
+  const waiting = { phase: "waiting", claimId: claim.id, position, queuedAt, granted: false, checkAt } as const;
   draft.holds.set(key, { ...hold, stage: waiting, told: undefined });
   for (const user of hold.users) joinLine(draft, key, user, position);
   // The only user that was willing to wait has left meanwhile.
@@ -72,9 +71,36 @@ export function leave(draft: ClaimDraft, key: string, hold: Hold, left: readonly
   draft.holds.set(key, { ...hold, users: [], stage: { phase: "leaving", claimId, until, left }, wait: undefined });
 }
 
-function grantedUnseen(draft: ClaimDraft, key: string, hold: Hold, claimId: string): void {
+/**
+ * A claim that was queued is granted, as a stream frame or a long poll says. How long that message took is unknown, so
+ * the lease counts from a moment before the grant: when the last request was sent that found the claim queued. If that
+ * leaves less than a third, the claim is requested once more first.
+ */
+export function onGranted(draft: ClaimDraft, key: string, hold: Hold, claim: Claim, queuedAt: Instant): void {
+  const held = heldFrom(draft, hold.stage, claim, queuedAt);
+  if (remainingMs(held, draft.now) * 3 < held.ttlMs || held.ttlMs === 0)
+    return askAgain(draft, key, hold, claim.id, queuedAt);
+  // A request in flight could report an earlier state.
+  if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
+  draft.holds.set(key, { ...hold, stage: held, flight: undefined, wait: undefined, told: undefined });
+  handOver(draft, key);
+}
+
+function heldFrom(
+  draft: ClaimDraft,
+  stage: HoldStage,
+  claim: Claim,
+  sent: Instant,
+): Extract<HoldStage, { phase: "held" }> {
+  const { id: claimId, fence = 0, expiresInMs: ttlMs = 0 } = claim;
+  const unread = stage.phase === "held" ? stage.unread : unreadOf(claim, draft);
+  return { phase: "held", claimId, fence, sent, ttlMs, unread, check: false };
+}
+
+/** Only the response to a new, short request shows how much of the lease is left. */
+function askAgain(draft: ClaimDraft, key: string, hold: Hold, claimId: string, queuedAt: Instant): void {
   const position = hold.stage.phase === "waiting" ? hold.stage.position : undefined;
-  const stage = { phase: "waiting", claimId, position, granted: true, checkAt: draft.now.at } as const;
+  const stage = { phase: "waiting", claimId, position, queuedAt, granted: true, checkAt: draft.now.at } as const;
   draft.holds.set(key, { ...hold, stage, told: undefined });
 }
 

@@ -58,6 +58,9 @@ export type HoldStage =
       readonly phase: "waiting";
       readonly claimId: string;
       readonly position: number | undefined;
+      /** When the last request was sent that found the claim queued: the grant can only be later. */
+      readonly queuedAt: Instant;
+      /** Granted, but only a new request can show how much of the lease is left. */
       readonly granted: boolean;
       readonly checkAt: number;
     }
