@@ -2,7 +2,7 @@ import { connect as connectPlain } from "node:net";
 import { connect as connectSecure } from "node:tls";
 
 /** Sends bytes as they are, and answers with whatever came back until the connection ended or the time was over. */
-export function sendRaw(url: string, bytes: string, waitMs = 5_000): Promise<string> {
+export function sendRaw(url: string, bytes: string | Buffer, waitMs = 5_000): Promise<string> {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === "https:";
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Answer, type Asking, rowsOf } from "../../answers.ts";
+import { type Answer, type Asking, idsOf, rowsOf } from "../../answers.ts";
 import type { Kit, Made } from "../../kit.ts";
 import { NOTE, WHOLE } from "../../models.ts";
 import { absent, atLeast, exactly, listOf, type Pattern, someText, time } from "../../pattern.ts";
@@ -80,7 +80,11 @@ const BAD_TTLS: readonly unknown[] = [
   "999ms",
   1e12,
   "61m",
+  "3601s",
   1000.5,
+  true,
+  "",
+  [],
   {},
 ];
 
@@ -106,12 +110,13 @@ const WRITES: readonly (readonly [what: string, write: (t: Kit, note: Made, aski
 export const section: SuiteSection = {
   title: "Claims",
   cases: [
-    check("A claim on a free record is granted with 201, and has every documented field.", async (t) => {
+    check("[A1] [A24] A claim on a free record is granted with 201, and has every documented field.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const before = Date.now();
       const { body } = t.answered(await claim(t, ann as Agent, note), 201, {
         object: "claim",
-        id: someText,
+        id: /^claim_[0-9A-Za-z]{24}$/,
+        syncId: atLeast(note.at),
         actor: (ann as Agent).name,
         participantKind: "agent",
         action: "edit",
@@ -124,7 +129,7 @@ export const section: SuiteSection = {
         createdAt: time,
         expiresAt: time,
         expiresInMs: atLeast(50_000),
-        target: { resource: NOTE, id: note.id, path: absent, field: absent },
+        target: { model: NOTE, resource: NOTE, id: note.id, path: absent, field: absent },
       });
       const left = Date.parse(String(body.expiresAt)) - before;
       t.that(left > 45_000 && left < 90_000, "an end in 60 s when no ttl is said", left);
@@ -145,7 +150,7 @@ export const section: SuiteSection = {
       const { body } = t.answered(await claim(t, ann as Agent, note, { ...args, clientId: "tab_1" }), 201, pattern);
       t.answered(await read(t, ann as Agent, body.id), 200, pattern);
     }),
-    check("The record may be named in the body instead; keys that are null are as good as absent.", async (t) => {
+    check("[A1] The record may be named in the body instead; keys that are null are as good as absent.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const target = { model: NOTE.toLowerCase(), id: note.id, field: "title" };
       const nothing = { action: null, ttl: null, queue: null, description: null, meta: null };
@@ -165,7 +170,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       LASTS,
-      ([ttl]) => `A ttl of ${JSON.stringify(ttl)} lasts as long as it says.`,
+      ([ttl]) => `[A2] A ttl of ${JSON.stringify(ttl)} lasts as long as it says.`,
       async (t, [ttl, ms]) => {
         const [note, ann] = await scene(t, 1);
         const { body } = t.answered(await claim(t, ann as Agent, note, { ttl }), 201);
@@ -176,7 +181,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       BAD_TTLS,
-      (ttl) => `A ttl of ${JSON.stringify(ttl)} is 400 invalid_ttl, and nothing is claimed.`,
+      (ttl) => `[A2] A ttl of ${JSON.stringify(ttl)} is 400 invalid_ttl, and nothing is claimed.`,
       async (t, ttl) => {
         const [note, ann] = await scene(t, 1);
         t.refused(await claim(t, ann as Agent, note, { ttl }), "invalid_ttl", { param: "ttl" });
@@ -193,6 +198,12 @@ export const section: SuiteSection = {
           [{ meta: "text" }, "meta"],
           [{ colour: 1 }, "colour"],
           [{ queue: "yes" }, "queue"],
+          [{ action: "" }, "action"],
+          [{ action: "a\u0000b" }, "action"],
+          [{ description: "\ud800" }, "description"],
+          [{ meta: { "\u0000": 1 } }, "meta"],
+          [{ meta: [] }, "meta"],
+          [{ clientId: "a b" }, "clientId"],
         ] as const) {
           const answer = await claim(t, ann as Agent, note, json);
           t.answered(answer, 400, { type: "validation_error", param });
@@ -202,7 +213,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "What somebody else holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
+      "[A1] What somebody else holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -214,7 +225,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "Claims of different fields exist beside each other; one on the whole record conflicts with all.",
+      "[A3] Claims of different fields exist beside each other; one on the whole record conflicts with all.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const title = await granted(t, ann as Agent, note, { field: "title" });
@@ -228,15 +239,17 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "Asking again for what one holds renews it: 200, the same claim and fence, the end anew, also an earlier one.",
+      "[A1] [A2] Asking again for what one holds renews it: 200, the same claim and fence, the end anew, also an earlier one; what is not said stays.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
-        const first = t.answered(await claim(t, ann as Agent, note, { ttl: "10m" }), 201).body;
+        const said = { description: "for the people", meta: { job: 1 } };
+        const first = t.answered(await claim(t, ann as Agent, note, { ttl: "10m", ...said }), 201).body;
         const same = {
           id: String(first.id),
           fence: Number(first.fence),
           createdAt: String(first.createdAt),
           status: "active",
+          ...said,
         };
         const again = t.answered(await claim(t, ann as Agent, note, { ttl: "10s" }), 200, same).body;
         t.that(
@@ -250,9 +263,15 @@ export const section: SuiteSection = {
           "a later end",
           later.expiresAt,
         );
+        const { token } = ann as Agent;
+        t.answered(await t.post(`${note.path}/claim`, { action: "translate" }, { token }), 200, {
+          ...same,
+          action: "translate",
+        });
+        t.answered(await t.post(`${note.path}/claim`, undefined, { token }), 200, same);
       },
     ),
-    check("A waiter that asks again keeps its place: 202.", async (t) => {
+    check("[A1] A waiter that asks again keeps its place: 202.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
       await granted(t, ann as Agent, note);
       const first = await queued(t, bob as Agent, note);
@@ -260,7 +279,7 @@ export const section: SuiteSection = {
       t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { id: first, position: 0 });
     }),
     check(
-      "Claiming needs <model>.update and a group in common: 403 without the operation, 404 for what is missing or out of sight.",
+      "[A4] Claiming needs <model>.update and a group in common: 403 without the operation, 404 for what is missing or out of sight.",
       async (t) => {
         const [note] = await scene(t, 0);
         const reader = await agent(t, note.group, { operations: [`${NOTE}.read`] });
@@ -270,19 +289,22 @@ export const section: SuiteSection = {
         const stranger = await agent(t, t.deck().group);
         t.refused(await claim(t, stranger, note), "record_not_found");
         t.refused(await lineOf(t, note, { token: stranger.token }), "record_not_found");
+        t.refused(await t.post(`${notes}/a%20b/claim`, {}), "invalid_id");
         t.refused(await t.post(`${notes}/${t.id()}/claim`, {}), "record_not_found");
         t.refused(await t.post(`/v1/models/ConfNothing/${note.id}/claim`, {}), "unknown_model");
         t.answered(await lineOf(t, note), 200, { data: exactly([]) });
+        const held = await granted(t, await agent(t, note.group), note);
+        t.refused(await read(t, stranger, held), "claim_not_found");
       },
     ),
-    check("A claim belongs to its environment.", async (t) => {
+    check("[A4] A claim belongs to its environment.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const held = await granted(t, ann as Agent, note);
       const token = t.otherKey();
       t.refused(await t.post(`${note.path}/claim`, {}, { token }), "record_not_found");
       t.refused(await t.get(`/v1/claims/${held}`, { token }), "claim_not_found");
     }),
-    check("The line is first come, first served, and each grant on a record has a greater fence.", async (t) => {
+    check("[A5] The line is first come, first served, and each grant on a record has a greater fence.", async (t) => {
       const [note, ...agents] = await scene(t, 6);
       const first = t.answered(await claim(t, agents[0] as Agent, note), 201).body;
       const line = [String(first.id)];
@@ -304,7 +326,7 @@ export const section: SuiteSection = {
       }
     }),
     check(
-      "Whoever comes later does not overtake a waiter that it conflicts with, also for something that is free.",
+      "[A5] Whoever comes later does not overtake a waiter that it conflicts with, also for something that is free.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const title = await granted(t, ann as Agent, note, { field: "title" });
@@ -318,7 +340,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "A lease that is over is handed on by itself: the next one has its full ttl, and the one before has lost.",
+      "[A5] [A10] A lease that is over is handed on by itself: the next one has its full ttl, and the one before has lost.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { ttl: "1s" });
@@ -334,20 +356,23 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "wait= answers when the claim is granted; at once when it does not wait in line; and within its time at the latest.",
+      "[A16] wait= answers when the claim is granted or moves up; at once when it does not wait in line; and within its time at the latest.",
       async (t) => {
-        const [note, ann, bob] = await scene(t, 2);
+        const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
         const waits = await queued(t, bob as Agent, note);
+        const behind = await queued(t, eve as Agent, note);
         const begun = performance.now();
         t.answered(await read(t, ann as Agent, held, 5_000), 200, { status: "active" });
         t.that(performance.now() - begun < 3_000, "an answer at once");
         t.answered(await read(t, bob as Agent, waits, 300), 200, { status: "queued" });
-        const [answer] = await Promise.all([
+        const [answer, moved] = await Promise.all([
           read(t, bob as Agent, waits, 20_000),
+          read(t, eve as Agent, behind, 20_000),
           pause(200).then(() => release(t, ann as Agent, held)),
         ]);
         t.answered(answer, 200, { status: "active" });
+        t.answered(moved, 200, { status: "queued", position: 0 });
         t.that(performance.now() - begun < 10_000, "an answer with the grant");
         for (const wait of ["25001", "-1", "x"])
           t.answered(await t.get(`/v1/claims/${waits}?wait=${wait}`, { token: (bob as Agent).token }), 400, {
@@ -355,7 +380,7 @@ export const section: SuiteSection = {
           });
       },
     ),
-    check("Releasing is told with a count and may be repeated; by record it ends all of one's own.", async (t) => {
+    check("[A9] Releasing is told with a count and may be repeated; by record it ends all of one's own.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       t.answered(await release(t, ann as Agent, held), 200, exactly({ object: "claim_release", released: 1 }) as never);
@@ -371,7 +396,7 @@ export const section: SuiteSection = {
       t.answered(await read(t, bob as Agent, others), 200, { status: "active" });
     }),
     check(
-      "A stranger's claim is neither released nor renewed: 403 not_claim_holder; one that never was is 404.",
+      "[A9] A stranger's claim is neither released nor renewed: 403 not_claim_holder; one that never was is 404.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -386,7 +411,7 @@ export const section: SuiteSection = {
           t.refused(answer, "claim_not_found");
       },
     ),
-    check("Who leaves the line is canceled, and those behind move up.", async (t) => {
+    check("[A9] Who leaves the line is canceled, and those behind move up.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
       await granted(t, ann as Agent, note);
       const leaves = await queued(t, bob as Agent, note);
@@ -396,7 +421,7 @@ export const section: SuiteSection = {
       t.answered(await read(t, eve as Agent, behind), 200, { position: 0 });
     }),
     check(
-      "Renewing sets the end to now and the ttl, by default the one it was claimed with; of one that waits it is a sign of life.",
+      "[A2] [A10] Renewing sets the end to now and the ttl, by default the one it was claimed with; of one that waits it is a sign of life.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { ttl: "20s" });
@@ -417,7 +442,7 @@ export const section: SuiteSection = {
         t.answered(await renew(t, bob as Agent, waits), 200, { id: waits, status: "queued", position: 0 });
       },
     ),
-    check("A hundred wait for a record; the next one is 429 claim_queue_full.", async (t) => {
+    check("[A8] A hundred wait for a record; the next one is 429 claim_queue_full.", async (t) => {
       const [note, ann] = await scene(t, 1);
       await granted(t, ann as Agent, note);
       const agents = await Promise.all(Array.from({ length: 101 }, () => agent(t, note.group)));
@@ -425,7 +450,7 @@ export const section: SuiteSection = {
       t.refused(await claim(t, agents[100] as Agent, note, { queue: true }), "claim_queue_full");
       t.that((t.answered(await lineOf(t, note), 200).body.queue as unknown[]).length === 100, "a hundred in the line");
     }),
-    check("Who would wait, in the end, for itself is refused: 409 claim_deadlock.", async (t) => {
+    check("[A8] Who would wait, in the end, for itself is refused: 409 claim_deadlock.", async (t) => {
       const [one, ann, bob] = await scene(t, 2);
       const other = await t.note({ deckId: one.deckId });
       const held = await granted(t, ann as Agent, one);
@@ -437,7 +462,103 @@ export const section: SuiteSection = {
       refusedFor(t, await claim(t, bob as Agent, one), "claim_conflict", [held]);
     }),
     check(
-      "A list of claims has the holders and then the line, as data and as claims and queue; reads and lists show holders only.",
+      "[A8] So is a circle over three records, and one that is closed by a waiter in the line before.",
+      async (t) => {
+        const [one, ann, bob, eve] = await scene(t, 3);
+        const [two, three] = [await t.note({ deckId: one.deckId }), await t.note({ deckId: one.deckId })];
+        for (const [who, note] of [
+          [ann, one],
+          [bob, two],
+          [eve, three],
+        ] as const)
+          await granted(t, who as Agent, note);
+        await queued(t, ann as Agent, two);
+        await queued(t, bob as Agent, three);
+        t.refused(await claim(t, eve as Agent, one, { queue: true }), "claim_deadlock");
+        // Nobody who holds waits for fay, but she stands behind ann, who would wait for her.
+        const fay = await agent(t, one.group);
+        const four = await t.note({ deckId: one.deckId });
+        await granted(t, fay, four);
+        await queued(t, fay, two);
+        t.refused(await claim(t, ann as Agent, four, { queue: true }), "claim_deadlock");
+      },
+    ),
+    check("[A8] An order of the line that would close a circle is 409 claim_deadlock.", async (t) => {
+      const [one, ann, bob, dan, fay] = await scene(t, 4);
+      const two = await t.note({ deckId: one.deckId });
+      await granted(t, ann as Agent, one);
+      await granted(t, bob as Agent, two);
+      for (const who of [dan, fay]) await queued(t, who as Agent, one);
+      const line = [await queued(t, dan as Agent, two), await queued(t, fay as Agent, two)];
+      t.refused(await t.post(`${two.path}/claim/reorder`, { order: line.toReversed() }), "claim_deadlock");
+      t.answered(await t.post(`${two.path}/claim/reorder`, { order: line }), 200);
+    }),
+    check(
+      "[A1] Workers of one participant exclude each other by their clientId, and all of them may write.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const other = await t.note({ deckId: note.deckId });
+        const { token } = ann as Agent;
+        const [one, two] = [{ clientId: "one" }, { clientId: "two" }];
+        const held = await granted(t, ann as Agent, note, one);
+        t.answered(await claim(t, ann as Agent, note, one), 200, { id: held });
+        for (const worker of [two, {}])
+          refusedFor(t, await claim(t, ann as Agent, note, worker), "claim_conflict", [held]);
+        const waits = await queued(t, ann as Agent, note, two);
+        t.answered(await claim(t, ann as Agent, note, { ...two, queue: true }), 202, { id: waits, position: 0 });
+        t.answered(await write(t, ann as Agent, note, two), 200);
+        // A circle of workers is one too.
+        await granted(t, ann as Agent, other, two);
+        t.refused(await claim(t, ann as Agent, other, { ...one, queue: true }), "claim_deadlock");
+        await release(t, ann as Agent, held);
+        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await t.remove(`${note.path}/claim?client_id=one`, { token }), 200, { released: 0 });
+        t.refused(await t.remove(`${note.path}/claim?client_id=a%20b`, { token }), "invalid_value");
+        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await t.remove(`${note.path}/claim?client_id=two`, { token }), 200, { released: 1 });
+      },
+    ),
+    check(
+      "[A26] /v1/claims/mine lists what the participant holds and waits for, on all records and devices, in pages, and nothing of others.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const [two, three] = [await t.note({ deckId: note.deckId }), await t.note({ deckId: note.deckId })];
+        await granted(t, ann as Agent, note, { field: "body", ttl: "1s" });
+        await pause(1_100);
+        const mine = [
+          await granted(t, ann as Agent, note, { clientId: "one" }),
+          await granted(t, ann as Agent, two, { clientId: "two", field: "title" }),
+        ];
+        const others = await granted(t, bob as Agent, three);
+        mine.push(await queued(t, ann as Agent, three));
+        const list = (who: Agent | undefined, query = "") =>
+          t.get(`/v1/claims/mine${query}`, { token: (who as Agent).token });
+        const all = t.answered(await list(ann), 200, { object: "list", has_more: false, next_cursor: null });
+        t.is(idsOf(all), [...mine].sort(), "what is listed");
+        const byId = new Map(rowsOf(all).map((row) => [row.id, row]));
+        t.fits(
+          mine.map((id) => byId.get(id)),
+          [
+            { object: "claim", status: "active", clientId: "one", target: { id: note.id } },
+            { object: "claim", status: "active", clientId: "two", target: { id: two.id, field: "title" } },
+            { object: "claim", status: "queued", position: 0, target: { id: three.id } },
+          ],
+          "the claims",
+        );
+        t.is(idsOf(await list(bob)), [others], "what somebody else is told");
+        t.is(idsOf(await list(eve)), [], "what is told to who has none");
+        const paged: unknown[] = [];
+        for (let cursor: unknown = ""; cursor !== null && paged.length < 9; ) {
+          const page = t.answered(await list(ann, `?limit=1${cursor && `&starting_after=${cursor}`}`), 200);
+          paged.push(...idsOf(page));
+          cursor = page.body.next_cursor;
+        }
+        t.is(paged, idsOf(all), "the same in pages of one");
+        t.answered(await lineOf(t, note), 200, { claims: [{ id: String(mine[0]), clientId: absent }] });
+      },
+    ),
+    check(
+      "[A11] A list of claims has the holders and then the line, as data and as claims and queue; reads and lists show holders only.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -464,7 +585,7 @@ export const section: SuiteSection = {
     ...checkEach(
       WRITES,
       ([what]) =>
-        `${what[0]?.toUpperCase()}${what.slice(1)} of what somebody else has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
+        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of what somebody else has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
       async (t, [, attempt]) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -476,7 +597,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "The holder's writes pass, with and without naming the claim; the log says which claim a write was bound to.",
+      "[A11] The holder's writes pass, with and without naming the claim; the log says which claim a write was bound to.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const held = await granted(t, ann as Agent, note);
@@ -490,17 +611,20 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("A claim on a field refuses writes of that field and of the record as a whole, and no others.", async (t) => {
-      const [note, ann, bob] = await scene(t, 2);
-      const held = await granted(t, ann as Agent, note, { field: "title" });
-      const asking = { token: (bob as Agent).token };
-      refusedFor(t, await t.patch(note.path, { data: { title: "x", order: 1 } }, asking), "claim_conflict", [held]);
-      refusedFor(t, await t.remove(note.path, asking), "claim_conflict", [held]);
-      refusedFor(t, await t.post(`${note.path}/archive`, undefined, asking), "claim_conflict", [held]);
-      t.answered(await t.patch(note.path, { data: { order: 1 } }, asking), 200, { status: "confirmed" });
-    }),
     check(
-      "A write that names a claim needs it held, its own and on that record: else 409 claim_lost with the holders.",
+      "[A3] [A11] A claim on a field refuses writes of that field and of the record as a whole, and no others.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note, { field: "title" });
+        const asking = { token: (bob as Agent).token };
+        refusedFor(t, await t.patch(note.path, { data: { title: "x", order: 1 } }, asking), "claim_conflict", [held]);
+        refusedFor(t, await t.remove(note.path, asking), "claim_conflict", [held]);
+        refusedFor(t, await t.post(`${note.path}/archive`, undefined, asking), "claim_conflict", [held]);
+        t.answered(await t.patch(note.path, { data: { order: 1 } }, asking), 200, { status: "confirmed" });
+      },
+    ),
+    check(
+      "[A11] [C13] A write that names a claim needs it held, its own and on that record: else 409 claim_lost with the holders.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const other = await t.note({ deckId: note.deckId });
@@ -515,7 +639,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "In a batch and in a bulk the operation is named, the holders are told, and nothing of the commit is written.",
+      "[A11] In a batch and in a bulk the operation is named, the holders are told, and nothing of the commit is written.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -543,7 +667,33 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${notes}/${beside.id}`), "record_not_found");
       },
     ),
-    check("A person with claim.preempt takes a claim from an agent at once, past the line.", async (t) => {
+    check(
+      "[A23] claimId means claim; fenceToken is the fence of an active claim of one's own; null for either is absence.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const { id, fence } = t.answered(await claim(t, ann as Agent, note), 201, { fence: atLeast(1) }).body;
+        const { token } = ann as Agent;
+        const commit = (more: object) =>
+          t.commit([{ action: "update", model: NOTE, id: note.id, data: { title: t.id() }, ...more }], {}, { token });
+        for (const more of [
+          { claimId: id, fenceToken: null },
+          { claimId: null, fenceToken: null },
+          { claimId: id, fenceToken: fence },
+          { fenceToken: fence },
+        ])
+          t.answered(await commit(more), 200, { status: "confirmed" });
+        t.answered(await write(t, ann as Agent, note, { fenceToken: fence }), 200);
+        t.refused(await commit({ fenceToken: Number(fence) + 1 }), "claim_lost", { param: "operations[0].fenceToken" });
+        t.answered(await commit({ fenceToken: String(fence) }), 400, { type: "validation_error" });
+        await release(t, ann as Agent, id);
+        t.refused(await commit({ fenceToken: fence }), "claim_lost");
+        t.refused(await commit({ claimId: id }), "claim_lost", { param: "operations[0].claim" });
+        await granted(t, ann as Agent, note);
+        const order = [{ claimId: await queued(t, bob as Agent, note), heldBy: "eve" }];
+        t.answered(await t.post(`${note.path}/claim/reorder`, { order, heldBy: null }), 200);
+      },
+    ),
+    check("[A13] A person with claim.preempt takes a claim from an agent at once, past the line.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       const waits = await queued(t, bob as Agent, note);
@@ -557,7 +707,7 @@ export const section: SuiteSection = {
       refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [String(body.id)]);
     }),
     check(
-      "Nobody takes a claim from a person, and agents from nobody: 403 preempt_denied; without claim.preempt it is a matter of scope.",
+      "[A13] Nobody takes a claim from a person, and agents from nobody: 403 preempt_denied; without claim.preempt it is a matter of scope.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const [eve, dan] = [await person(t, note.group), await person(t, note.group)];
@@ -569,12 +719,12 @@ export const section: SuiteSection = {
         await granted(t, ann as Agent, note);
         const plain = await t.ephemeral({ user: { id: t.id() }, operations: [`${NOTE}.*`], syncGroups: [note.group] });
         t.refused(await claim(t, plain, note, { preempt: true }), "capability_scope_denied", {
-          body: { requiredCapability: { scope: "claim.preempt" } },
+          body: { requiredCapability: { can: "preempt", model: NOTE, scope: "claim.preempt" } },
         });
       },
     ),
     check(
-      "The line is put into another order by who has claim.reorder; those that are not named stay behind.",
+      "[A14] The line is put into another order by who has claim.reorder; those that are not named stay behind.",
       async (t) => {
         const [note, ann, ...rest] = await scene(t, 4);
         await granted(t, ann as Agent, note);
@@ -590,11 +740,13 @@ export const section: SuiteSection = {
           body: { requiredCapability: { scope: "claim.reorder" } },
         });
         t.refused(await t.post(path, { order: ["claim_never"] }), "claim_not_found", { param: /^order\[0\]/ });
+        t.refused(await t.post(path, { order: [first, first] }), "invalid_value", { param: "order[1]" });
+        t.answered(await t.post(path, { order: [1] }), 400, { type: "validation_error" });
         t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200);
         t.answered(await lineOf(t, note), 200, { claims: [{ id: third }] });
       },
     ),
-    check("Claims end with the deletion of their record.", async (t) => {
+    check("[A15] Claims end with the deletion of their record.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       const waits = await queued(t, bob as Agent, note);
@@ -603,7 +755,7 @@ export const section: SuiteSection = {
       t.answered(await read(t, bob as Agent, waits), 200, { status: "canceled" });
     }),
     check(
-      "A claim ends with the revocation of its token, and the next one gets it; not with its rotation.",
+      "[A15] A claim ends with the revocation of its token, and the next one gets it; not with its rotation.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -612,21 +764,30 @@ export const section: SuiteSection = {
         t.after(() => t.environment.ask("DELETE", `/v1/capabilities/${rotated.id}`));
         const fresh = { token: String(rotated.token) };
         // The new token is the same participant's: the claim is its own, and from now on that token's.
+        t.answered(await renew(t, fresh, held), 200, { id: held, status: "active" });
         t.answered(await claim(t, fresh, note), 200, { id: held, status: "active" });
         t.answered(await t.remove(`/v1/capabilities/${rotated.id}`), 200);
         t.answered(await read(t, bob as Agent, waits, 10_000), 200, { status: "active" });
       },
     ),
-    check("A waiter whose token was revoked is passed over.", async (t) => {
-      const [note, ann, bob, eve] = await scene(t, 3);
-      const held = await granted(t, ann as Agent, note);
-      await queued(t, bob as Agent, note);
-      const next = await queued(t, eve as Agent, note);
-      t.answered(await t.remove(`/v1/capabilities/${(bob as Agent).id}`), 200);
-      await release(t, ann as Agent, held);
-      t.answered(await read(t, eve as Agent, next, 10_000), 200, { status: "active" });
-    }),
-    check("Claims write nothing into the log.", async (t) => {
+    check(
+      "[A7] A waiter whose token was revoked, or whose record has left its groups, is passed over, and canceled.",
+      async (t) => {
+        const [note, gone, moved] = await scene(t, 2);
+        const next = t.deck();
+        const ann = await agent(t, note.group, { syncGroups: [note.group, next.group] });
+        const held = await granted(t, ann, note);
+        const canceled = [await queued(t, gone as Agent, note), await queued(t, moved as Agent, note)];
+        const eve = await agent(t, next.group, { syncGroups: [note.group, next.group] });
+        const waits = await queued(t, eve, note);
+        t.answered(await t.remove(`/v1/capabilities/${(gone as Agent).id}`), 200);
+        t.answered(await t.patch(note.path, { data: { deckId: next.deckId } }, { token: ann.token }), 200);
+        await release(t, ann, held);
+        t.answered(await read(t, eve, waits, 10_000), 200, { status: "active" });
+        for (const id of canceled) t.answered(await t.get(`/v1/claims/${id}`), 200, { status: "canceled" });
+      },
+    ),
+    check("[A15] Claims write nothing into the log.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       await queued(t, bob as Agent, note);
@@ -635,7 +796,7 @@ export const section: SuiteSection = {
       t.is(await t.entries(note.at, [note.id]), [], "the entries of the record");
     }),
     check(
-      "watch is answered with one claims frame for each record, free ones too, and after each change with the whole state.",
+      "[A17] watch is answered with one claims frame for each record, free ones too, and after each change with the whole state.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const free = await t.note();
@@ -667,7 +828,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("watch replaces what was watched of that model.", async (t) => {
+    check("[A17] watch replaces what was watched of that model.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const other = await t.note({ deckId: note.deckId });
       const stream = await t.hear();
@@ -685,7 +846,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "Each participant hears a claim frame when one of its own claims was granted, renewed, moved in the line or ended; others do not.",
+      "[A17] Each participant hears a claim frame when one of its own claims was granted, renewed, moved in the line or ended; others do not.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [own, others] = [
@@ -716,7 +877,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "Who watches a model out of its scope gets an error frame that names what is lacking, close 4403, and no claim.",
+      "[A17] Who watches a model out of its scope gets an error frame that names what is lacking, close 4403, and no claim.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const stream = await t.hear({ token: (ann as Agent).token });
@@ -730,7 +891,7 @@ export const section: SuiteSection = {
         t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame", note.id);
       },
     ),
-    check("What is watched and lies out of the reader's groups is never told.", async (t) => {
+    check("[A17] What is watched and lies out of the reader's groups is never told.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const stranger = await agent(t, t.deck().group);
       const stream = await t.hear({ token: stranger.token });
@@ -745,7 +906,7 @@ export const section: SuiteSection = {
       t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame");
       t.that(stream.isOpen, "the socket to be open");
     }),
-    check("More than 500 ids in a watch are a bad frame: close 4400.", async (t) => {
+    check("[A17] More than 500 ids in a watch are a bad frame: close 4400.", async (t) => {
       const stream = await t.hear();
       stream.send({ frame: "watch", model: NOTE, ids: Array.from({ length: 501 }, (_, i) => `i${i}`) });
       await stream.next("error", { type: "validation_error" });

@@ -8,7 +8,7 @@ const notes = `/v1/models/${NOTE}`;
 export const section: SuiteSection = {
   title: "Archive and restore",
   cases: [
-    check("Archiving sets archivedAt and writes an entry archived with the whole row.", async (t) => {
+    check("[C5] Archiving sets archivedAt and writes an entry archived with the whole row.", async (t) => {
       const { id, path, at, deckId } = await t.note({ title: "one" });
       t.answered(await t.get(path), 200, { archivedAt: null });
       const answer = t.answered(await t.post(`${path}/archive`), 200, { status: "confirmed" });
@@ -17,7 +17,7 @@ export const section: SuiteSection = {
       const data = exactly({ id, deckId, title: "one", order: 0 });
       t.fits(entry, { verb: "archived", data, changedFields: null, syncId: positionOf(answer) }, "the entry");
     }),
-    check("Unarchiving takes archivedAt away and writes an entry unarchived with the whole row.", async (t) => {
+    check("[C5] Unarchiving takes archivedAt away and writes an entry unarchived with the whole row.", async (t) => {
       const { id, path, deckId } = await t.note({ title: "one" });
       const archived = t.answered(await t.post(`${path}/archive`), 200);
       const answer = t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
@@ -26,7 +26,7 @@ export const section: SuiteSection = {
       const data = exactly({ id, deckId, title: "one", order: 0 });
       t.fits(entry, { verb: "unarchived", data, syncId: positionOf(answer) }, "the entry");
     }),
-    check("Archiving twice is a confirmed no-op, and so is restoring what is not archived.", async (t) => {
+    check("[C5] [C6] Archiving twice is a confirmed no-op, and so is restoring what is not archived.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
       t.answered(await t.post(`${path}/archive`), 200, { status: "confirmed" });
@@ -37,7 +37,7 @@ export const section: SuiteSection = {
         "entries after the create",
       );
     }),
-    check("An archived record can be updated, stays archived, and can be deleted.", async (t) => {
+    check("[C5] An archived record can be updated, stays archived, and can be deleted.", async (t) => {
       const { path } = await t.note();
       t.answered(await t.post(`${path}/archive`), 200);
       t.answered(await t.patch(path, { data: { title: "two" } }), 200, { status: "confirmed" });
@@ -45,7 +45,7 @@ export const section: SuiteSection = {
       t.answered(await t.remove(path), 200, { status: "confirmed" });
       t.refused(await t.get(path), "record_not_found");
     }),
-    check("Archive and unarchive are operations of a batch too.", async (t) => {
+    check("[C5] Archive and unarchive are operations of a batch too.", async (t) => {
       const { id, path } = await t.note();
       t.answered(await t.commit([{ action: "archive", model: NOTE, id }]), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { archivedAt: time });
@@ -53,7 +53,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { archivedAt: null });
     }),
     check(
-      "Lists leave archived records out; state=archived and state=all show them, with the time of archiving.",
+      "[G5] Lists leave archived records out; state=archived and state=all show them, with the time of archiving.",
       async (t) => {
         const { id: live, deckId } = await t.note();
         const { id: put, path } = await t.note({ deckId });

@@ -13,7 +13,7 @@ const outcomes = (answer: Answer) => rowsOf(answer).map((item) => item.code ?? i
 export const section: SuiteSection = {
   title: "Many commits in one request",
   cases: [
-    check("Each commit is answered in its place, with the status that it would have had alone.", async (t) => {
+    check("[C9] Each commit is answered in its place, with the status that it would have had alone.", async (t) => {
       const [a, b] = [create(t), create(t)];
       const answer = await bulk(t, [
         { operations: [a], clientTxId: t.id() },
@@ -31,7 +31,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(`${notes}/${a.id}`), 200);
       t.answered(await t.get(`${notes}/${b.id}`), 200);
     }),
-    check("Commits of a bulk are applied in order.", async (t) => {
+    check("[C9] Commits of a bulk are applied in order.", async (t) => {
       const { id, path, at } = await t.note();
       const update = (n: number) => ({
         operations: [{ action: "update", model: NOTE, id, data: { order: n } }],
@@ -54,18 +54,21 @@ export const section: SuiteSection = {
         "the order in the log",
       );
     }),
-    check("Each commit is atomic alone: one of its operations refused, and nothing of it is written.", async (t) => {
-      const [a, b] = [create(t), create(t)];
-      const answer = await bulk(t, [
-        { operations: [a, create(t, t.id(), { colour: 1 })], clientTxId: t.id() },
-        { operations: [b], clientTxId: t.id() },
-      ]);
-      t.answered(answer, 200, { data: [{ httpStatus: 400, param: /^operations\[1\]/ }, { httpStatus: 200 }] });
-      t.refused(await t.get(`${notes}/${a.id}`), "record_not_found");
-      t.answered(await t.get(`${notes}/${b.id}`), 200);
-    }),
     check(
-      "A later commit that touches a record of one that was refused is not tried: 409 dependency_blocked, with blockedBy.",
+      "[C1] [C9] Each commit is atomic alone: one of its operations refused, and nothing of it is written.",
+      async (t) => {
+        const [a, b] = [create(t), create(t)];
+        const answer = await bulk(t, [
+          { operations: [a, create(t, t.id(), { colour: 1 })], clientTxId: t.id() },
+          { operations: [b], clientTxId: t.id() },
+        ]);
+        t.answered(answer, 200, { data: [{ httpStatus: 400, param: /^operations\[1\]/ }, { httpStatus: 200 }] });
+        t.refused(await t.get(`${notes}/${a.id}`), "record_not_found");
+        t.answered(await t.get(`${notes}/${b.id}`), 200);
+      },
+    ),
+    check(
+      "[C9] A later commit that touches a record of one that was refused is not tried: 409 dependency_blocked, with blockedBy.",
       async (t) => {
         const { id, path } = await t.note({ title: "one" });
         const other = create(t);
@@ -90,7 +93,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(`${notes}/${other.id}`), 200, { data: { title: "goes on" } });
       },
     ),
-    check("What touches a record of a blocked commit is blocked too.", async (t) => {
+    check("[C9] What touches a record of a blocked commit is blocked too.", async (t) => {
       const [a, b] = [await t.note({ title: "a" }), await t.note({ title: "b" })];
       const update = (id: string, data: object) => ({ action: "update", model: NOTE, id, data });
       const answer = await bulk(t, [
@@ -101,7 +104,7 @@ export const section: SuiteSection = {
       t.is(outcomes(answer), ["unknown_field", "dependency_blocked", "dependency_blocked"], "the outcomes");
       t.answered(await t.get(b.path), 200, { data: { title: "b" } });
     }),
-    check("A held commit blocks what touches its records, as it is not confirmed.", async (t) => {
+    check("[C9] A held commit blocks what touches its records, as it is not confirmed.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const update = { action: "update", model: NOTE, id, data: { title: "mine" } };
@@ -117,19 +120,19 @@ export const section: SuiteSection = {
       });
       t.answered(await t.get(path), 200, { data: { title: "theirs" } });
     }),
-    check("A commit of a bulk without idempotencyKey and clientTxId is 400 missing_field.", async (t) => {
+    check("[C9] A commit of a bulk without idempotencyKey and clientTxId is 400 missing_field.", async (t) => {
       const answer = await bulk(t, [{ operations: [create(t)] }]);
       const item = answer.status === 200 ? rowsOf(answer)[0] : answer.body;
       t.fits(item, { type: "validation_error", code: "missing_field" }, "the answer, or its first item");
     }),
-    check("An Idempotency-Key header on the bulk itself is 400.", async (t) => {
+    check("[I7] An Idempotency-Key header on the bulk itself is 400.", async (t) => {
       const id = t.id();
       const json = { commits: [{ operations: [create(t, id)], clientTxId: t.id() }] };
       const answer = await t.ask("POST", "/v1/commits/bulk", { json, key: t.id() });
-      t.answered(answer, 400, { type: "validation_error" });
+      t.refused(answer, "invalid_idempotency_key");
       t.refused(await t.get(`${notes}/${id}`), "record_not_found");
     }),
-    check("A bulk sent again is answered with the same receipts, and nothing is written twice.", async (t) => {
+    check("[I1] A bulk sent again is answered with the same receipts, and nothing is written twice.", async (t) => {
       const made = create(t);
       const commits = [
         { operations: [made], clientTxId: t.id() },
@@ -140,18 +143,19 @@ export const section: SuiteSection = {
       t.is(rowsOf(again), rowsOf(first), "the receipts");
       t.is((await t.entries(Number(rowsOf(first)[0]?.lastSyncId) - 1, [made.id])).length, 1, "entries");
     }),
-    check("An element of a bulk counts as the same commit sent alone.", async (t) => {
+    check("[I5] An element of a bulk counts as the same commit sent alone.", async (t) => {
       const [operations, clientTxId] = [[create(t)], t.id()];
       const alone = t.answered(await t.commit(operations, { clientTxId }), 200);
       const answer = t.answered(await bulk(t, [{ operations, clientTxId }]), 200, { data: [{ httpStatus: 200 }] });
+      t.is((await t.commit(operations, { clientTxId })).headers["idempotent-replayed"], "true", "idempotent-replayed");
       const { httpStatus: _, ...receipt } = rowsOf(answer)[0] ?? {};
       t.is(receipt, alone.body, "the receipt in the bulk");
     }),
-    check("A bulk of 0 or of 101 commits is 400; one of 100 is taken.", async (t) => {
+    check("[C10] A bulk of 0 or of 101 commits is 400; one of 100 is taken.", async (t) => {
       const commits = (count: number) =>
         Array.from({ length: count }, () => ({ operations: [create(t)], clientTxId: t.id() }));
-      t.answered(await bulk(t, []), 400, { type: "validation_error" });
-      t.answered(await bulk(t, commits(101)), 400, { type: "validation_error" });
+      t.refused(await bulk(t, []), "too_many_operations", { param: "commits" });
+      t.refused(await bulk(t, commits(101)), "too_many_operations", { param: "commits" });
       const answer = t.answered(await bulk(t, commits(100)), 200);
       t.is(
         outcomes(answer),
@@ -159,23 +163,29 @@ export const section: SuiteSection = {
         "the outcomes",
       );
     }),
-    check("A bulk takes 1 000 operations in all, not 1 001.", async (t) => {
+    check("[C10] A bulk takes 1 000 operations in all, not 1 001.", async (t) => {
       const commit = (count: number) => ({
         operations: Array.from({ length: count }, () => create(t)),
         clientTxId: t.id(),
       });
       const full = Array.from({ length: 10 }, () => commit(100));
-      t.answered(await bulk(t, [...full, commit(1)]), 400, { type: "validation_error" });
+      t.refused(await bulk(t, [...full, commit(1)]), "too_many_operations");
       t.is(
         outcomes(t.answered(await bulk(t, full), 200)),
         Array.from({ length: 10 }, () => "confirmed"),
         "the outcomes",
       );
     }),
-    check("A commit of a bulk that is no commit at all is refused in its place.", async (t) => {
+    check("[C9] A commit of a bulk that is no commit at all is refused in its place.", async (t) => {
       const good = { operations: [create(t)], clientTxId: t.id() };
       const answer = await bulk(t, [7, { operations: [], clientTxId: t.id() }, good]);
-      t.answered(answer, 200, { data: [{ httpStatus: 400 }, { httpStatus: 400 }, { httpStatus: 200, error: absent }] });
+      t.answered(answer, 200, {
+        data: [
+          { httpStatus: 400, code: "invalid_body" },
+          { httpStatus: 400, code: "too_many_operations" },
+          { httpStatus: 200, error: absent },
+        ],
+      });
     }),
   ],
 };

@@ -1,4 +1,4 @@
-import { receiptOf } from "../../answers.ts";
+import { idsOf, receiptOf, rowsOf } from "../../answers.ts";
 import { FAVORITE, NOTE } from "../../models.ts";
 import { absent, atLeast, someText } from "../../pattern.ts";
 import { check, checkEach, type SuiteSection } from "../../section.ts";
@@ -11,7 +11,7 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       ["overwrite", "force"],
-      (onStale) => `onStale "${onStale}" writes over what has moved.`,
+      (onStale) => `[C12] onStale "${onStale}" writes over what has moved.`,
       async (t, onStale) => {
         const { path, at } = await t.note();
         t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -21,7 +21,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       ["notify", "flag", "merge"],
-      (onStale) => `onStale "${onStale}" holds a stale write and tells what moved.`,
+      (onStale) => `[C12] onStale "${onStale}" holds a stale write and tells what moved.`,
       async (t, onStale) => {
         const { path, at } = await t.note();
         t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -34,7 +34,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { data: { title: "theirs" } });
       },
     ),
-    check("The aliases of onStale hold in operations and in reads too.", async (t) => {
+    check("[C12] The aliases of onStale hold in operations and in reads too.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const update = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at };
@@ -44,7 +44,7 @@ export const section: SuiteSection = {
       t.answered(await t.commit([other], { reads }), 200, { status: "rejected" });
       t.answered(await t.commit([{ ...update, onStale: "force" }]), 200, { status: "confirmed" });
     }),
-    check("intent means claim, in every write.", async (t) => {
+    check("[C12] intent means claim, in every write.", async (t) => {
       const { id, path } = await t.note();
       const intent = "clm_nobody";
       t.refused(await t.patch(path, { data: { title: "x" }, intent }), "claim_lost");
@@ -52,9 +52,9 @@ export const section: SuiteSection = {
       t.refused(await t.post(`${path}/archive`, { intent }), "claim_lost");
       const operation = { action: "update", model: NOTE, id, data: { title: "x" } };
       t.refused(await t.commit([{ ...operation, intent }]), "claim_lost");
-      t.refused(await t.commit([operation], { claim: intent }), "claim_lost");
+      t.refused(await t.commit([operation], { claim: intent }), "claim_lost", { param: "operations[0].claim" });
     }),
-    check("An operation may say type and input for action and data.", async (t) => {
+    check("[C12] An operation may say type and input for action and data.", async (t) => {
       const id = t.id();
       const create = { type: "CREATE", model: NOTE, id, input: { title: "x" } };
       t.answered(await t.commit([create]), 200, { status: "confirmed" });
@@ -66,41 +66,80 @@ export const section: SuiteSection = {
       t.refused(await t.get(`${notes}/${id}`), "record_not_found");
       t.answered(await t.commit([{ ...create, type: "UPSERT" }]), 400, { type: "validation_error" });
     }),
-    check("A body's idempotencyKey is the header's: the same key in either place is the same request.", async (t) => {
-      const [body, key] = [{ id: t.id(), data: { title: "x" } }, t.id()];
-      const first = t.answered(await t.post(notes, body, { key }), 200);
-      const again = t.answered(await t.post(notes, { ...body, idempotencyKey: key }), 200);
-      t.is(again.text, first.text, "the receipt");
-      t.is(again.headers["idempotent-replayed"], "true", "idempotent-replayed");
-      t.answered(await t.post(notes, { ...body, idempotencyKey: key }, { key }), 200);
-    }),
-    check("Header and body with two different keys: 400 idempotency_key_mismatch.", async (t) => {
+    check(
+      "[I7] A body's idempotencyKey is the header's: the same key in either place is the same request.",
+      async (t) => {
+        const [body, key] = [{ id: t.id(), data: { title: "x" } }, t.id()];
+        const first = t.answered(await t.post(notes, body, { key }), 200);
+        const again = t.answered(await t.post(notes, { ...body, idempotencyKey: key }), 200);
+        t.is(again.text, first.text, "the receipt");
+        t.is(again.headers["idempotent-replayed"], "true", "idempotent-replayed");
+        t.answered(await t.post(notes, { ...body, idempotencyKey: key }, { key }), 200);
+      },
+    ),
+    check("[I7] Header and body with two different keys: 400 idempotency_key_mismatch.", async (t) => {
       const body = { id: t.id(), data: {}, idempotencyKey: t.id() };
       t.refused(await t.post(notes, body, { key: t.id() }), "idempotency_key_mismatch");
     }),
-    check("Favorite: a create without an id makes one, and the receipt's id names it.", async (t) => {
-      const answer = await t.post(favorites, { data: {} });
-      t.answered(answer, 200, { status: "confirmed", id: someText });
-      const { id } = receiptOf(answer);
-      t.answered(await t.get(`${favorites}/${id}`), 200, { id: someText, data: { id: String(id) } });
-    }),
-    check("Favorite: a batch makes an id where a create has none, and its receipt's id names the first.", async (t) => {
-      const create = { action: "create", model: FAVORITE, data: {} };
+    check("[C11] Favorite: a create without an id makes one, and the receipt's id names it.", async (t) => {
       const key = t.id();
-      const answer = await t.post("/v1/commits", { operations: [create] }, { key });
-      t.answered(answer, 200, { status: "confirmed", id: someText });
+      const answer = t.answered(await t.post(favorites, { data: {} }, { key }), 200, {
+        status: "confirmed",
+        id: /^fav_[0-9A-Za-z]{24}$/,
+      });
       const { id } = receiptOf(answer);
       t.answered(await t.get(`${favorites}/${id}`), 200, { id: someText, data: { id: String(id) } });
-      t.is((await t.post("/v1/commits", { operations: [create] }, { key })).text, answer.text, "the receipt");
+      t.is((await t.post(favorites, { data: {} }, { key })).text, answer.text, "the receipt of the same key");
+      t.answered(await t.post(favorites, { id: null, data: {} }), 200, { status: "confirmed", id: /^fav_/ });
     }),
-    check("Favorite: an update without data is a confirmed no-op.", async (t) => {
+    check(
+      "[C11] Favorite: creates of a batch may have none, and the receipt's id names the first that was made.",
+      async (t) => {
+        const make = (recordId: string, more: object = {}) => ({
+          ...{ action: "create", model: FAVORITE, data: { recordId } },
+          ...more,
+        });
+        const made = async (recordId: string) => idsOf(await t.get(`${favorites}?filter[recordId]=${recordId}`));
+        const [a, b, c, d, key] = [t.id(), t.id(), t.id(), t.id(), t.id()];
+        const operations = [make(t.id(), { id: t.id() }), make(a, { id: null }), make(b)];
+        const answer = await t.post("/v1/commits", { operations }, { key });
+        t.answered(answer, 200, { status: "confirmed", ops: 3, id: /^fav_[0-9A-Za-z]{24}$/ });
+        t.is(await made(a), [receiptOf(answer).id], "what was made first");
+        t.fits(await made(b), [/^fav_/], "what was made second");
+        t.is((await t.post("/v1/commits", { operations }, { key })).text, answer.text, "the receipt of the same key");
+        t.is((await made(b)).length, 1, "what the same key made");
+        // An operation's own key stands for what was asked; what is not made again is not named.
+        const keyed = [make(c, { idempotencyKey: t.id() })];
+        const once = t.answered(await t.commit(keyed), 200, { id: /^fav_/ });
+        t.answered(await t.commit(keyed), 200, { status: "confirmed", id: absent });
+        t.is(await made(c), [receiptOf(once).id], "what the operation's key made");
+        const bulk = await t.post("/v1/commits/bulk", { commits: [{ clientTxId: t.id(), operations: [make(d)] }] });
+        t.is(await made(d), [rowsOf(bulk)[0]?.id], "what was made in a bulk");
+      },
+    ),
+    check("[C11] No other operation may lack its id.", async (t) => {
+      for (const operation of [
+        { action: "create", model: NOTE, data: {} },
+        { action: "update", model: FAVORITE, data: {} },
+        { action: "delete", model: FAVORITE },
+      ])
+        t.refused(await t.commit([operation]), "missing_field", { param: "operations[0].id" });
+      t.refused(await t.post(notes, { id: null, data: {} }), "missing_field", { param: "id" });
+    }),
+    check("[C10] Favorites without ids count in a bulk as all operations do.", async (t) => {
+      const operations = Array.from({ length: 100 }, () => ({ action: "create", model: FAVORITE, data: {} }));
+      const commits = Array.from({ length: 11 }, () => ({ clientTxId: t.id(), operations }));
+      t.refused(await t.post("/v1/commits/bulk", { commits }), "too_many_operations", { param: "commits" });
+    }),
+    check("[C6] [C11] Favorite: an update without data is a confirmed no-op.", async (t) => {
       const id = t.id();
       const created = t.answered(await t.post(favorites, { id, data: {} }), 200, { lastSyncId: atLeast(1) });
-      t.answered(await t.patch(`${favorites}/${id}`, {}), 200, {
-        status: "confirmed",
-        success: true,
-        missingIds: absent,
-      });
+      for (const json of [{}, { data: null }, { data: {} }])
+        t.answered(await t.patch(`${favorites}/${id}`, json), 200, {
+          status: "confirmed",
+          success: true,
+          missingIds: absent,
+        });
       t.is((await t.entries(receiptOf(created).lastSyncId, [id])).length, 0, "entries after the create");
     }),
     check("Favorite: the body's id is null or the path's, else 400 id_mismatch.", async (t) => {

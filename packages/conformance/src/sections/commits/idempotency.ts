@@ -11,7 +11,7 @@ export const section: SuiteSection = {
   title: "Idempotency",
   cases: [
     check(
-      "The same key with the same body is answered with the same receipt byte for byte, and idempotent-replayed: true.",
+      "[I1] The same key with the same body is answered with the same receipt byte for byte, and idempotent-replayed: true.",
       async (t) => {
         const [body, key] = [{ id: t.id(), data: { title: "once" } }, t.id()];
         const first = t.answered(await t.post(notes, body, { key }), 200, { status: "confirmed" });
@@ -22,7 +22,7 @@ export const section: SuiteSection = {
         t.is((await t.entries(positionOf(first) - 1, [body.id])).length, 1, "entries");
       },
     ),
-    check("So it is for updates, deletes, archives and batches.", async (t) => {
+    check("[I1] So it is for updates, deletes, archives and batches.", async (t) => {
       const { id, path, at } = await t.note();
       const twice = async (send: (key: string) => ReturnType<typeof t.post>) => {
         const key = t.id();
@@ -38,16 +38,19 @@ export const section: SuiteSection = {
       const verbs = (await t.entries(at, [id])).map(({ verb }) => verb);
       t.is(verbs, ["updated", "archived", "unarchived", "updated", "deleted"], "the verbs in the log");
     }),
-    check("A replay is the receipt of then, also after the record went on.", async (t) => {
+    check("[I1] A replay is the receipt of then, also after the record went on.", async (t) => {
       const { id, path } = await t.note();
       const key = t.id();
       const first = t.answered(await t.patch(path, { data: { title: "a" } }, { key }), 200);
       t.answered(await t.patch(path, { data: { title: "b" } }), 200);
       t.is((await t.patch(path, { data: { title: "a" } }, { key })).text, first.text, "the receipt");
       t.answered(await t.get(path), 200, { id, data: { title: "b" } });
+      t.answered(await t.remove(path), 200);
+      t.is((await t.patch(path, { data: { title: "a" } }, { key })).text, first.text, "the receipt after a delete");
+      t.refused(await t.get(path), "record_not_found");
     }),
     check(
-      "A hundred at once with one key: one log entry, and a hundred receipts that are the same to the byte.",
+      "[I1] A hundred at once with one key: one log entry, and a hundred receipts that are the same to the byte.",
       async (t) => {
         const [body, key] = [{ id: t.id(), data: { title: "once" } }, t.id()];
         const answers = await Promise.all(Array.from({ length: 100 }, () => t.post(notes, body, { key })));
@@ -62,14 +65,14 @@ export const section: SuiteSection = {
         t.is((await t.entries(positionOf(answers[0] as never) - 1, [body.id])).length, 1, "entries");
       },
     ),
-    check("The same key with another body is 409 idempotency_conflict, and nothing is written.", async (t) => {
+    check("[I2] The same key with another body is 409 idempotency_conflict, and nothing is written.", async (t) => {
       const [id, key] = [t.id(), t.id()];
       t.answered(await t.post(notes, { id, data: { title: "one" } }, { key }), 200);
       t.refused(await t.post(notes, { id, data: { title: "two" } }, { key }), "idempotency_conflict");
       t.refused(await t.post(notes, { id: t.id(), data: { title: "one" } }, { key }), "idempotency_conflict");
       t.answered(await t.get(`${notes}/${id}`), 200, { data: { title: "one" } });
     }),
-    check("The same key at another endpoint, or on another record, is 409 idempotency_conflict.", async (t) => {
+    check("[I2] The same key at another endpoint, or on another record, is 409 idempotency_conflict.", async (t) => {
       const [a, b, key] = [await t.note(), await t.note(), t.id()];
       t.answered(await t.post(`${a.path}/archive`, undefined, { key }), 200);
       t.refused(await t.post(`${b.path}/archive`, undefined, { key }), "idempotency_conflict");
@@ -78,7 +81,7 @@ export const section: SuiteSection = {
       t.refused(await t.commit([{ action: "archive", model: NOTE, id: a.id }], {}, { key }), "idempotency_conflict");
     }),
     check(
-      "Bodies are compared by what they ask: order of keys, aliases, nulls and the key itself do not count.",
+      "[I8] Bodies are compared by what they ask: order of keys, aliases, nulls and the key itself do not count.",
       async (t) => {
         const { path, at } = await t.note();
         const key = t.id();
@@ -96,9 +99,11 @@ export const section: SuiteSection = {
           idempotencyKey: key,
         };
         t.is((await t.patch(path, again)).text, first.text, "the receipt");
+        const bytes = `{ "readAt":${at}.0, "data": { "order":1e0, "title":"\\u0061" }, "onStale":"force" }`;
+        t.is((await t.ask("PATCH", path, { bytes, key })).text, first.text, "the receipt of another spelling");
       },
     ),
-    check("What was refused is not remembered: the same key may carry the corrected body.", async (t) => {
+    check("[I4] What was refused is not remembered: the same key may carry the corrected body.", async (t) => {
       const [id, key] = [t.id(), t.id()];
       t.refused(await t.post(notes, { id, data: { colour: 1 } }, { key }), "unknown_field");
       t.answered(await t.post(notes, { id, data: { title: "right" } }, { key }), 200, { status: "confirmed" });
@@ -106,10 +111,12 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const stale = t.id();
       t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at }, { key: stale }), "stale_context");
-      t.answered(await t.patch(path, { data: { title: "mine" } }, { key: stale }), 200, { status: "confirmed" });
+      t.refused(await t.patch(path, { data: { title: "mine" }, claim: "c1" }, { key: stale }), "claim_lost");
+      const done = t.answered(await t.patch(path, { data: { title: "mine" } }, { key: stale }), 200);
+      t.is(done.headers[REPLAYED], undefined, "idempotent-replayed");
     }),
     check(
-      "What was held is remembered: the same key is answered with the held receipt, though the record could now be written.",
+      "[I4] What was held is remembered: the same key is answered with the held receipt, though the record could now be written.",
       async (t) => {
         const { path, at } = await t.note();
         const [key, body] = [t.id(), { data: { title: "mine" }, readAt: at, onStale: "notify" }];
@@ -121,7 +128,7 @@ export const section: SuiteSection = {
         t.is([again.headers[REPLAYED], again.headers["holdfast-held"]], ["true", "true"], "the headers");
       },
     ),
-    check("Without a key the clientTxId serves as one.", async (t) => {
+    check("[I5] Without a key the clientTxId serves as one.", async (t) => {
       const body = { id: t.id(), data: { title: "once" }, clientTxId: t.id() };
       const first = t.answered(await t.post(notes, body), 200);
       const again = t.answered(await t.post(notes, body), 200);
@@ -129,57 +136,63 @@ export const section: SuiteSection = {
       t.refused(await t.post(notes, { ...body, data: { title: "two" } }), "idempotency_conflict");
     }),
     check(
-      "A clientTxId is unique for its participant: used again under another key it is 409 idempotency_conflict.",
+      "[I5] A clientTxId is unique for its participant: used again under another key it is 409 idempotency_conflict.",
       async (t) => {
         const clientTxId = t.id();
         t.answered(await t.post(notes, { id: t.id(), data: {}, clientTxId }, { key: t.id() }), 200);
         const another = { id: t.id(), data: {}, clientTxId };
-        t.refused(await t.post(notes, another, { key: t.id() }), "idempotency_conflict");
+        t.refused(await t.post(notes, another, { key: t.id() }), "idempotency_conflict", { param: "clientTxId" });
         t.refused(await t.get(`${notes}/${another.id}`), "record_not_found");
       },
     ),
-    check("An operation's own key: the same operation again is skipped and counted, another is 409.", async (t) => {
-      const [first, second] = [t.id(), t.id()];
-      const operation = { action: "create", model: NOTE, id: first, data: { title: "once" }, idempotencyKey: t.id() };
-      const other = { action: "create", model: NOTE, id: second, data: {} };
-      const made = t.answered(await t.commit([operation]), 200, { ops: 1 });
-      t.answered(await t.commit([operation, other]), 200, { status: "confirmed", ops: 2, lastSyncId: atLeast(1) });
-      t.is((await t.entries(positionOf(made) - 1, [first])).length, 1, "entries of the first record");
-      t.answered(await t.get(`${notes}/${second}`), 200);
-      const changed = { ...operation, data: { title: "changed" } };
-      t.refused(await t.commit([changed]), "idempotency_conflict", { param: /^operations\[0\]/ });
-    }),
-    check("An operation's key that was used is skipped also after the record was changed or deleted.", async (t) => {
-      const { id, path } = await t.note({ title: "one" });
-      const operation = { action: "update", model: NOTE, id, data: { title: "two" }, idempotencyKey: t.id() };
-      t.answered(await t.commit([operation]), 200);
-      t.answered(await t.patch(path, { data: { title: "three" } }), 200);
-      t.answered(await t.commit([operation]), 200, { status: "confirmed", ops: 1 });
-      t.answered(await t.get(path), 200, { data: { title: "three" } });
-    }),
-    check("An operation's keys and a commit's keys are different name spaces.", async (t) => {
+    check(
+      "[I6] An operation's own key: the same operation again is skipped and counted, another is 409.",
+      async (t) => {
+        const [first, second] = [t.id(), t.id()];
+        const operation = { action: "create", model: NOTE, id: first, data: { title: "once" }, idempotencyKey: t.id() };
+        const other = { action: "create", model: NOTE, id: second, data: {} };
+        const made = t.answered(await t.commit([operation]), 200, { ops: 1 });
+        t.answered(await t.commit([operation, other]), 200, { status: "confirmed", ops: 2, lastSyncId: atLeast(1) });
+        t.is((await t.entries(positionOf(made) - 1, [first])).length, 1, "entries of the first record");
+        t.answered(await t.get(`${notes}/${second}`), 200);
+        const changed = { ...operation, data: { title: "changed" } };
+        t.refused(await t.commit([changed]), "idempotency_conflict", { param: /^operations\[0\]/ });
+      },
+    ),
+    check(
+      "[I6] An operation's key that was used is skipped also after the record was changed or deleted.",
+      async (t) => {
+        const { id, path } = await t.note({ title: "one" });
+        const operation = { action: "update", model: NOTE, id, data: { title: "two" }, idempotencyKey: t.id() };
+        t.answered(await t.commit([operation]), 200);
+        t.answered(await t.patch(path, { data: { title: "three" } }), 200);
+        t.answered(await t.commit([operation]), 200, { status: "confirmed", ops: 1 });
+        t.answered(await t.get(path), 200, { data: { title: "three" } });
+      },
+    ),
+    check("[I6] An operation's keys and a commit's keys are different name spaces.", async (t) => {
       const key = t.id();
       const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {} });
       t.answered(await t.commit([{ ...create(), idempotencyKey: key }]), 200, { status: "confirmed" });
       t.answered(await t.commit([create()], {}, { key }), 200, { status: "confirmed" });
     }),
     ...checkEach(
-      ["", "a b", "\u00e9", "x".repeat(256), '""'],
+      ["", " ", "a b", "\u00e9", "x".repeat(256), '""'],
       (key) =>
-        `${JSON.stringify(key.length > 20 ? `${key.length} characters` : key)} is no key: 400 invalid_idempotency_key.`,
+        `[I7] ${JSON.stringify(key.length > 20 ? `${key.length} characters` : key)} is no key: 400 invalid_idempotency_key.`,
       async ({ post, id, refused }, key) =>
         refused(
           await post(notes, { id: id(), data: {} }, { headers: { "idempotency-key": key } }),
           "invalid_idempotency_key",
         ),
     ),
-    check("A key in double quotes is what is between them; 255 characters are a key.", async (t) => {
+    check("[I7] A key in double quotes is what is between them; 255 characters are a key.", async (t) => {
       const [body, key] = [{ id: t.id(), data: {} }, t.id()];
       const first = t.answered(await t.post(notes, body, { headers: { "idempotency-key": `"${key}"` } }), 200);
       t.is((await t.post(notes, body, { key })).text, first.text, "the receipt");
       t.answered(await t.post(notes, { id: t.id(), data: {} }, { key: t.id().padEnd(255, "!") }), 200);
     }),
-    check("Two Idempotency-Key headers are 400 invalid_idempotency_key.", async (t) => {
+    check("[I7] Two Idempotency-Key headers are 400 invalid_idempotency_key.", async (t) => {
       const body = JSON.stringify({ id: t.id(), data: {} });
       const lines = [
         `POST ${notes} HTTP/1.1`,
@@ -195,20 +208,21 @@ export const section: SuiteSection = {
       t.fits(text, /^HTTP\/1\.1 400 /, "the first line");
       t.fits(text, /"invalid_idempotency_key"/, "the body");
     }),
-    check("Keys belong to their participant: another one may use the same.", async (t) => {
+    check("[I3] Keys belong to their participant: another one may use the same.", async (t) => {
       const { group, deckId } = t.deck();
       const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });
       const [key, ids] = [t.id(), [t.id(), t.id()]];
       t.answered(await t.post(notes, { id: ids[0], data: { deckId } }, { key }), 200);
       t.answered(await t.post(notes, { id: ids[1], data: { deckId } }, { key, token }), 200, { status: "confirmed" });
     }),
-    check("Keys belong to their organization: another one may use the same.", async (t) => {
+    check("[I3] Keys belong to their organization and environment: another one may use the same.", async (t) => {
       const other = await t.freshTenant();
       const [key, id] = [t.id(), t.id()];
       t.answered(await t.post(notes, { id, data: { title: "ours" } }, { key }), 200);
-      t.answered(await t.post(notes, { id, data: { title: "theirs" } }, { key, token: other.key }), 200, {
-        status: "confirmed",
-      });
+      for (const token of [other.key, t.otherKey()])
+        t.answered(await t.post(notes, { id, data: { title: "theirs" } }, { key, token }), 200, {
+          status: "confirmed",
+        });
     }),
   ],
 };

@@ -6,7 +6,7 @@ const notes = `/v1/models/${NOTE}`;
 export const section: SuiteSection = {
   title: "Ids and model names",
   cases: [
-    check("An id may have 255 of A-Z a-z 0-9 . _ : ~ -, and is addressed as it is.", async (t) => {
+    check("[H8] An id may have 255 of A-Z a-z 0-9 . _ : ~ -, and is addressed as it is.", async (t) => {
       const start = `${t.id()}AZaz09._:~-`;
       const id = start + "x".repeat(255 - start.length);
       t.answered(await t.post(notes, { id, data: { title: "long" } }), 200, { status: "confirmed" });
@@ -14,13 +14,20 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ["", "a b", "a/b", "a?b", "a#b", "a'b", "a\\b", "a%b", "ä", "🙂", ".", "..", "a\nb", "x".repeat(256)],
-      (id) => `${JSON.stringify(id.length > 20 ? `${id.length} characters` : id)} is no id: 400 invalid_id.`,
+      (id) => `[H8] ${JSON.stringify(id.length > 20 ? `${id.length} characters` : id)} is no id: 400 invalid_id.`,
       async ({ post, refused }, id) => refused(await post(notes, { id, data: {} }), "invalid_id", { param: "id" }),
     ),
-    check("An id in a path has the same grammar.", async (t) => {
-      for (const id of ["a%20b", "a%2Fb", "%C3%A4", "x".repeat(256)])
-        t.refused(await t.get(`${notes}/${id}`), "invalid_id");
-    }),
+    ...checkEach(
+      ["a%20b", "a%2Fb", "a%22", "a%27", "%5C", "a%3Fb", "a%23b", "%C3%A4", "%F0%9F%98%80", "a%00", "x".repeat(256)],
+      (id) => `[H8] An id in a path has the same grammar: ${id.slice(0, 20)} is 400 invalid_id.`,
+      async (t, id) => {
+        const path = `${notes}/${id}`;
+        t.refused(await t.get(path), "invalid_id");
+        t.refused(await t.patch(path, { data: { title: "x" } }), "invalid_id");
+        t.refused(await t.remove(path), "invalid_id");
+        t.refused(await t.post(`${path}/archive`), "invalid_id");
+      },
+    ),
     check("An escaped id in a path is the id that it spells.", async (t) => {
       const { id } = await t.note();
       const escaped = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
@@ -37,7 +44,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { model: NOTE, data: { title: "note" } });
       t.answered(await t.get(`/v1/models/${WHOLE}/${id}`), 200, { model: WHOLE, data: { left: "whole" } });
     }),
-    check("A model is matched whatever the case of its name, and told by its declared name.", async (t) => {
+    check("[M1] A model is matched whatever the case of its name, and told by its declared name.", async (t) => {
       const id = t.id();
       const [lower, upper] = [`/v1/models/${NOTE.toLowerCase()}`, `/v1/models/${NOTE.toUpperCase()}`];
       const created = await t.post(lower, { id, data: { title: "x" } });

@@ -16,20 +16,20 @@ async function under(t: Kit, ...reads: readonly object[]) {
 export const section: SuiteSection = {
   title: "Premises of a batch (reads)",
   cases: [
-    check("A premise on a record that has not moved lets the batch through.", async (t) => {
+    check("[S10] A premise on a record that has not moved lets the batch through.", async (t) => {
       const { id, at } = await t.note();
       const { answer, path } = await under(t, { model: NOTE, id, readAt: at });
       t.answered(answer, 200, { status: "confirmed" });
       t.answered(await t.get(path), 200);
     }),
-    check("A premise on a record that moved refuses the whole batch: 409 stale_context.", async (t) => {
+    check("[S10] A premise on a record that moved refuses the whole batch: 409 stale_context.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const { answer, path: made } = await under(t, { model: NOTE, id, readAt: at });
       t.refused(answer, "stale_context", { param: /^reads\[0\]/ });
       t.refused(await t.get(made), "record_not_found");
     }),
-    check("A premise with fields looks at those alone.", async (t) => {
+    check("[S10] A premise with fields looks at those alone.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const read = { model: NOTE, id, readAt: at };
@@ -42,7 +42,7 @@ export const section: SuiteSection = {
       t.refused((await under(t, { model: NOTE, id, readAt: at, fields: ["body"] })).answer, "stale_context");
     }),
     check(
-      "A premise on a group moves with anything in it: a create, an update, a delete, a record that leaves.",
+      "[S10] [S11] A premise on a group moves with anything in it: a create, an update, a delete, a record that leaves.",
       async (t) => {
         const first = await t.note();
         const { deckId, group } = first;
@@ -68,6 +68,8 @@ export const section: SuiteSection = {
         await expectMoved("a delete");
         t.answered(await t.patch(first.path, { data: { deckId: t.id() } }), 200);
         await expectMoved("a record that left");
+        const whole = `org:${await t.organization()}`;
+        t.refused((await under(t, { group: whole, readAt: first.at })).answer, "stale_context");
       },
     ),
     check("A premise on a group that is empty holds.", async (t) => {
@@ -79,7 +81,7 @@ export const section: SuiteSection = {
       await t.note();
       t.answered((await under(t, { group, readAt: at })).answer, 200, { status: "confirmed" });
     }),
-    check("onStale notify of a premise holds the whole batch and tells what moved.", async (t) => {
+    check("[S9] [S10] onStale notify of a premise holds the whole batch and tells what moved.", async (t) => {
       const { id, path, at } = await t.note();
       const theirs = t.answered(await t.patch(path, { data: { title: "theirs", order: 2 } }), 200);
       const read = { model: NOTE, id, readAt: at, fields: ["title"], onStale: "notify" };
@@ -102,7 +104,7 @@ export const section: SuiteSection = {
       t.is(answer.headers["holdfast-held"], "true", "holdfast-held");
       t.refused(await t.get(made), "record_not_found");
     }),
-    check("onStale overwrite of a premise lets the batch through.", async (t) => {
+    check("[S9] [S10] onStale overwrite of a premise lets the batch through.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const { answer } = await under(t, { model: NOTE, id, readAt: at, onStale: "overwrite" });
@@ -135,7 +137,7 @@ export const section: SuiteSection = {
       t.refused(answer, "stale_context", { param: /^reads\[1\]/ });
       t.is(noticesOf(answer).length, 0, "notices of a refusal");
     }),
-    check("A client's own entries do not move its premises.", async (t) => {
+    check("[S7] A client's own entries do not move its premises.", async (t) => {
       const { id, path, group, at } = await t.note();
       const clientId = `dev_${t.id()}`;
       t.answered(await t.patch(path, { data: { title: "mine" }, clientId }), 200);
@@ -151,9 +153,12 @@ export const section: SuiteSection = {
         );
       }
     }),
-    check("A premise names a record or a group, and its readAt; else it is 400.", async (t) => {
+    check("[H4] A premise names a record or a group, and its readAt; else it is 400.", async (t) => {
       const { id, group, at } = await t.note();
       for (const [read, param] of [
+        [{ model: NOTE, id, group, readAt: at }, "reads[0].group"],
+        [{ group, fields: ["title"], readAt: at }, "reads[0].fields"],
+        [{ model: NOTE, id: "a b", readAt: at }, "reads[0].id"],
         [{ model: NOTE, readAt: at }, /^reads\[0\]/],
         [{ id, readAt: at }, /^reads\[0\]/],
         [{ model: NOTE, id }, /^reads\[0\]\.readAt$/],

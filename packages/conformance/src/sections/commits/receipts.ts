@@ -54,7 +54,7 @@ export const section: SuiteSection = {
       t.that(receiptOf(a).clientTxId !== receiptOf(b).clientTxId, "two different names");
       t.that(receiptOf(a).serverTxId !== receiptOf(b).serverTxId, "two different serverTxIds");
     }),
-    check("A clientTxId is 1 to 255 visible ASCII characters, else 400.", async (t) => {
+    check("[I7] A clientTxId is 1 to 255 visible ASCII characters, else 400.", async (t) => {
       for (const clientTxId of ["", "a b", "ä", "a\n", "x".repeat(256)])
         t.answered(await t.post(notes, { id: t.id(), data: {}, clientTxId }), 400, { param: "clientTxId" });
       const longest = `${t.id()}!~`.padEnd(255, "x");
@@ -88,22 +88,25 @@ export const section: SuiteSection = {
       const update = { action: "update", model: NOTE, id, data: { title: "same" } };
       t.answered(await t.commit([update, update, { action: "delete", model: NOTE, id: t.id() }]), 200, { ops: 3 });
     }),
-    check("A refused write is answered with the error envelope, which carries the rejected receipt.", async (t) => {
-      const clientTxId = t.id();
-      const answer = await t.post(notes, { id: t.id(), data: { colour: 1 }, clientTxId });
-      t.refused(answer, "unknown_field", {
-        param: "data.colour",
-        body: {
-          receipt: {
-            object: "commit_receipt",
-            clientTxId,
-            serverTxId: /^stx_/,
-            success: false,
-            status: "rejected",
-            error: { code: "unknown_field", message: someText, field: oneOf("data.colour", "colour") },
+    check(
+      "[H1] A refused write is answered with the error envelope, which carries the rejected receipt.",
+      async (t) => {
+        const clientTxId = t.id();
+        const answer = await t.post(notes, { id: t.id(), data: { colour: 1 }, clientTxId });
+        t.refused(answer, "unknown_field", {
+          param: "data.colour",
+          body: {
+            receipt: {
+              object: "commit_receipt",
+              clientTxId,
+              serverTxId: /^stx_/,
+              success: false,
+              status: "rejected",
+              error: { code: "unknown_field", message: someText, field: oneOf("data.colour", "colour") },
+            },
           },
-        },
-      });
-    }),
+        });
+      },
+    ),
   ],
 };

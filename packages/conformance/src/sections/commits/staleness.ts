@@ -14,12 +14,12 @@ async function moved(t: Kit, theirs: object = { title: "theirs" }): Promise<Made
 export const section: SuiteSection = {
   title: "Stale writes",
   cases: [
-    check("Without readAt nothing is stale.", async (t) => {
+    check("[S1] Without readAt nothing is stale.", async (t) => {
       const { path } = await moved(t);
       t.answered(await t.patch(path, { data: { title: "mine" } }), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { data: { title: "mine" } });
     }),
-    check("A readAt beyond the head is 400 read_at_in_future.", async (t) => {
+    check("[S1] A readAt beyond the head is 400 read_at_in_future.", async (t) => {
       const { id, path } = await t.note();
       const readAt = 2 ** 52;
       t.refused(await t.patch(path, { data: { title: "x" }, readAt }), "read_at_in_future");
@@ -27,12 +27,12 @@ export const section: SuiteSection = {
       const other = { action: "create", model: NOTE, id: t.id(), data: {} };
       t.refused(await t.commit([other], { reads: [{ model: NOTE, id, readAt }] }), "read_at_in_future");
     }),
-    check("A write based on the newest position is fresh.", async (t) => {
+    check("[S2] A write based on the newest position is fresh.", async (t) => {
       const { path, now } = await moved(t);
       t.answered(await t.patch(path, { data: { title: "mine" }, readAt: now }), 200, { status: "confirmed" });
     }),
     check(
-      "A newer entry that touched a written field makes the write stale: 409 stale_context, and nothing is written.",
+      "[S2] A newer entry that touched a written field makes the write stale: 409 stale_context, and nothing is written.",
       async (t) => {
         const { id, path, at, now } = await moved(t);
         t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at }), "stale_context", {
@@ -47,18 +47,18 @@ export const section: SuiteSection = {
       for (const onStale of ["reject", null])
         t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at, onStale }), "stale_context");
     }),
-    check("A newer entry that touched other fields does not make the write stale.", async (t) => {
+    check("[S2] A newer entry that touched other fields does not make the write stale.", async (t) => {
       const { path, at } = await moved(t, { body: "theirs" });
       t.answered(await t.patch(path, { data: { title: "mine" }, readAt: at }), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { data: { title: "mine", body: "theirs" } });
     }),
-    check("A field whose present value is the written one does not conflict.", async (t) => {
+    check("[S3] A field whose present value is the written one does not conflict.", async (t) => {
       const { path, at } = await moved(t, { title: "same", body: "theirs" });
       const answer = await t.patch(path, { data: { title: "same", order: 4 }, readAt: at });
       t.answered(answer, 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { data: { title: "same", body: "theirs", order: 4 } });
     }),
-    check('In a model with conflict "record" any newer entry makes a write stale.', async (t) => {
+    check('[S4] In a model with conflict "record" any newer entry makes a write stale.', async (t) => {
       const id = t.id();
       const path = `/v1/models/${WHOLE}/${id}`;
       const created = t.answered(await t.post(`/v1/models/${WHOLE}`, { id, data: { left: "l", right: "r" } }), 200);
@@ -70,7 +70,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ["archive", "unarchive", "delete"],
-      (action) => `A newer entry of any field makes ${action} stale.`,
+      (action) => `[S5] A newer entry of any field makes ${action} stale.`,
       async (t, action) => {
         const { path, at } = await t.note();
         if (action === "unarchive") t.answered(await t.post(`${path}/archive`), 200);
@@ -85,26 +85,29 @@ export const section: SuiteSection = {
         t.answered(await write({ onStale: "overwrite" }), 200, { status: "confirmed", missingIds: absent });
       },
     ),
-    check("A newer archive or unarchive makes every update stale.", async (t) => {
+    check("[S2] A newer archive or unarchive makes every update stale.", async (t) => {
       const { path, at } = await t.note();
       const archived = t.answered(await t.post(`${path}/archive`), 200);
       t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at }), "stale_context");
       t.answered(await t.post(`${path}/unarchive`), 200);
       t.refused(await t.patch(path, { data: { title: "mine" }, readAt: positionOf(archived) }), "stale_context");
     }),
-    check("An update or an archive of a record that was deleted after readAt is stale, not missing.", async (t) => {
-      const { id, path, at } = await t.note();
-      t.answered(await t.remove(path), 200);
-      t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at }), "stale_context");
-      t.refused(await t.post(`${path}/archive`, { readAt: at }), "stale_context");
-      const held = await t.patch(path, { data: { title: "mine" }, readAt: at, onStale: "notify" });
-      t.answered(held, 200, {
-        status: "rejected",
-        notifications: [{ id, currentValues: exactly({}), conflictingFields: ["title"] }],
-      });
-      t.answered(await t.patch(path, { data: { title: "mine" } }), 200, { missingIds: [id] });
-    }),
-    check("A delete of what is gone is never stale.", async (t) => {
+    check(
+      "[S6] An update or an archive of a record that was deleted after readAt is stale, not missing.",
+      async (t) => {
+        const { id, path, at } = await t.note();
+        t.answered(await t.remove(path), 200);
+        t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at }), "stale_context");
+        t.refused(await t.post(`${path}/archive`, { readAt: at }), "stale_context");
+        const held = await t.patch(path, { data: { title: "mine" }, readAt: at, onStale: "notify" });
+        t.answered(held, 200, {
+          status: "rejected",
+          notifications: [{ id, currentValues: exactly({}), conflictingFields: ["title"] }],
+        });
+        t.answered(await t.patch(path, { data: { title: "mine" } }), 200, { missingIds: [id] });
+      },
+    ),
+    check("[S5] A delete of what is gone is never stale.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.remove(path), 200);
       t.answered(await t.remove(path, { json: { readAt: at } }), 200, { status: "confirmed", missingIds: [id] });
@@ -115,14 +118,14 @@ export const section: SuiteSection = {
       t.answered(await t.post(`/v1/models/${NOTE}`, { id, data: { title: "again" } }), 200);
       t.refused(await t.patch(path, { data: { order: 5 }, readAt: at }), "stale_context");
     }),
-    check("overwrite writes over what moved, and the other fields stay.", async (t) => {
+    check("[S9] overwrite writes over what moved, and the other fields stay.", async (t) => {
       const { path, at } = await moved(t, { title: "theirs", body: "theirs" });
       const write = { data: { title: "mine" }, readAt: at, onStale: "overwrite" };
       t.answered(await t.patch(path, write), 200, { status: "confirmed", success: true, notifications: absent });
       t.answered(await t.get(path), 200, { data: { title: "mine", body: "theirs" } });
     }),
     check(
-      "notify holds: 200 with holdfast-held, a rejected receipt with error stale_context, and nothing is written.",
+      "[S9] notify holds: 200 with holdfast-held, a rejected receipt with error stale_context, and nothing is written.",
       async (t) => {
         const { id, path, at, now } = await moved(t);
         const held = await t.patch(path, { data: { title: "mine", order: 2 }, readAt: at, onStale: "notify" });
@@ -145,30 +148,33 @@ export const section: SuiteSection = {
       t.answered(answer, 200, { status: "confirmed", notifications: absent, error: absent });
       t.is(answer.headers["holdfast-held"], undefined, "holdfast-held");
     }),
-    check("A notice tells the model, the record, who wrote, what collides and what stands there now.", async (t) => {
-      const { id, path, at } = await moved(t, { title: "theirs", body: "theirs too" });
-      const newest = t.answered(await t.patch(path, { data: { title: "theirs again" } }), 200);
-      const held = await t.patch(path, {
-        data: { title: "mine", body: "mine", order: 1 },
-        readAt: at,
-        onStale: "notify",
-      });
-      t.answered(held, 200, {
-        notifications: [
-          {
-            object: "stale_notification",
-            model: NOTE,
-            id,
-            writtenBy: /^system:.+/,
-            group: oneOf(absent, null),
-            readAt: at,
-            observedSyncId: positionOf(newest),
-            conflictingFields: sameSet("title", "body"),
-            currentValues: exactly({ title: "theirs again", body: "theirs too" }),
-          },
-        ],
-      });
-    }),
+    check(
+      "[S12] A notice tells the model, the record, who wrote, what collides and what stands there now.",
+      async (t) => {
+        const { id, path, at } = await moved(t, { title: "theirs", body: "theirs too" });
+        const newest = t.answered(await t.patch(path, { data: { title: "theirs again" } }), 200);
+        const held = await t.patch(path, {
+          data: { title: "mine", body: "mine", order: 1 },
+          readAt: at,
+          onStale: "notify",
+        });
+        t.answered(held, 200, {
+          notifications: [
+            {
+              object: "stale_notification",
+              model: NOTE,
+              id,
+              writtenBy: /^system:.+/,
+              group: oneOf(absent, null),
+              readAt: at,
+              observedSyncId: positionOf(newest),
+              conflictingFields: sameSet("title", "body"),
+              currentValues: exactly({ title: "theirs again", body: "theirs too" }),
+            },
+          ],
+        });
+      },
+    ),
     check("The notice of a delete or an archive carries the changed fields and the whole row.", async (t) => {
       const { id, path, at, deckId } = await moved(t);
       const row = exactly({ id, deckId, title: "theirs", body: "one", order: 0 });
@@ -196,19 +202,22 @@ export const section: SuiteSection = {
         "the records of the notices",
       );
     }),
-    check("A client does not conflict with itself: its own entries with the same clientId do not count.", async (t) => {
-      const { path, at } = await t.note();
-      const clientId = `dev_${t.id()}`;
-      t.answered(await t.patch(path, { data: { title: "first" }, readAt: at, clientId }), 200);
-      t.answered(await t.patch(path, { data: { title: "second" }, readAt: at, clientId }), 200, {
-        status: "confirmed",
-      });
-      t.answered(await t.remove(path, { json: { readAt: at, clientId } }), 200, {
-        status: "confirmed",
-        missingIds: absent,
-      });
-    }),
-    check("Another clientId, or none, is somebody else.", async (t) => {
+    check(
+      "[S7] A client does not conflict with itself: its own entries with the same clientId do not count.",
+      async (t) => {
+        const { path, at } = await t.note();
+        const clientId = `dev_${t.id()}`;
+        t.answered(await t.patch(path, { data: { title: "first" }, readAt: at, clientId }), 200);
+        t.answered(await t.patch(path, { data: { title: "second" }, readAt: at, clientId }), 200, {
+          status: "confirmed",
+        });
+        t.answered(await t.remove(path, { json: { readAt: at, clientId } }), 200, {
+          status: "confirmed",
+          missingIds: absent,
+        });
+      },
+    ),
+    check("[S7] Another clientId, or none, is somebody else.", async (t) => {
       const { path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "first" }, clientId: "conf_a" }), 200);
       t.refused(await t.patch(path, { data: { title: "second" }, readAt: at, clientId: "conf_b" }), "stale_context");
@@ -216,7 +225,7 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { data: { title: "third" } }), 200);
       t.refused(await t.patch(path, { data: { title: "fourth" }, readAt: at, clientId: "conf_a" }), "stale_context");
     }),
-    check("Two updates of one field with the same readAt: one is confirmed, the other is stale.", async (t) => {
+    check("[S2] Two updates of one field with the same readAt: one is confirmed, the other is stale.", async (t) => {
       const { path, at } = await t.note();
       const answers = await Promise.all(
         Array.from({ length: 8 }, (_, i) => t.patch(path, { data: { title: `mine ${i}` }, readAt: at })),

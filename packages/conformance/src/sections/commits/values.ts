@@ -20,6 +20,8 @@ const REFUSED: readonly (readonly [what: string, field: string, spelled: string,
   ["a lone surrogate within JSON", "extra", '{"a":"\\ud83d"}', /^data\.extra/],
   ["9007199254740993", "order", "9007199254740993", /^data\.order$/],
   ["-9007199254740992", "count", "-9007199254740992", /^data\.count$/],
+  ["1e300", "order", "1e300", /^data\.order$/],
+  ["-1e999", "order", "-1e999", /^data\.order$/],
   ["1e400, which is infinite", "order", "1e400", /^data\.order$/],
   ["an unsafe integer within JSON", "extra", '{"a":[9007199254740993]}', /^data\.extra/],
   // The body and its data are the first two levels.
@@ -58,29 +60,34 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       REFUSED,
-      ([what]) => `What JSON can say and nobody can keep, ${what}, is 400 invalid_value, and its place is named.`,
+      ([what]) => `[H9] What JSON can say and nobody can keep, ${what}, is 400 invalid_value, and its place is named.`,
       async (t, [, field, spelled, param]) =>
         t.refused(await send(t, t.id(), field, spelled), "invalid_value", { param }),
     ),
-    check("64 levels of JSON are kept; a million are refused and hurt nobody.", async (t) => {
+    check("[H9] 64 levels of JSON are kept; a million are refused and hurt nobody.", async (t) => {
       const id = t.id();
       t.answered(await send(t, id, "extra", nested(62)), 200, { status: "confirmed" });
       const read = await t.get(`${notes}/${id}`);
       t.is(JSON.stringify(dataOf(read).extra), nested(62), "the value read back");
-      t.refused(await send(t, t.id(), "extra", nested(400_000)), "invalid_value");
+      const objects = `${'{"a":'.repeat(150_000)}1${"}".repeat(150_000)}`;
+      for (const spelled of [nested(400_000), objects])
+        t.refused(await send(t, t.id(), "extra", spelled), "invalid_value");
+      t.refused(await t.ask("POST", "/v1/commits", { bytes: nested(1_000_000) }), "invalid_value");
       t.answered(await t.get("/livez"), 200);
     }),
-    check("1 000 keys in one object are kept; 1 001 are 400 invalid_value.", async (t) => {
+    check("[H9] 1 000 keys in one object are kept; 1 001 are 400 invalid_value.", async (t) => {
       const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
       const id = t.id();
       t.answered(await t.post(notes, { id, data: { extra: keys(1_000) } }), 200, { status: "confirmed" });
       t.is(dataOf(await t.get(`${notes}/${id}`)).extra, keys(1_000), "the value read back");
-      t.refused(await t.post(notes, { id: t.id(), data: { extra: keys(1_001) } }), "invalid_value");
+      t.refused(await t.post(notes, { id: t.id(), data: { extra: keys(1_001) } }), "invalid_value", {
+        param: "data.extra",
+      });
     }),
     ...checkEach(
       KEPT,
       ([what]) =>
-        `${what[0]?.toUpperCase()}${what.slice(1)}: comes back as it was given, from a read, a list and the log.`,
+        `[L4] ${what[0]?.toUpperCase()}${what.slice(1)}: comes back as it was given, from a read, a list and the log.`,
       async (t, [, field, value]) => {
         const id = t.id();
         const created = await t.post(notes, { id, data: { [field]: value } });
@@ -92,7 +99,14 @@ export const section: SuiteSection = {
         t.is(entry?.data?.[field], value, "the value in the log");
       },
     ),
-    check("Keys of a JSON value come back in the order in which they were given.", async (t) => {
+    check("[H9] A number that a double cannot tell from 0 is 0.", async (t) => {
+      for (const spelled of ["-0", "1e-400"]) {
+        const id = t.id();
+        t.answered(await send(t, id, "order", spelled), 200);
+        t.is(Number(dataOf(await t.get(`${notes}/${id}`)).order) + 0, 0, spelled);
+      }
+    }),
+    check("[L4] Keys of a JSON value come back in the order in which they were given.", async (t) => {
       const id = t.id();
       const spelled = '{"z":1,"a":{"y":1,"b":2},"m":3}';
       t.answered(await send(t, id, "extra", spelled), 200);

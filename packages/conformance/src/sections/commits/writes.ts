@@ -16,7 +16,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { id, data: { id, deckId, title: "new" }, syncId: at });
       t.is(await verbsOf(t, at - 1, id), ["created"], "the verbs in the log");
     }),
-    check("A create needs an id: without one it is 400 missing_field.", async (t) => {
+    check("[C11] A create needs an id: without one it is 400 missing_field.", async (t) => {
       t.refused(await t.post(notes, { data: { title: "x" } }), "missing_field", { param: "id" });
       const answer = await t.commit([{ action: "create", model: NOTE, data: {} }]);
       t.refused(answer, "missing_field", { param: /^operations\[0\]/ });
@@ -51,7 +51,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { data: { title: "first" } });
     }),
     check(
-      "The same create again, with nothing newer on the record, is confirmed at the position of the first and writes nothing.",
+      "[C4] The same create again, with nothing newer on the record, is confirmed at the position of the first and writes nothing.",
       async (t) => {
         const body = { id: t.id(), data: { size: 1, name: "n" } };
         const first = t.answered(await t.post(stricts, body), 200);
@@ -60,13 +60,13 @@ export const section: SuiteSection = {
         t.is(await verbsOf(t, positionOf(first) - 1, body.id), ["created"], "the verbs in the log");
       },
     ),
-    check("The same create again after an update is 409 already_exists.", async (t) => {
+    check("[C4] The same create again after an update is 409 already_exists.", async (t) => {
       const { id, path, deckId } = await t.note({ title: "first" });
       t.answered(await t.patch(path, { data: { title: "second" } }), 200);
       t.answered(await t.patch(path, { data: { title: "first" } }), 200);
       t.refused(await t.post(notes, { id, data: { deckId, title: "first" } }), "already_exists");
     }),
-    check("The same create by another participant is 409 already_exists.", async (t) => {
+    check("[C4] The same create by another participant is 409 already_exists.", async (t) => {
       const { id, group, deckId } = await t.note({ title: "same" });
       const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });
       t.refused(await t.post(notes, { id, data: { deckId, title: "same" } }, { token }), "already_exists");
@@ -92,17 +92,17 @@ export const section: SuiteSection = {
         syncId: positionOf(answer),
       });
     }),
-    check("An update with an empty data is 400 empty_update.", async (t) => {
+    check("[C6] An update with an empty data is 400 empty_update.", async (t) => {
       const { id, path } = await t.note();
       t.refused(await t.patch(path, { data: {} }), "empty_update");
       const answer = await t.commit([{ action: "update", model: NOTE, id, data: {} }]);
       t.refused(answer, "empty_update", { param: /^operations\[0\]/ });
     }),
-    check("An update without data is 400.", async (t) => {
+    check("[C6] An update without data is 400.", async (t) => {
       const { path } = await t.note();
       t.answered(await t.patch(path, {}), 400, { type: "validation_error", code: /^(missing_field|empty_update)$/ });
     }),
-    check("An update that writes what is there already is confirmed and writes no log entry.", async (t) => {
+    check("[C6] An update that writes what is there already is confirmed and writes no log entry.", async (t) => {
       const { id, path, at } = await t.note({ title: "same", extra: { a: 1, b: [2] }, order: 5 });
       const answer = await t.patch(path, { data: { title: "same", extra: { b: [2], a: 1 }, order: 5.0 } });
       t.answered(answer, 200, { status: "confirmed", success: true, missingIds: absent });
@@ -143,13 +143,16 @@ export const section: SuiteSection = {
       const [entry] = await t.entries(at, [id]);
       t.fits(entry, { verb: "deleted", data: null, changedFields: null, syncId: positionOf(answer) }, "the entry");
     }),
-    check("A delete may carry a body with readAt, onStale, claim and idempotencyKey.", async (t) => {
+    check("[C12] A delete may carry a body with readAt, onStale, claim and idempotencyKey.", async (t) => {
       const { path } = await t.note();
       const readAt = await t.head();
       const json = { readAt, onStale: "overwrite", claim: null, idempotencyKey: t.id() };
       const first = t.answered(await t.remove(path, { json }), 200, { status: "confirmed", missingIds: absent });
       const again = t.answered(await t.remove(path, { json }), 200);
       t.is(again.text, first.text, "the receipt of the same key");
+      const other = await t.note();
+      t.refused(await t.remove(other.path, { json: { data: {} } }), "unknown_field", { param: "data" });
+      t.refused(await t.remove(other.path, { json: { readAt: other.at - 1 } }), "stale_context");
     }),
     check("A write that names a claim nobody holds is 409 claim_lost and changes nothing.", async (t) => {
       const { path } = await t.note({ title: "one" });

@@ -1,5 +1,6 @@
 import type { Kit } from "../../kit.ts";
 import { NOTE } from "../../models.ts";
+import { absent } from "../../pattern.ts";
 import { sendRaw } from "../../raw.ts";
 import { check, checkEach, type SuiteSection } from "../../section.ts";
 
@@ -14,6 +15,7 @@ const METHODS: readonly (readonly [method: string, path: string, allowed: readon
   ["DELETE", notes, ["GET", "POST"]],
   ["GET", "/v1/commits", ["POST"]],
   ["HEAD", "/v1/commits", ["POST"]],
+  ["TRACE", "/v1/commits", ["POST"]],
   ["PUT", "/v1/log", ["GET"]],
   ["DELETE", "/v1/schema", ["GET", "POST"]],
   ["POST", "/livez", ["GET"]],
@@ -24,7 +26,7 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       READS,
-      (path) => `GET ${path.split("?")[0]} answers under /api too, and the same.`,
+      (path) => `[H2] GET ${path.split("?")[0]} answers under /api too, and the same.`,
       async ({ get, answered, is }, path) => {
         const [bare, api] = [await get(path), await get(`/api${path}`)];
         answered(bare, 200);
@@ -40,12 +42,12 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       MISSING,
-      (path) => `${path} is no route: 404 route_not_found.`,
+      (path) => `[H2] ${path} is no route: 404 route_not_found.`,
       async ({ get, refused }, path) => refused(await get(path), "route_not_found"),
     ),
     ...checkEach(
       METHODS,
-      ([method, path]) => `${method} ${path} is 405 method_not_allowed, and Allow names what is allowed.`,
+      ([method, path]) => `[H2] ${method} ${path} is 405 method_not_allowed, and Allow names what is allowed.`,
       async ({ ask, answered, refused, that }, [method, path, allowed]) => {
         const answer = await ask(method, path);
         if (method === "HEAD") answered(answer, 405);
@@ -60,7 +62,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       [...READS, "/livez", "/readyz", "/openapi.json", "/docs/errors"],
-      (path) => `HEAD ${path.split("?")[0]} answers what GET would, without the body.`,
+      (path) => `[H2] HEAD ${path.split("?")[0]} answers what GET would, without the body.`,
       async (t, path) => {
         const [got, head] = [await t.get(path), await t.ask("HEAD", path)];
         t.answered(got, 200);
@@ -82,7 +84,7 @@ export const section: SuiteSection = {
       "/metrics is Prometheus text for this machine alone: a request that came through a proxy does not get it.",
       metrics,
     ),
-    check("x-request-id is made by the server and never the caller's.", async (t) => {
+    check("[H1] x-request-id is made by the server and never the caller's.", async (t) => {
       const mine = `req_${"a".repeat(24)}`;
       const answers = [
         await t.get("/livez", { headers: { "x-request-id": mine } }),
@@ -93,14 +95,35 @@ export const section: SuiteSection = {
       t.that(!ids.includes(mine), "no answer to carry the id that was sent", ids);
       t.is(new Set(ids).size, ids.length, "how many different ids there are");
     }),
+    check(
+      "[H1] An expectation that nobody knows is passed over: the answer is what it would be without.",
+      async (t) => {
+        const { path } = await t.note();
+        for (const expect of ["the impossible", "100-continue, more"]) {
+          t.answered(await t.get(path, { headers: { expect } }), 200);
+          t.refused(await t.get(`${path}x`, { headers: { expect } }), "record_not_found");
+        }
+      },
+    ),
+    ...checkEach(
+      [`${notes}/${"x".repeat(600)}`, `${notes}/%E0%A4%A`, `${notes}/%ff`, "/v1/models/%zz"],
+      (path) => `[H2] The malformed address ${path.slice(0, 30)} is 400.`,
+      async (t, path) => t.answered(await t.get(path), 400, { type: "validation_error" }),
+    ),
     check("A POST whose body is optional needs neither a body nor a content type.", async (t) => {
       const { path } = await t.note();
       t.answered(await t.post(`${path}/archive`), 200, { status: "confirmed" });
       t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
     }),
-    check("A DELETE needs neither a body nor a content type.", async (t) => {
+    check("[C12] A DELETE needs neither a body nor a content type, and takes both.", async (t) => {
       const { path } = await t.note();
-      t.answered(await t.remove(path), 200, { status: "confirmed" });
+      t.answered(await t.remove(path), 200, { status: "confirmed", missingIds: absent });
+      for (const asking of [
+        { json: {} },
+        { bytes: "", headers: { "content-type": "application/json" } },
+        { bytes: "", headers: { "content-type": "text/plain" } },
+      ])
+        t.answered(await t.remove((await t.note()).path, asking), 200, { status: "confirmed", missingIds: absent });
     }),
     check("OPTIONS needs no token: 204.", async (t) => {
       const preflight = { origin: "http://localhost:5173", "access-control-request-method": "POST" };
@@ -118,25 +141,30 @@ export const section: SuiteSection = {
       const allowed = answer.headers["access-control-allow-origin"];
       t.that(allowed !== origin && allowed !== "*", "no permission for a foreign origin", allowed);
     }),
-    check("A header that may come once and comes twice is refused.", async (t) => {
-      for (const header of ["authorization: Bearer x", "idempotency-key: a"]) {
+    check("[H5] A header that may come once and comes twice is refused.", async (t) => {
+      for (const [header, code] of [
+        ["authorization: Bearer x", "duplicate_header"],
+        ["idempotency-key: a", "invalid_idempotency_key"],
+      ] as const) {
         const text = await sendRaw(
           t.environment.url,
           `GET /v1/log HTTP/1.1\r\nhost: x\r\n${header}\r\n${header}x\r\nconnection: close\r\n\r\n`,
         );
         t.fits(text.split("\r\n")[0], /^HTTP\/1\.1 400 /, `the answer to two ${header.split(":")[0]} headers`);
         t.fits(text, /\r\nx-request-id: req_/i, "its headers");
+        t.that(text.includes(`"${code}"`), code, text);
       }
     }),
-    check("More than 100 headers: 431 headers_too_large.", async (t) => {
-      const headers = Object.fromEntries(Array.from({ length: 110 }, (_, i) => [`x-conf-${i}`, "1"]));
+    check("[H5] More than 100 headers: 431 headers_too_large.", async (t) => {
+      // Three come by themselves: host, connection, authorization.
+      const headers = Object.fromEntries(Array.from({ length: 98 }, (_, i) => [`x-conf-${i}`, "1"]));
       t.refused(await t.get("/livez", { headers }), "headers_too_large");
-      const fewer = Object.fromEntries(Object.entries(headers).slice(0, 90));
+      const fewer = Object.fromEntries(Object.entries(headers).slice(1));
       t.answered(await t.get("/livez", { headers: fewer }), 200);
     }),
-    check("More than 16 KiB of headers: 431 headers_too_large.", async (t) => {
+    check("[H5] More than 16 KiB of headers: 431 headers_too_large.", async (t) => {
       t.refused(await t.get("/livez", { headers: { "x-long": "x".repeat(17_000) } }), "headers_too_large");
-      t.answered(await t.get("/livez", { headers: { "x-long": "x".repeat(14_000) } }), 200);
+      t.answered(await t.get("/livez", { headers: { "x-long": "x".repeat(15_000) } }), 200);
     }),
     ...checkEach(
       [
@@ -145,9 +173,19 @@ export const section: SuiteSection = {
           "has two lengths of its body",
           "POST /v1/commits HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n",
         ],
+        [
+          "has two different lengths",
+          "POST /v1/commits HTTP/1.1\r\nhost: x\r\ncontent-length: 4\r\ncontent-length: 5\r\n\r\n{}",
+        ],
+        ["has an unknown method", "BREW / HTTP/1.1\r\nhost: x\r\n\r\n"],
         ["has a space before a header's colon", "GET /livez HTTP/1.1\r\nhost : x\r\n\r\n"],
+        ["has NUL in a header", "GET /livez HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n"],
+        [
+          "has a chunk of a strange size",
+          "POST /v1/commits HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
+        ],
       ] as const,
-      ([what]) => `What ${what} is answered with the envelope, and the connection ends.`,
+      ([what]) => `[H11] What ${what} is answered with the envelope, and the connection ends.`,
       async (t, [, bytes]) => {
         const text = await sendRaw(t.environment.url, bytes);
         t.fits(text, /^HTTP\/1\.1 4\d\d /, "the first line");
@@ -160,6 +198,28 @@ export const section: SuiteSection = {
         );
       },
     ),
+    check("[H11] A HEAD that is no HTTP is answered without a body.", async (t) => {
+      const bytes = Buffer.from(`HEAD ${notes}\u00e9 HTTP/1.1\r\nhost: x\r\n\r\n`, "latin1");
+      t.fits(
+        await sendRaw(t.environment.url, bytes),
+        /^HTTP\/1\.1 400 [\s\S]*connection: close\r\n\r\n$/i,
+        "the answer",
+      );
+    }),
+    check("[H11] A whole request gets its own answer, whatever comes behind it.", async (t) => {
+      const remove = async (header: string) => {
+        const { path } = await t.note();
+        const authorization = `authorization: Bearer ${t.environment.key}`;
+        const head = `DELETE ${path} HTTP/1.1\r\nhost: x\r\n${authorization}\r\n${header}content-length: 0\r\n\r\n`;
+        return { path, text: await sendRaw(t.environment.url, `${head}{"claim":"x"}`) };
+      };
+      const [open, closed] = [await remove(""), await remove("connection: close\r\n")];
+      const both = /^HTTP\/1\.1 200 .*"commit_receipt".*\}HTTP\/1\.1 400 .*"invalid_body"/s;
+      t.fits(open.text, both, "the answers to what is open");
+      t.fits(closed.text, /^HTTP\/1\.1 200 .*"commit_receipt"/s, "the answer to what is closed");
+      t.that(!closed.text.includes("invalid_body"), "no second answer", closed.text);
+      for (const { path } of [open, closed]) t.refused(await t.get(path), "record_not_found");
+    }),
   ],
 };
 

@@ -44,7 +44,7 @@ async function errors(t: Kit): Promise<readonly Answer[]> {
 export const section: SuiteSection = {
   title: "Errors",
   cases: [
-    check("Every error is JSON in one envelope with type, message, code and request_id.", async (t) => {
+    check("[H1] Every error is JSON in one envelope with type, message, code and request_id.", async (t) => {
       for (const answer of await errors(t)) {
         t.that(
           answer.status >= 400 && answer.status < 500,
@@ -59,7 +59,7 @@ export const section: SuiteSection = {
         );
       }
     }),
-    check("doc_url leads to the page of errors, to a place there that is named after the code.", async (t) => {
+    check("[E1] doc_url leads to the page of errors, to a place there that is named after the code.", async (t) => {
       const page = t.answered(await t.get("/docs/errors", { token: null }), 200);
       t.fits(page.headers["content-type"], /^text\/html\b/, "the content type of the page");
       const anchors = new Set([...page.text.matchAll(/\s(?:id|name)=["']?([^"'\s>]+)/g)].map(([, id]) => id));
@@ -71,12 +71,12 @@ export const section: SuiteSection = {
         t.that(anchors.has(hash.slice(1)), `the page to have a place named ${hash}`, [...anchors].length);
       }
     }),
-    check("doc_url never comes from the Host header.", async (t) => {
+    check("[E1] doc_url never comes from the Host header.", async (t) => {
       const answer = await t.get("/v1/nothing", { headers: { host: "evil.invalid" } });
       t.refused(answer, "route_not_found");
       t.fits(answer.body.doc_url, /^https?:\/\/(?!evil)/, "doc_url");
     }),
-    check("The errors page says for each code what it means.", async (t) => {
+    check("[E2] The errors page says for each code what it means.", async (t) => {
       const page = t.answered(await t.get("/docs/errors", { token: null }), 200);
       for (const code of [
         "stale_context",
@@ -92,7 +92,7 @@ export const section: SuiteSection = {
         t.that(page.text.includes(code), `the page to speak of ${code}`);
     }),
     check(
-      "Nothing that is sent produces a 500: strange texts as id, model, cursor, field, key and parameter.",
+      "[H7] Nothing that is sent produces a 500: strange texts as id, model, cursor, field, key and parameter.",
       async (t) => {
         const strange = [
           "undefined",
@@ -143,6 +143,9 @@ export const section: SuiteSection = {
             t.get(`${notes}?${escaped}=${escaped}`),
             t.get(`/v1/log?group=${escaped}`),
             t.get(`/v1/log?model=${escaped}&limit=1`),
+            t.get(`/v1/snapshot?model=${escaped}&starting_after=${escaped}`),
+            t.get(`/v1/commits/${escaped}`),
+            t.ask("DELETE", `/${escaped}`),
             t.post(notes, { id: text, data: {} }),
             t.commit([{ action: text, model: text, id: text, data: { [text]: text } }], { clientTxId: text }),
             t.patch(path, { data: { title: text, extra: { [text]: [text] } } }),

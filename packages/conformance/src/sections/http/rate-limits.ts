@@ -33,7 +33,7 @@ export const section: SuiteSection = {
   alone: true,
   cases: [
     check(
-      "A capability has 100 requests a second with a burst of 200: beyond it 429 rate_limited with Retry-After and RateLimit-*.",
+      "[B1] A capability has 100 requests a second with a burst of 200: beyond it 429 rate_limited with Retry-After and RateLimit-*.",
       async (t) => {
         const { token } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
         const answers = await hammer(900, () => t.get("/v1/identity", { token, impatient: true }));
@@ -48,7 +48,7 @@ export const section: SuiteSection = {
         t.answered(await t.get("/v1/identity", { token, impatient: true }), 200);
       },
     ),
-    check("Each token has its own: another one of the same organization is not held up.", async (t) => {
+    check("[B1] Each token has its own: another one of the same organization is not held up.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const [busy, calm] = [await t.capability(scope), await t.capability(scope)];
       const answers = await hammer(900, () => t.get("/v1/identity", { token: busy.token, impatient: true }));
@@ -58,16 +58,16 @@ export const section: SuiteSection = {
       );
       t.answered(await t.get("/v1/identity", { token: calm.token, impatient: true }), 200);
     }),
-    check("An ephemeral key has the same limit.", async (t) => {
+    check("[B1] An ephemeral key has the same limit.", async (t) => {
       const { token } = await t.ephemeral({ user: { id: t.id() } });
       checkRefusals(t, await hammer(900, () => t.get("/v1/identity", { token, impatient: true })));
     }),
-    check("A secret key is not limited so.", async (t) => {
+    check("[B1] A secret key is not limited so.", async (t) => {
       const answers = await hammer(600, () => t.get("/v1/identity", { impatient: true }));
       t.is(answers.filter(({ status }) => status !== 200).length, 0, "answers that are not 200");
     }),
     check(
-      "Who has no valid token has 50 requests a second at one address; who has one is not held up by that.",
+      "[B4] Who has no valid token has 50 requests a second at one address; who has one is not held up by that.",
       async (t) => {
         const answers = await hammer(400, () => t.get("/v1/log", { token: "sk_live_nothing", impatient: true }));
         checkRefusals(t, answers);

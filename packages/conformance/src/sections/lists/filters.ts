@@ -60,6 +60,8 @@ const FINDS: readonly (readonly [query: string, which: readonly number[]])[] = [
 
 const REFUSED: readonly (readonly [query: string, code: string])[] = [
   ["filter[colour]=red", "unknown_column"],
+  ["toString=1", "unknown_column"],
+  ["__proto__=1", "unknown_column"],
   ["colour=red", "unknown_column"],
   ["filter[Title]=x", "unknown_column"],
   ["filter[tags]=a", "unknown_column"],
@@ -81,7 +83,8 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       FINDS,
-      ([query]) => `A list with ${decodeURIComponent(query)} holds the records of which that is so, and no others.`,
+      ([query]) =>
+        `[G8] A list with ${decodeURIComponent(query)} holds the records of which that is so, and no others.`,
       async (t, [query, which]) => {
         const { list } = await four(t);
         t.is([...(await list(query))].sort(), which, "the records found");
@@ -89,10 +92,10 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       REFUSED,
-      ([query, code]) => `A list with ${query} is 400 ${code}.`,
+      ([query, code]) => `[G9] A list with ${query} is 400 ${code}.`,
       async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
     ),
-    check("A range without a known word, and null=maybe, are 400.", async (t) => {
+    check("[G9] A range without a known word, and null=maybe, are 400.", async (t) => {
       for (const query of [
         "filter[order][near]=1",
         "filter[order][]=1",
@@ -102,18 +105,20 @@ export const section: SuiteSection = {
       ])
         t.answered(await t.get(`${notes}?${query}`), 400, { type: "validation_error" });
     }),
-    check("ids finds these and no others; what does not exist is left out.", async (t) => {
+    check("[G8] ids finds these and no others; what does not exist is left out.", async (t) => {
       const { ids } = await four(t);
       const answer = t.answered(await t.get(`${notes}?ids=${ids[2]},${ids[0]},${t.id()}`), 200, { has_more: false });
       t.is(idsOf(answer), [ids[0], ids[2]], "ids, in the list's own order");
     }),
-    check("ids takes up to 100, not 101, and every one has to be an id.", async (t) => {
+    check("[H6] ids takes up to 100, not 101, and every one has to be an id.", async (t) => {
       const ids = Array.from({ length: 101 }, () => t.id());
       t.answered(await t.get(`${notes}?ids=${ids.slice(0, 100).join(",")}`), 200, { data: [] });
       t.answered(await t.get(`${notes}?ids=${ids.join(",")}`), 400, { type: "validation_error", param: "ids" });
-      t.answered(await t.get(`${notes}?ids=${enc("a b")}`), 400, { type: "validation_error", param: "ids" });
+      for (const wrong of [enc("a b"), "a,,b", ""])
+        t.refused(await t.get(`${notes}?ids=${wrong}`), "invalid_id", { param: "ids" });
+      t.refused(await t.get(`${notes}?ids=a%00`), "invalid_value", { param: "ids" });
     }),
-    check("Filters, order and pages go together, and the cursor is bound to the filter.", async (t) => {
+    check("[G4] [G8] Filters, order and pages go together, and the cursor is bound to the filter.", async (t) => {
       const { deckId, ids } = await four(t);
       const address = `${notes}?filter[deckId]=${deckId}&filter[order][gte]=2&order_by=order&order=desc&limit=2`;
       const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
@@ -124,16 +129,19 @@ export const section: SuiteSection = {
       t.refused(await t.get(`${address.replace("[gte]=2", "[gte]=1")}&${cursor}`), "invalid_cursor");
       t.refused(await t.get(`${address.replace(deckId, t.id())}&${cursor}`), "invalid_cursor");
     }),
-    check("A filter's value is data, never a part of the question.", async (t) => {
+    check("[G8] A filter's value is data, never a part of the question.", async (t) => {
       const { list } = await four(t);
       for (const value of ["' or 1=1 --", "%", "_", '"', "\\", "a'; drop table x; --"])
         t.is(await list(`filter[title]=${enc(value)}`), [], `the records found for ${value}`);
     }),
-    check("A filter and its bare form are the same filter: a bare name that is a parameter stays one.", async (t) => {
-      const { ids, deckId, list } = await four(t);
-      t.is(await list("state=live&filter[state]=draft"), [0], "the records found");
-      const bare = t.answered(await t.get(`${notes}?deckId=${deckId}`), 200);
-      t.is(idsOf(bare), ids, "ids of the bare filter");
-    }),
+    check(
+      "[G8] A filter and its bare form are the same filter: a bare name that is a parameter stays one.",
+      async (t) => {
+        const { ids, deckId, list } = await four(t);
+        t.is(await list("state=live&filter[state]=draft"), [0], "the records found");
+        const bare = t.answered(await t.get(`${notes}?deckId=${deckId}`), 200);
+        t.is(idsOf(bare), ids, "ids of the bare filter");
+      },
+    ),
   ],
 };

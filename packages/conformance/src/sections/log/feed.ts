@@ -9,7 +9,7 @@ const notes = `/v1/models/${NOTE}`;
 export const section: SuiteSection = {
   title: "The change feed",
   cases: [
-    check("The feed is answered with the list envelope of entries, with stamp and logId.", async (t) => {
+    check("[G6] The feed is answered with the list envelope of entries, with stamp and logId.", async (t) => {
       const { at } = await t.note();
       t.answered(await t.get(`/v1/log?after=${at - 1}&limit=1`), 200, {
         object: "list",
@@ -21,7 +21,7 @@ export const section: SuiteSection = {
       });
     }),
     check(
-      "Without after it begins at the log's beginning; a page has 100 entries unless limit says otherwise.",
+      "[G6] Without after it begins at the log's beginning; a page has 100 entries unless limit says otherwise.",
       async (t) => {
         const { key: token } = await t.freshTenant();
         const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {} });
@@ -43,7 +43,7 @@ export const section: SuiteSection = {
         t.is(entriesOf(second).length, 20, "entries of the second page");
       },
     ),
-    check("has_more tells whether the head lies beyond what was examined.", async (t) => {
+    check("[G6] has_more tells whether the head lies beyond what was examined.", async (t) => {
       const { at } = await t.note();
       await t.note();
       t.answered(await t.get(`/v1/log?after=${at - 1}&limit=1`), 200, { has_more: true, next_cursor: String(at) });
@@ -51,7 +51,7 @@ export const section: SuiteSection = {
       const end = t.answered(await t.get(`/v1/log?after=${head}`), 200, { next_cursor: atLeastText(head) });
       t.is(end.body.has_more, Number(end.body.stamp) > Number(end.body.next_cursor), "has_more");
     }),
-    check("next_cursor is the last position examined, shown or not.", async (t) => {
+    check("[G6] next_cursor is the last position examined, shown or not.", async (t) => {
       const { at, group } = await t.note();
       for (let i = 0; i < 5; i++) await t.note();
       const head = await t.head();
@@ -63,7 +63,7 @@ export const section: SuiteSection = {
       );
       t.that(Number(page.body.next_cursor) >= head, `a next_cursor from ${head}`, page.body.next_cursor);
     }),
-    check("model, repeatable and in any case, shows the entries of these models alone.", async (t) => {
+    check("[G6] model, repeatable and in any case, shows the entries of these models alone.", async (t) => {
       const before = await t.head();
       const { id } = await t.note();
       const whole = t.id();
@@ -78,7 +78,7 @@ export const section: SuiteSection = {
       t.is(await shown(`model=${WHOLE.toLowerCase()}`), [WHOLE], "models of the other, lower-cased");
       t.is(await shown(`model=${NOTE}&model=${WHOLE}`), [NOTE, WHOLE], "models of both");
     }),
-    check("group, repeatable, shows the entries of these groups alone.", async (t) => {
+    check("[G6] group, repeatable, shows the entries of these groups alone.", async (t) => {
       const before = await t.head();
       const [a, b, c] = [await t.note(), await t.note(), await t.note()];
       const shown = async (query: string) =>
@@ -86,11 +86,17 @@ export const section: SuiteSection = {
       t.is(await shown(`group=${a.group}`), [a.id], "ids of one group");
       t.is(await shown(`group=${a.group}&group=${c.group}`), [a.id, c.id], "ids of two groups");
       t.that(!(await shown(`group=${a.group}`)).includes(b.id), "nothing of the other group");
+      const whole = await shown(`group=org:${await t.organization()}`);
+      t.that(
+        [a, b, c].every(({ id }) => whole.includes(id)),
+        "all of them in the organization's group",
+        whole,
+      );
       for (const group of ["nothing", "Deck:1", "deck:"])
         t.refused(await t.get(`/v1/log?group=${encodeURIComponent(group)}`), "invalid_sync_group");
     }),
     check(
-      "A record that leaves the groups asked for is told as deleted, with data null and left: true; one that enters comes whole.",
+      "[G6] [T7] A record that leaves the groups asked for is told as deleted, with data null and left: true; one that enters comes whole.",
       async (t) => {
         const { id, path, at, group } = await t.note({ title: "moves" });
         const next = t.deck();
@@ -106,7 +112,7 @@ export const section: SuiteSection = {
         t.is(entriesOf(after)[0]?.left, undefined, "left of what the new group hears");
       },
     ),
-    check("Older entries are judged by the groups that they had.", async (t) => {
+    check("[G6] [T7] Older entries are judged by the groups that they had.", async (t) => {
       const { id, path, at, group } = await t.note({ title: "one" });
       const next = t.deck();
       t.answered(await t.patch(path, { data: { deckId: next.deckId } }), 200);
@@ -133,27 +139,26 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       [
-        "limit=0",
-        "limit=abc",
-        "limit=1e2",
-        "limit=-1",
-        "after=-1",
-        "after=abc",
-        "after=1.5",
-        "wait=-1",
-        "wait=25001",
-        "wait=abc",
-        "colour=1",
-        "after=1&after=2",
+        ...["limit=0", "limit=1001", "limit=abc", "limit=1e2", "limit=-1"],
+        ...["after=-1", "after=abc", "after=1.5", "after=1.0", "after=99999999999999999", "after=1&after=2"],
+        ...["wait=-1", "wait=25001", "wait=abc", "colour=1", "since=1", "group=deck", "group=deck:%00"],
       ],
-      (query) => `GET /v1/log?${query} is 400.`,
-      async (t, query) => t.answered(await t.get(`/v1/log?${query}`), 400, { type: "validation_error" }),
+      (query) => `[H6] GET /v1/log?${query} is 400, and the parameter is named.`,
+      async (t, query) =>
+        t.answered(await t.get(`/v1/log?${query}`), 400, {
+          type: "validation_error",
+          param: query.split("=")[0] ?? "",
+        }),
     ),
-    check("An after beyond the head is refused.", async (t) => {
-      const answer = await t.get(`/v1/log?after=${2 ** 52}`);
-      t.that(answer.status >= 400 && answer.status < 500, "a 4xx", answer.status);
+    check("[H6] Limits at their edges are taken.", async (t) => {
+      t.answered(await t.get("/v1/log?limit=1000&wait=0"), 200);
+      t.answered(await t.get("/v1/snapshot?limit=10000"), 200);
+      t.answered(await t.get("/v1/schema?x=1"), 400, { param: "x" });
     }),
-    check("wait: a poll at the head is answered as soon as something is written.", async (t) => {
+    check("[G6] An after beyond the head is refused.", async (t) => {
+      t.refused(await t.get(`/v1/log?after=${2 ** 52}`), "read_at_in_future");
+    }),
+    check("[G6] wait: a poll at the head is answered as soon as something is written.", async (t) => {
       const { group, deckId } = t.deck();
       const head = await t.head();
       const begun = performance.now();
@@ -174,17 +179,20 @@ export const section: SuiteSection = {
         Math.round(took),
       );
     }),
-    check("wait: a poll that nothing happens for is answered empty when its time is over.", async (t) => {
+    check("[G6] wait: a poll that nothing happens for is answered empty when its time is over.", async (t) => {
       const { group } = t.deck();
       const begun = performance.now();
-      const page = t.answered(await t.get(`/v1/log?after=${await t.head()}&group=${group}&wait=1200`), 200, {
-        data: aList,
-      });
+      const head = await t.head();
+      const polling = t.get(`/v1/log?after=${head}&group=${group}&wait=1200`);
+      // What is not for this reader does not end its waiting, but is examined.
+      const { at } = await t.note();
+      const page = t.answered(await polling, 200, { data: aList });
+      t.that(Number(page.body.next_cursor) >= at, `a next_cursor from ${at}`, page.body.next_cursor);
       const took = performance.now() - begun;
       t.is(entriesOf(page), [], "the entries");
       t.that(took >= 1_000 && took < 6_000, "an answer after about 1.2 s", Math.round(took));
     }),
-    check("wait: a poll behind the head is answered at once.", async (t) => {
+    check("[G6] wait: a poll behind the head is answered at once.", async (t) => {
       const { at } = await t.note();
       const begun = performance.now();
       t.answered(await t.get(`/v1/log?after=${at - 1}&wait=20000`), 200);

@@ -32,6 +32,8 @@ async function allRows(t: Kit, address: string): Promise<readonly Line[]> {
   }
 }
 
+const byId = (a: unknown, b: unknown) => (String((a as Line).id) < String((b as Line).id) ? -1 : 1);
+
 async function threeNotes(t: Kit) {
   const { deckId, group } = t.deck();
   const ids = [0, 1, 2].map((i) => `${deckId}-${i}`);
@@ -43,7 +45,7 @@ export const section: SuiteSection = {
   title: "The snapshot",
   cases: [
     check(
-      "A snapshot is lines of JSON: a first line with stamp and logId, the records, and a last line with their count.",
+      "[G7] A snapshot is lines of JSON: a first line with stamp and logId, the records, and a last line with their count.",
       async (t) => {
         const { group, ids, deckId } = await threeNotes(t);
         const { rows, end, start } = linesOf(t, await t.get(`/v1/snapshot?group=${group}`));
@@ -65,7 +67,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("Records come in the order of model, then id.", async (t) => {
+    check("[G7] Records come in the order of model, then id.", async (t) => {
       const { ids } = await threeNotes(t);
       t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }), 200);
       const rows = await allRows(t, `/v1/snapshot?model=${WHOLE}&model=${NOTE.toLowerCase()}`);
@@ -81,7 +83,7 @@ export const section: SuiteSection = {
         "the three notes to be among them",
       );
     }),
-    check("A snapshot pages, each record comes once, and all pages have the stamp of the first.", async (t) => {
+    check("[G7] A snapshot pages, each record comes once, and all pages have the stamp of the first.", async (t) => {
       const { group, ids } = await threeNotes(t);
       const found: unknown[] = [];
       const stamps = new Set<unknown>();
@@ -99,7 +101,7 @@ export const section: SuiteSection = {
       t.is(found, ids, "the ids over all pages");
       t.is(stamps.size, 1, "different stamps");
     }),
-    check("An archived record is there, with archivedAt; a deleted one is not.", async (t) => {
+    check("[G7] An archived record is there, with archivedAt; a deleted one is not.", async (t) => {
       const { group, ids, deckId } = await threeNotes(t);
       t.answered(await t.post(`${notes}/${ids[0]}/archive`), 200);
       t.answered(await t.remove(`${notes}/${ids[1]}`), 200);
@@ -114,7 +116,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "A row carries the position of its last entry; with the log from the stamp on it adds up to the present.",
+      "[G7] A row carries the position of its last entry; with the log from the stamp on it adds up to the present.",
       async (t) => {
         const { group, ids } = await threeNotes(t);
         const answers = await Promise.all([
@@ -133,11 +135,58 @@ export const section: SuiteSection = {
       },
     ),
     ...checkEach(
-      ["limit=0", "limit=10001", "limit=abc", "colour=1", "starting_after=x", "group=nothing"],
-      (query) => `GET /v1/snapshot?${query} is 400.`,
-      async (t, query) => t.answered(await t.get(`/v1/snapshot?${query}`), 400, { type: "validation_error" }),
+      [
+        ...["limit=0", "limit=10001", "limit=abc", "colour=1", "starting_after=x", "group=nothing", "group=deck:%00"],
+        ...["model=nothing", "model=%00"],
+      ],
+      (query) => `[H6] GET /v1/snapshot?${query} is 400, and the parameter is named.`,
+      async (t, query) =>
+        t.answered(await t.get(`/v1/snapshot?${query}`), 400, {
+          type: "validation_error",
+          param: query.split("=")[0] ?? "",
+        }),
     ),
-    check("A cursor belongs to its snapshot: with other groups it is 400 invalid_cursor.", async (t) => {
+    check(
+      "[G7] Pages, and the log from their stamp on, add up to the present, whatever is written between them.",
+      async (t) => {
+        const { deckId, group } = t.deck();
+        const name = (n: number) => `${deckId}-${String(n).padStart(2, "0")}`;
+        const create = (id: string) => ({ action: "create", model: NOTE, id, data: { deckId } });
+        t.answered(await t.commit(Array.from({ length: 40 }, (_, n) => create(name(n)))), 200);
+        const state = new Map<unknown, Line>();
+        let [cursor, stamp] = ["", 0];
+        for (let page = 0; page < 10; page++) {
+          const { start, rows, end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=7${cursor}`));
+          stamp = Number(start.stamp);
+          for (const row of rows) state.set(row.id, row);
+          t.answered(await t.patch(`${notes}/${name(page)}`, { data: { order: page } }), 200);
+          t.answered(await t.remove(`${notes}/${name(10 + page)}`), 200);
+          t.answered(await t.post(`${notes}/${name(20 + page)}/archive`), 200);
+          t.answered(await t.patch(`${notes}/${name(30 + page)}`, { data: { order: page } }), 200);
+          t.answered(await t.commit([create(`${deckId}-new${page}`)]), 200);
+          if (end.next_cursor === null) break;
+          cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
+        }
+        for (const { id, syncId, verb, data, createdAt } of await t.entries(stamp)) {
+          const before = state.get(id);
+          if (!String(id).startsWith(deckId) || syncId <= Number(before?.syncId ?? 0)) continue;
+          if (verb === "deleted") state.delete(id);
+          else state.set(id, { id, syncId, data, archivedAt: verb === "archived" ? createdAt : before?.archivedAt });
+        }
+        const now = await t.listed(`${notes}?filter[deckId]=${deckId}&state=all`);
+        t.is([...state.values()].map(({ data }) => data).sort(byId), [...now].sort(byId), "the records");
+        const archived = await t.listed(`${notes}?filter[deckId]=${deckId}&state=archived`);
+        t.is(
+          [...state.values()]
+            .filter(({ archivedAt }) => archivedAt)
+            .map(({ id }) => id)
+            .sort(),
+          archived.map(({ id }) => id).sort(),
+          "those that are archived",
+        );
+      },
+    ),
+    check("[G4] A cursor belongs to its snapshot: with other groups it is 400 invalid_cursor.", async (t) => {
       const [{ group }, { group: other }] = [await threeNotes(t), t.deck()];
       const { end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=1`));
       const cursor = encodeURIComponent(String(end.next_cursor));

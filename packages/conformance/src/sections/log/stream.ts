@@ -2,7 +2,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { positionOf } from "../../answers.ts";
 import type { Kit } from "../../kit.ts";
 import { NOTE, WHOLE } from "../../models.ts";
-import { absent, atLeast, orNull, someText, time } from "../../pattern.ts";
+import { absent, atLeast, sameSet, someText, time } from "../../pattern.ts";
+import { sendRaw } from "../../raw.ts";
 import { check, checkEach, type SuiteSection } from "../../section.ts";
 import { UpgradeRefused } from "../../stream.ts";
 import { inventedToken } from "../../token.ts";
@@ -37,13 +38,17 @@ const BAD_FRAMES: readonly (readonly [what: string, frame: object | string | Buf
   ["has an unknown tag", { frame: "dance" }],
   ["has an unknown field", { frame: "ping", n: 1, extra: true }],
   ["has a field of the wrong type", { frame: "ping", n: "1" }],
+  ["has NUL in it", { frame: "hello", token: "sk_live_x", clientId: "\u0000" }],
+  ["has too long a clientId", { frame: "hello", token: "sk_live_x", clientId: "x".repeat(65) }],
+  ["names a group that is none", { frame: "follow", groups: ["deck"] }],
+  ["is too deep", "[".repeat(30_000) + "]".repeat(30_000)],
 ];
 
 export const section: SuiteSection = {
   title: "The stream",
   cases: [
     check(
-      "hello is answered with welcome, which has every documented field; the subprotocol is holdfast.v1.",
+      "[T1] hello is answered with welcome, which has every documented field; the subprotocol is holdfast.v1.",
       async (t) => {
         const { at } = await t.note();
         const stream = await t.stream();
@@ -55,11 +60,16 @@ export const section: SuiteSection = {
           {
             stamp: atLeast(at),
             logId: /^log_[0-9A-Za-z]{24}$/,
-            session: someText,
-            participant: someText,
+            session: /^ses_/,
+            participant: /^system:key_/,
+            owner: /^org_\w+\/(live|test)\/system\/key_/,
+            viewHash: someText,
+            models: sameSet(...Object.keys(schema.models as object)),
             protocol: "holdfast.v1",
             resumeFrom: atLeast(at),
-            expiresAt: orNull(time),
+            expiresAt: null,
+            expiresInMs: null,
+            rowsVersion: atLeast(0),
             schema: { version: Number(schema.version), hash: String(schema.hash) },
           },
           "welcome",
@@ -68,12 +78,12 @@ export const section: SuiteSection = {
         t.is(stream.frames[0]?.frame, "welcome", "the first frame");
       },
     ),
-    check("The stream is under /api too.", async (t) => {
+    check("[T1] The stream is under /api too.", async (t) => {
       const stream = await t.stream({ path: "/api/v1/stream" });
       stream.send({ frame: "hello", token: t.environment.key });
       t.fits(await stream.next("welcome"), { stamp: atLeast(0) }, "welcome");
     }),
-    check("Without since a client hears what is written from now on, as the feed tells it.", async (t) => {
+    check("[T2] Without since a client hears what is written from now on, as the feed tells it.", async (t) => {
       await t.note();
       const stream = await t.hear();
       const { id, at } = await t.note({ title: "news" });
@@ -89,7 +99,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "With since it first hears everything after that position, then what is new: every entry once and in order, while others write.",
+      "[T2] With since it first hears everything after that position, then what is new: every entry once and in order, while others write.",
       async (t) => {
         const since = await t.head();
         const before = await Promise.all(Array.from({ length: 40 }, () => t.note()));
@@ -115,7 +125,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "models and groups in hello narrow what is heard; positions that are not shown are covered all the same.",
+      "[T4] models and groups in hello narrow what is heard; positions that are not shown are covered all the same.",
       async (t) => {
         const { deckId, group } = t.deck();
         const stream = await t.hear({ models: [NOTE.toLowerCase()], groups: [group] });
@@ -133,22 +143,31 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "A record that leaves the groups that are heard is told as deleted with left: true; one that enters comes whole.",
+      "[T7] A record that leaves the groups that are heard is told as deleted with left: true; one that enters comes whole; a deletion is told as it is: live, and when caught up.",
       async (t) => {
-        const { id, path, group } = await t.note({ title: "moves" });
-        const next = t.deck();
-        const [old, fresh] = [await t.hear({ groups: [group] }), await t.hear({ groups: [next.group] })];
-        const at = positionOf(t.answered(await t.patch(path, { data: { deckId: next.deckId } }), 200));
-        await Promise.all([old.reaches(at), fresh.reaches(at)]);
-        t.fits(old.entries, [{ id, verb: "deleted", data: null, left: true }], "what the old group hears");
+        const since = await t.head();
+        const { deckId, group } = t.deck();
+        const live = await t.hear({ groups: [group] });
+        const { path } = await t.note({ deckId, title: "one" });
+        for (const data of [{ deckId: t.deck().deckId }, { title: "unseen" }, { deckId }])
+          t.answered(await t.patch(path, { data }), 200);
+        const last = positionOf(t.answered(await t.remove(path), 200));
+        const late = await t.hear({ groups: [group], since });
+        await Promise.all([live.reaches(last), late.reaches(last)]);
         t.fits(
-          fresh.entries,
-          [{ id, verb: "updated", data: { id, title: "moves", deckId: next.deckId }, left: absent }],
-          "what the new group hears",
+          live.entries,
+          [
+            { verb: "created", data: { title: "one" }, left: absent },
+            { verb: "deleted", data: null, changedFields: null, left: true },
+            { verb: "updated", data: { title: "unseen" }, changedFields: ["deckId"], left: absent },
+            { verb: "deleted", data: null, left: absent },
+          ],
+          "what is heard live",
         );
+        t.is(late.entries, live.entries, "what is heard by who catches up");
       },
     ),
-    check("follow replaces what is heard.", async (t) => {
+    check("[T4] follow replaces what is heard.", async (t) => {
       const [a, b] = [await t.note(), await t.note()];
       const stream = await t.hear({ groups: [a.group] });
       t.answered(await t.patch(a.path, { data: { order: 1 } }), 200);
@@ -168,15 +187,26 @@ export const section: SuiteSection = {
         ],
         "what is heard",
       );
+      for (const [n, models] of [
+        [2, [WHOLE]],
+        [3, undefined],
+      ] as const) {
+        stream.send({ frame: "follow", ...(models && { models }) });
+        stream.send({ frame: "ping", n });
+        await stream.next("pong", { n });
+        await stream.reaches(positionOf(t.answered(await t.patch(a.path, { data: { order: n + 10 } }), 200)));
+      }
+      t.is(stream.entries.map(({ data }) => data?.order).slice(2), [13], "what is heard of another model, and of all");
+      t.is(stream.faults, [], "gaps and overlaps");
     }),
-    check("ping is answered with pong: its n, and the head of the log.", async (t) => {
+    check("[T4] ping is answered with pong: its n, and the head of the log.", async (t) => {
       const stream = await t.hear();
       const { at } = await t.note();
       await stream.reaches(at);
       stream.send({ frame: "ping", n: 7 });
       t.fits(await stream.next("pong"), { n: 7, stamp: atLeast(at) }, "pong");
     }),
-    check("A client of another log is told to resync, and may then say hello again.", async (t) => {
+    check("[T3] A client of another log is told to resync, and may then say hello again.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "hello", token: t.environment.key, log: `log_${"0".repeat(24)}`, since: 0 });
       t.fits(await stream.next("resync"), { reason: "other_log" }, "resync");
@@ -186,12 +216,12 @@ export const section: SuiteSection = {
       await stream.reaches(at);
       t.that(stream.isOpen, "the socket to be open");
     }),
-    check("A client ahead of the log is told to resync.", async (t) => {
+    check("[T3] A client ahead of the log is told to resync.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "hello", token: t.environment.key, since: 2 ** 52 });
       t.fits(await stream.next("resync"), { reason: "ahead" }, "resync");
     }),
-    check("A client of this very log, at its head, is not told to resync.", async (t) => {
+    check("[T3] A client of this very log, at its head, is not told to resync.", async (t) => {
       const { body } = t.answered(await t.get("/v1/log?limit=1"), 200, { logId: someText });
       const stream = await t.hear({ log: body.logId, since: Number(body.stamp) });
       const { at } = await t.note();
@@ -200,7 +230,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       BAD_FRAMES,
-      ([what]) => `A frame that ${what}: an error frame with the envelope's fields, then close 4400.`,
+      ([what]) => `[T5] A frame that ${what}: an error frame with the envelope's fields, then close 4400.`,
       async (t, [, frame]) => {
         const stream = await t.hear();
         stream.send(frame);
@@ -208,33 +238,39 @@ export const section: SuiteSection = {
         t.is((await stream.closes()).code, 4400, "the close code");
       },
     ),
-    check("The first frame has to be hello: another one is answered with an error and close 4400.", async (t) => {
+    check("[T5] The first frame has to be hello: another one is answered with an error and close 4400.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "ping", n: 1 });
       t.fits(await stream.next("error"), ENVELOPE, "the error frame");
       t.is((await stream.closes()).code, 4400, "the close code");
     }),
-    check("No hello within 5 s: close 4408.", async (t) => {
+    check("[T5] No hello within 5 s: close 4408.", async (t) => {
       const begun = performance.now();
       const stream = await t.stream();
       t.is((await stream.closes(12_000)).code, 4408, "the close code");
       const took = performance.now() - begun;
       t.that(took > 3_000 && took < 10_000, "a close after about 5 s", Math.round(took));
     }),
-    check("A token that is none: an error frame with the authentication error, then close 4401.", async (t) => {
+    check("[T5] A token that is none: an error frame with the authentication error, then close 4401.", async (t) => {
       for (const token of ["", "x", inventedToken("sk_live_"), inventedToken("rk_")]) {
         const stream = await t.stream();
         stream.send({ frame: "hello", token });
         t.fits(await stream.next("error"), { ...ENVELOPE, type: "authentication_error" }, "the error frame");
         t.is((await stream.closes()).code, 4401, "the close code");
       }
+      const stream = await t.stream();
+      stream.send({ frame: "hello", token: t.admin() });
+      t.is((await stream.closes()).code, 4401, "the close code for the operator's token");
     }),
-    check("A frame of more than 64 KiB ends the socket.", async (t) => {
+    check("[T5] A frame of more than 64 KiB ends the socket.", async (t) => {
       const stream = await t.hear();
       stream.send({ frame: "ping", n: 1, extra: "x".repeat(70_000) });
-      t.that([1009, 4400].includes((await stream.closes()).code), "close 1009 or 4400");
+      t.is((await stream.closes()).code, 1009, "the close code");
+      const fits = await t.hear();
+      fits.send(JSON.stringify({ frame: "ping", n: 1 }).padEnd(64 * 1024));
+      await fits.next("pong", { n: 1 });
     }),
-    check("More than 50 frames a second and a burst of 200: an error frame, then close 4429.", async (t) => {
+    check("[T5] More than 50 frames a second and a burst of 200: an error frame, then close 4429.", async (t) => {
       const stream = await t.hear();
       for (let n = 0; n < 150; n++) stream.send({ frame: "ping", n });
       await stream.next("pong", { n: 149 });
@@ -246,7 +282,7 @@ export const section: SuiteSection = {
       );
       t.is((await stream.closes()).code, 4429, "the close code");
     }),
-    check("A token in the address is refused before there is a socket: 400 token_in_query.", async (t) => {
+    check("[T5] A token in the address is refused before there is a socket: 400 token_in_query.", async (t) => {
       t.is(await refusal(t, { path: `/v1/stream?token=${t.environment.key}` }), "400 token_in_query", "the refusal");
       t.is(
         await refusal(t, { path: `/v1/stream?x=${t.environment.key}` }),
@@ -254,16 +290,64 @@ export const section: SuiteSection = {
         "the refusal under another name",
       );
     }),
-    check("A page of a foreign origin does not get a socket: 403, or close 4403.", async (t) => {
+    check("[T5] A page of a foreign origin does not get a socket: 403, or close 4403.", async (t) => {
       const got = await refusal(t, { origin: "https://conformance.invalid" });
       t.that(/^403 |^closed with 4403$/.test(got), "403 or close 4403", got);
     }),
-    check("An ordinary request to the stream's address is answered with an error, not with a socket.", async (t) => {
-      const answer = await t.get("/v1/stream");
-      t.that(answer.status >= 400 && answer.status < 500, "a 4xx", answer.status);
+    check("[T12] An upgrade that does not offer holdfast.v1 is 400, and told what to offer.", async (t) => {
+      const upgrade =
+        "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
+      for (const offered of ["", "sec-websocket-protocol: other.v1\r\n"]) {
+        const text = await sendRaw(t.environment.url, `GET /v1/stream HTTP/1.1\r\nhost: x\r\n${upgrade}${offered}\r\n`);
+        t.fits(text, /^HTTP\/1\.1 400 /, "the first line");
+        const error = JSON.parse(text.slice(text.indexOf("\r\n\r\n") + 4) || "null");
+        t.fits(error, { code: "invalid_value", param: "Sec-WebSocket-Protocol", message: /holdfast\.v1/ }, "the body");
+      }
+    }),
+    check("[T5] Under another address there is no stream: 404.", async (t) => {
+      t.fits(await refusal(t, { path: "/v1/elsewhere" }), /^404 /, "the refusal");
+    }),
+    check("[K11] auth with another scope is answered with renewed, and resync for the scope.", async (t) => {
+      const [one, two] = [t.deck(), t.deck()];
+      const participantId = t.id();
+      const mint = (syncGroups: readonly string[]) =>
+        t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups, ttlSeconds: 600 });
+      const [first, same, other] = [
+        await mint([one.group]),
+        await mint([one.group, one.group]),
+        await mint([one.group, two.group]),
+      ];
+      const stream = await t.hear({ token: first.token });
+      stream.send({ frame: "auth", token: same.token });
+      const a = await t.note({ deckId: one.deckId });
+      await stream.reaches(a.at);
+      await stream.next("renewed");
+      t.that(!stream.frames.some(({ frame }) => frame === "resync"), "no resync for the same scope");
+      stream.send({ frame: "auth", token: other.token });
+      t.fits(
+        await stream.next("renewed"),
+        { owner: new RegExp(`/agent/${participantId}$`), models: [NOTE], expiresInMs: atLeast(500_000) },
+        "renewed",
+      );
+      t.fits(await stream.next("resync"), { reason: "scope" }, "resync");
+      stream.send({ frame: "hello", token: other.token, since: a.at });
+      const b = await t.note({ deckId: two.deckId });
+      await stream.reaches(b.at);
+      t.is(
+        stream.entries.map(({ id }) => id),
+        [a.id, b.id],
+        "what is heard",
+      );
     }),
     check(
-      "auth with a fresh token of the same participant goes on; of another one it is an error and close 4401.",
+      "[T5] An ordinary request to the stream's address is answered with an error, not with a socket.",
+      async (t) => {
+        const answer = await t.get("/v1/stream");
+        t.that(answer.status >= 400 && answer.status < 500, "a 4xx", answer.status);
+      },
+    ),
+    check(
+      "[K11] auth with a fresh token of the same participant goes on; of another one it is an error and close 4401.",
       async (t) => {
         const { group } = t.deck();
         const scope = { operations: [`${NOTE}.*`], syncGroups: [group] };
@@ -283,7 +367,7 @@ export const section: SuiteSection = {
         t.is((await stream.closes()).code, 4401, "the close code");
       },
     ),
-    check("expiresAt of welcome is the token's end; null for a secret key.", async (t) => {
+    check("[T1] expiresAt of welcome is the token's end; null for a secret key.", async (t) => {
       const { token } = await t.capability({
         operations: [`${NOTE}.read`],
         syncGroups: [t.deck().group],
@@ -298,7 +382,7 @@ export const section: SuiteSection = {
       own.send({ frame: "hello", token: t.environment.key });
       t.is((await own.next("welcome")).expiresAt, null, "expiresAt of a secret key");
     }),
-    check("A write is heard over a stream that was opened before it, by every client that follows.", async (t) => {
+    check("[T2] A write is heard over a stream that was opened before it, by every client that follows.", async (t) => {
       const streams = await Promise.all(Array.from({ length: 10 }, () => t.hear()));
       const { id, at } = await t.note();
       await Promise.all(streams.map((stream) => stream.reaches(at)));

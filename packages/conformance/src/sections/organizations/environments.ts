@@ -26,10 +26,10 @@ export const section: SuiteSection = {
   title: "Tenants apart",
   cases: [
     check(
-      "Live and test are two tenants: a record of one is missing in the other, and the same id may be in both.",
+      "[G2] Live and test are two tenants: a record of one is missing in the other, and the same id may be in both.",
       (t) => apart(t, t.otherKey()),
     ),
-    check("Live and test have a log each, with an id of its own.", async (t) => {
+    check("[G2] Live and test have a log each, with an id of its own.", async (t) => {
       const token = t.otherKey();
       const [own, other] = [await t.get("/v1/log?limit=1"), await t.get("/v1/log?limit=1", { token })];
       t.answered(own, 200);
@@ -46,12 +46,31 @@ export const section: SuiteSection = {
       const heard = stream.entries.map((entry) => entry.id);
       t.that(heard.includes(other) && !heard.includes(id), "the other tenant's record and not this one's", heard);
     }),
-    check("Tokens are minted for one tenant: one of live opens nothing of test.", async (t) => {
+    check("[K3] Tokens are minted for one tenant: one of live opens nothing of test.", async (t) => {
       const token = t.otherKey();
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       t.refused(await t.get(`/v1/capabilities/${id}`, { token }), "capability_not_found");
+      const wide = t.answered(await t.post("/v1/capabilities", { wideScope: true }, { token }), 201).body;
+      t.after(() => t.remove(`/v1/capabilities/${wide.id}`, { token }));
+      const { path } = await t.note();
+      t.refused(await t.get(path, { token: String(wide.token) }), "record_not_found");
+      const { body } = t.answered(await t.get("/v1/identity"), 200);
+      t.answered(await t.get("/v1/identity", { token: String(wide.token) }), 200, { livemode: body.livemode !== true });
     }),
-    check("Another organization's record is missing, to read, list, log and snapshot alike.", async (t) =>
+    check("[L8] Commits of several tenants at once land in their own logs.", async (t) => {
+      const keys = [t.otherKey(), (await t.freshTenant()).key, (await t.freshTenant()).key];
+      const before = await Promise.all(keys.map((token) => t.head({ token })));
+      const made = Array.from({ length: 60 }, (_, i) => ({ id: t.id(), token: String(keys[i % 3]) }));
+      const answers = await Promise.all(made.map(({ id, token }) => t.post(notes, { id, data: {} }, { token })));
+      for (const answer of answers) t.answered(answer, 200, { status: "confirmed" });
+      for (const [i, token] of keys.entries()) {
+        const ids = made.filter((one) => one.token === token).map(({ id }) => id);
+        const written = await t.entries(Number(before[i]), undefined, { token });
+        const own = written.filter(({ id }) => made.some((one) => one.id === id)).map(({ id }) => id);
+        t.is(own.sort(), ids.sort(), "the records of this tenant in its log");
+      }
+    }),
+    check("[G2] Another organization's record is missing, to read, list, log and snapshot alike.", async (t) =>
       apart(t, (await t.freshTenant()).key),
     ),
     check("A position beyond the other tenant's head means nothing there.", async (t) => {

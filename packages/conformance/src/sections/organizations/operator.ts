@@ -5,7 +5,7 @@ import { check, type SuiteSection } from "../../section.ts";
 export const section: SuiteSection = {
   title: "The operator",
   cases: [
-    check("The operator makes organizations and lists them.", async (t) => {
+    check("[O6] The operator makes organizations and lists them.", async (t) => {
       const token = t.admin();
       const { organization } = await t.freshTenant(false);
       const list = t.answered(await t.get("/v1/organizations", { token }), 200, { object: "list" });
@@ -15,7 +15,7 @@ export const section: SuiteSection = {
         idsOf(list).length,
       );
     }),
-    check("The operator mints secret keys; the token is told once and says its environment.", async (t) => {
+    check("[O6] The operator mints secret keys; the token is told once and says its environment.", async (t) => {
       const token = t.admin();
       const { organization } = await t.freshTenant(false);
       for (const livemode of [true, false]) {
@@ -35,43 +35,49 @@ export const section: SuiteSection = {
           data: listOf({ token: absent }),
         });
         t.that(
-          rowsOf(list).some(({ id }) => id === answer.body.id),
+          rowsOf(list).some(({ id, last4 }) => id === answer.body.id && last4 === String(answer.body.token).slice(-4)),
           "the list to name it",
         );
         t.that(!list.text.includes(String(answer.body.token).slice(8)), "no token in the list");
         t.answered(await t.get("/v1/identity", { token: String(answer.body.token) }), 200, { organization, livemode });
       }
     }),
-    check("A key is deleted by the operator and then opens nothing.", async (t) => {
+    check("[O6] A key is deleted by the operator and then opens nothing.", async (t) => {
       const token = t.admin();
       const { key, keyId } = await t.freshTenant(false);
       t.answered(await t.get("/v1/log", { token: key }), 200);
       t.answered(await t.remove(`/v1/secret_keys/${keyId}`, { token }), 200, { deleted: true });
       t.refused(await t.get("/v1/log", { token: key }), "token_revoked");
     }),
-    check("Nobody else may: a secret key and a scoped token are 403 admin_required.", async (t) => {
+    check("[O6] Nobody else may: a secret key and a scoped token are 403 admin_required.", async (t) => {
       const { token } = await t.capability({ wideScope: true });
       for (const one of [t.environment.key, token]) {
         t.refused(await t.post("/v1/organizations", { name: "x" }, { token: one }), "admin_required");
         t.refused(await t.get("/v1/organizations", { token: one }), "admin_required");
         t.refused(await t.get("/v1/secret_keys", { token: one }), "admin_required");
+        t.refused(await t.post("/v1/secret_keys", {}, { token: one }), "admin_required");
         t.refused(await t.remove("/v1/secret_keys/key_x", { token: one }), "admin_required");
       }
     }),
-    check("The operator's token opens the operator's routes alone.", async (t) => {
+    check("[O6] [H3] The operator's token opens the operator's routes alone.", async (t) => {
       const token = t.admin();
       t.answered(await t.get("/v1/log", { token }), 401, { type: "authentication_error" });
       t.answered(await t.post("/v1/commits", { operations: [] }, { token }), 401);
     }),
-    check("What makes no sense is 400, and an organization that is not there 404.", async (t) => {
+    check("[O6] What makes no sense is 400, and an organization that is not there 404.", async (t) => {
       const token = t.admin();
       t.answered(await t.post("/v1/organizations", {}, { token }), 400, { type: "validation_error" });
       t.answered(await t.post("/v1/organizations", { name: 5 }, { token }), 400, { type: "validation_error" });
+      for (const name of ["", "x".repeat(201)])
+        t.refused(await t.post("/v1/organizations", { name }, { token }), "invalid_value");
       t.answered(await t.post("/v1/secret_keys", { organization: "org_nobody" }, { token }), 400, {
         type: "validation_error",
       });
-      const answer = await t.post("/v1/secret_keys", { organization: "org_nobody", livemode: true }, { token });
-      t.that(answer.status === 404 || answer.status === 400, "404, or 400", answer.status);
+      const minting = { organization: "org_nobody", livemode: true };
+      t.refused(await t.post("/v1/secret_keys", minting, { token }), "organization_not_found");
+      for (const id of ["key_nobody", "%00"])
+        t.refused(await t.remove(`/v1/secret_keys/${id}`, { token }), "secret_key_not_found");
+      t.answered(await t.get("/v1/secret_keys?organization=%00", { token }), 400, { type: "validation_error" });
     }),
   ],
 };

@@ -81,7 +81,7 @@ export const section: SuiteSection = {
   title: "Presence on the stream",
   cases: [
     check(
-      "Who enters a room is told who is there, and who is there hears who joins, changes and leaves.",
+      "[P1] Who enters a room is told who is there, and who is there hears who joins, changes and leaves.",
       async (t) => {
         const { group: room } = t.deck();
         const [ann, bob] = [await person(t, { rooms: [room] }), await person(t, { rooms: [room] })];
@@ -104,7 +104,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "Who is alone is told so: the first answer holds oneself, with every documented field, and nobody else.",
+      "[P1] Who is alone is told so: the first answer holds oneself, with every documented field, and nobody else.",
       async (t) => {
         const { group: room } = t.deck();
         const ann = await person(t, { rooms: [room], clientId: "conf_tab" });
@@ -138,14 +138,14 @@ export const section: SuiteSection = {
         t.is(peer?.participant, `${participantKind}:${ann.participantId}`, "participant");
       },
     ),
-    check("Without a clientId in hello a session's clientId is null.", async (t) => {
+    check("[P1] Without a clientId in hello a session's clientId is null.", async (t) => {
       const { group: room } = t.deck();
       const ann = await enter(t, room, {});
       t.fits(peersIn(ann.stream, room).get(ann.participantId), { sessions: [{ clientId: orNull("") }] }, "the peer");
       t.is(peersIn(ann.stream, room).get(ann.participantId)?.sessions[0]?.clientId, null, "clientId");
     }),
     check(
-      "A participant is there once: its second window is an update with both sessions, the one that spoke last first; it leaves with the last one.",
+      "[P2] A participant is there once: its second window is an update with both sessions, the one that spoke last first; it leaves with the last one.",
       async (t) => {
         const { group: room } = t.deck();
         const bob = await enter(t, room, {});
@@ -165,13 +165,13 @@ export const section: SuiteSection = {
         t.is(frames.flatMap(({ left }) => left as unknown[]).length, 1, "how often somebody left");
       },
     ),
-    check("A state replaces the one before as a whole.", async (t) => {
+    check("[P1] A state replaces the one before as a whole.", async (t) => {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, { cursor: 1, colour: "red" }), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: { cursor: 2 } });
       await becomes(t, () => statesOf(bob.stream, room, ann), [{ cursor: 2 }], "the state");
     }),
-    check("Who left hears nothing more of the room, and may enter it again.", async (t) => {
+    check("[P1] Who left hears nothing more of the room, and may enter it again.", async (t) => {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: null });
@@ -184,17 +184,35 @@ export const section: SuiteSection = {
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
     }),
-    check("A burst of updates closes nobody, is told in fewer frames, and ends with the last one.", async (t) => {
+    check("[P3] A burst of updates closes nobody, is told in fewer frames, and ends with the last one.", async (t) => {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
-      for (let n = 1; n <= 150; n++) ann.stream.send({ frame: "presence", room, state: { n } });
+      for (let n = 1; n <= 150; n++) {
+        ann.stream.send({ frame: "presence", room, state: { n } });
+        if (n % 15 === 0) await pause(30);
+      }
       await becomes(t, () => statesOf(bob.stream, room, ann), [{ n: 150 }], "the last state");
-      t.that(about(bob.stream, room).length < 60, "far fewer frames than updates", about(bob.stream, room).length);
+      const before = about(bob.stream, room).length;
+      t.that(before < 60, "far fewer frames than updates", before);
+      const order = about(bob.stream, room)
+        .flatMap((frame) => told(frame, "updated"))
+        .map(({ sessions }) => Number((sessions[0]?.state as { n?: number } | undefined)?.n));
+      t.is(
+        order,
+        [...order].sort((a, b) => a - b),
+        "the order of the states",
+      );
+      // What does not change is not sent again.
+      for (let n = 0; n < 20; n++) ann.stream.send({ frame: "presence", room, state: { n: 150 } });
+      ann.stream.send({ frame: "ping", n: 1 });
+      await ann.stream.next("pong", { n: 1 });
+      await pause(150);
+      t.is(about(bob.stream, room).length, before, "the frames after nothing changed");
       t.that(ann.stream.isOpen, "the quick socket to be open");
     }),
     ...checkEach(
-      ["", "confdeck", "confdeck:", "confdeck:a b", ":a"],
-      (room) => `A room has to be a sync group: "${room}" is invalid_sync_group and close 4400.`,
+      ["", "confdeck", "confdeck:", "confdeck:a b", ":a", `confdeck:${"x".repeat(201)}`],
+      (room) => `[P4] A room has to be a sync group: "${room.slice(0, 20)}" is invalid_sync_group and close 4400.`,
       async (t, room) => {
         const ann = await person(t, { rooms: [t.deck().group] });
         ann.stream.send({ frame: "presence", room, state: {} });
@@ -202,7 +220,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "A room outside the token's scope: an error with requiredCapability, close 4403, and nothing of the room.",
+      "[P4] A room outside the token's scope: an error with requiredCapability, close 4403, and nothing of the room.",
       async (t) => {
         const { group: room } = t.deck();
         const ann = await enter(t, room, {});
@@ -221,7 +239,7 @@ export const section: SuiteSection = {
         t.is(idsIn(ann.stream, room), [ann.participantId], "who is there");
       },
     ),
-    check("A secret key enters every room, the whole organization's too.", async (t) => {
+    check("[P4] A secret key enters every room, the whole organization's too.", async (t) => {
       for (const room of [t.deck().group, `org:${await t.organization()}`]) {
         const stream = await t.hear();
         stream.send({ frame: "presence", room, state: {} });
@@ -230,16 +248,67 @@ export const section: SuiteSection = {
         stream.send({ frame: "presence", room, state: null });
       }
     }),
-    check("A room of the other environment is another room.", async (t) => {
+    check("[P4] A token of the organization's group enters its room, and every other.", async (t) => {
+      const rooms = [`org:${await t.organization()}`, t.deck().group];
+      for (const room of rooms) {
+        const { participantId, stream } = await enter(t, room, {}, { rooms: rooms.slice(0, 1) });
+        t.that(idsIn(stream, room).includes(participantId), `it to be in ${room}`, idsIn(stream, room));
+      }
+    }),
+    check("[P4] Who says hello as somebody else has left, and may enter as that one.", async (t) => {
+      const { group: room } = t.deck();
+      const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];
+      await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
+      const participantId = t.id();
+      const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
+      ann.stream.send({ frame: "hello", token });
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 2_500);
+      ann.stream.send({ frame: "presence", room, state: {} });
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
+    }),
+    check("[P5] A resync takes nobody out of a room; a token that is revoked meanwhile does.", async (t) => {
+      const { group: room } = t.deck();
+      const bob = await enter(t, room, {});
+      const participantId = t.id();
+      const { id, token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
+      const stream = await t.hear({ token });
+      const ann = { participantId, stream };
+      stream.send({ frame: "presence", room, state: {} });
+      await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
+      stream.send({ frame: "hello", token, since: 2 ** 52 });
+      await stream.next("resync");
+      stream.send({ frame: "presence", room, state: { still: "here" } });
+      await becomes(t, () => statesOf(bob.stream, room, ann), [{ still: "here" }], "its state");
+      bob.stream.send({ frame: "presence", room, state: { n: 1 } });
+      await becomes(t, () => statesOf(stream, room, bob), [{ n: 1 }], "what it hears");
+      t.answered(await t.remove(`/v1/capabilities/${id}`), 200);
+      t.is((await stream.closes()).code, 4401, "the close code");
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 10_000);
+    }),
+    check("[P6] Of a participant with more than 50 sessions those that spoke last are told.", async (t) => {
+      const { group: room } = t.deck();
+      const bob = await enter(t, room, {});
+      const participantId = t.id();
+      const many: Person[] = [];
+      for (let n = 0; n < 55; n++) many.push(await enter(t, room, { n }, { participantId }));
+      const [first] = many as [Person];
+      await becomes(t, () => statesOf(bob.stream, room, first)?.[0], { n: 54 }, "the session that spoke last");
+      t.is(statesOf(bob.stream, room, first)?.length, 50, "how many sessions are told");
+      first.stream.send({ frame: "presence", room, state: { n: "first" } });
+      await becomes(t, () => statesOf(bob.stream, room, first)?.[0], { n: "first" }, "the session that spoke last");
+    }),
+    check("[P1] A room of the other environment, or of another organization, is another room.", async (t) => {
       const { group: room } = t.deck();
       const ann = await enter(t, room, {});
-      const other = await t.hear({ token: t.otherKey() });
-      other.send({ frame: "presence", room, state: {} });
-      t.is(told(await other.next("presence", { room }), "joined").length, 1, "how many are there");
+      for (const token of [t.otherKey(), (await t.freshTenant(false)).key]) {
+        const other = await t.hear({ token });
+        other.send({ frame: "presence", room, state: {} });
+        t.is(told(await other.next("presence", { room }), "joined").length, 1, "how many are there");
+      }
       await pause(300);
       t.is(idsIn(ann.stream, room), [ann.participantId], "who is here");
     }),
-    check("auth with a narrower scope leaves the rooms outside it at once, and keeps the others.", async (t) => {
+    check("[P4] auth with a narrower scope leaves the rooms outside it at once, and keeps the others.", async (t) => {
       const [kept, lost] = [t.deck().group, t.deck().group];
       const [bob, carl] = [await enter(t, kept, {}), await enter(t, lost, {})];
       const ann = await enter(t, kept, {}, { rooms: [kept, lost] });
@@ -254,11 +323,14 @@ export const section: SuiteSection = {
       await becomes(t, () => statesOf(ann.stream, kept, bob), [{ n: 1 }], "what is heard of the room within");
       t.that(idsIn(bob.stream, kept).includes(participantId), "it to be in the room within");
       t.that(!JSON.stringify(ann.stream.frames).includes("secret"), "nothing of the room outside to be heard");
+      ann.stream.send({ frame: "presence", room: lost, state: null });
+      ann.stream.send({ frame: "presence", room: lost, state: {} });
+      await isClosed(t, ann, 4403, { code: "capability_scope_denied", param: "room" });
     }),
     ...checkEach(
       ["x", "é", "한", "🦊"],
       (character) =>
-        `A state has up to 4 KiB of UTF-8 as JSON, here of ${character}; one byte more is an error and close 4400.`,
+        `[P6] A state has up to 4 KiB of UTF-8 as JSON, here of ${character}; one byte more is an error and close 4400.`,
       async (t, character) => {
         const { group: room } = t.deck();
         const [ann, bob] = [await enter(t, room, ofBytes(4_096, character)), await enter(t, room, {})];
@@ -268,8 +340,8 @@ export const section: SuiteSection = {
       },
     ),
     ...checkEach(
-      [[], "here", 1, true] as readonly unknown[],
-      (state) => `A state is an object or null: ${JSON.stringify(state)} is an error and close 4400.`,
+      [[], "here", 1, true, undefined] as readonly unknown[],
+      (state) => `[P6] A state is an object or null: ${JSON.stringify(state) ?? "nothing"} is an error and close 4400.`,
       async (t, state) => {
         const { group: room } = t.deck();
         const ann = await person(t, { rooms: [room] });
@@ -277,7 +349,7 @@ export const section: SuiteSection = {
         await isClosed(t, ann, 4400, { type: "validation_error" });
       },
     ),
-    check("A socket is in up to 20 rooms; one more is an error and close 4400.", async (t) => {
+    check("[P6] A socket is in up to 20 rooms; one more is an error and close 4400.", async (t) => {
       const rooms = Array.from({ length: 21 }, () => t.deck().group);
       const ann = await person(t, { rooms });
       for (const room of rooms.slice(0, 20)) ann.stream.send({ frame: "presence", room, state: {} });
@@ -289,7 +361,7 @@ export const section: SuiteSection = {
       await isClosed(t, ann, 4400, { type: "validation_error", param: "room" });
     }),
     check(
-      "A socket that breaks is shown for about 5 s more; when its device comes back before that, nobody hears that it left or joined.",
+      "[P5] A socket that breaks is shown for about 5 s more; when its device comes back before that, nobody hears that it left or joined.",
       async (t) => {
         const { group: room } = t.deck();
         const bob = await enter(t, room, {});
@@ -327,7 +399,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("What is said of presence is never in the log.", async (t) => {
+    check("[P10] What is said of presence is never in the log.", async (t) => {
       const { group: room } = t.deck();
       const before = await t.head();
       const stream = await t.hear();

@@ -16,6 +16,8 @@ const NONE: readonly (readonly [what: string, header: (t: Kit) => string])[] = [
   ["letters beyond ASCII", () => "Bearer sk_live_\u00e9"],
   ["a key with one wrong character", ({ environment }) => `Bearer ${damaged(environment.key)}`],
   ["a key under another prefix", ({ environment }) => `Bearer ${environment.key.replace(/^sk_(live|test)_/, "rk_")}`],
+  ["a key with a character too many", ({ environment }) => `Bearer ${environment.key}0`],
+  ["the beginning of a key", () => "Bearer sk_live_"],
   ["a secret key that looks right and that nobody was given", () => `Bearer ${inventedToken("sk_live_")}`],
   ["a capability that nobody was given", () => `Bearer ${inventedToken("rk_")}`],
   ["an ephemeral key that nobody was given", () => `Bearer ${inventedToken("ek_")}`],
@@ -52,7 +54,7 @@ export const section: SuiteSection = {
     ...checkEach(
       ROUTES,
       ([method, path]) =>
-        `${method} ${path} without a token is 401 auth_no_credentials, with WWW-Authenticate: Bearer.`,
+        `[H3] ${method} ${path} without a token is 401 auth_no_credentials, with WWW-Authenticate: Bearer.`,
       async (t, [method, path]) => {
         const answer = t.refused(await t.ask(method, path, { token: null }), "auth_no_credentials");
         t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
@@ -60,26 +62,30 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       NONE,
-      ([what]) => `${what[0]?.toUpperCase()}${what.slice(1)} in Authorization is 401 with WWW-Authenticate: Bearer.`,
+      ([what]) =>
+        `[H3] ${what[0]?.toUpperCase()}${what.slice(1)} in Authorization is 401 with WWW-Authenticate: Bearer.`,
       async (t, [, header]) => {
         const answer = await t.get("/v1/log", { token: null, headers: { authorization: header(t) } });
         t.answered(answer, 401, { type: "authentication_error", code: /^(apikey_invalid|auth_no_credentials)$/ });
         t.fits(answer.headers["www-authenticate"], /^Bearer\b/, "www-authenticate");
       },
     ),
-    check("The word Bearer is matched in any case.", async (t) => {
+    check("[H3] The word Bearer is matched in any case.", async (t) => {
       const headers = { authorization: `bearer ${t.environment.key}` };
       t.answered(await t.get("/v1/log?limit=1", { token: null, headers }), 200);
     }),
-    check("The last six characters of a key are the CRC-32 of what stands before them, in base62.", async (t) => {
-      const zeros = `sk_live_${"0".repeat(30)}`;
-      t.is(checksum(zeros), "1yMVfD", "the checksum of thirty zeros, to check the check");
-      t.is(t.environment.key.slice(-6), checksum(t.environment.key.slice(0, -6)), "the end of the key");
-      t.fits(t.environment.key, /^sk_(live|test)_[0-9A-Za-z]{36}$/, "the key");
-      t.answered(await t.get("/v1/log?limit=1"), 200);
-    }),
     check(
-      "A value in the address that looks like a token is 400 token_in_query, whatever its name, on every route.",
+      "[H3] [K8] The last six characters of a key are the CRC-32 of what stands before them, in base62.",
+      async (t) => {
+        const zeros = `sk_live_${"0".repeat(30)}`;
+        t.is(checksum(zeros), "1yMVfD", "the checksum of thirty zeros, to check the check");
+        t.is(t.environment.key.slice(-6), checksum(t.environment.key.slice(0, -6)), "the end of the key");
+        t.fits(t.environment.key, /^sk_(live|test)_[0-9A-Za-z]{36}$/, "the key");
+        t.answered(await t.get("/v1/log?limit=1"), 200);
+      },
+    ),
+    check(
+      "[H3] A value in the address that looks like a token is 400 token_in_query, whatever its name, on every route.",
       async (t) => {
         const secret = inventedToken("sk_live_");
         for (const path of [
@@ -88,6 +94,8 @@ export const section: SuiteSection = {
           `/livez?a=1&key=${inventedToken("rk_")}`,
           `${notes}?title=${inventedToken("ek_")}`,
           `/v1/log?x=${secret.replace("s", "%73")}`,
+          `/v1/log?${secret}=1`,
+          `/nowhere?a=1&b=${secret}&c=2`,
         ]) {
           const answer = t.refused(await t.get(path), "token_in_query");
           t.that(!answer.text.includes(secret.slice(8)), "an answer without the token");

@@ -28,7 +28,7 @@ const REFUSED: readonly (readonly [what: string, change: object, code: RegExp])[
 export const section: SuiteSection = {
   title: "Capabilities",
   cases: [
-    check("Minting is answered 201 with the token, once, and with every documented field.", async (t) => {
+    check("[K1] Minting is answered 201 with the token, once, and with every documented field.", async (t) => {
       const [participantId, { group }] = [t.id(), t.deck()];
       const body = {
         participantId,
@@ -64,7 +64,7 @@ export const section: SuiteSection = {
       const seconds = (Date.parse(String(expiresAt)) - Date.parse(String(issuedAt))) / 1_000;
       t.that(Math.abs(seconds - 120) < 3, "an end 120 s after the beginning", seconds);
     }),
-    check("A capability lives 600 s unless it is said; 24 h at most.", async (t) => {
+    check("[K1] A capability lives 600 s unless it is said; 24 h at most.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const lifetime = async (more: object) => {
         const { body } = t.answered(await t.post(path, { ...scope, ...more }), 201);
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
       t.is(await lifetime({}), 600, "the default");
       t.is(await lifetime({ ttlSeconds: DAY }), DAY, "the longest");
     }),
-    check("A system participant may have one; an agent is the default.", async (t) => {
+    check("[K1] A system participant may have one; an agent is the default.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const system = t.answered(await t.post(path, { ...scope, participantKind: "system" }), 201, {
         participantKind: "system",
@@ -84,18 +84,18 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       REFUSED,
-      ([what]) => `A capability ${what} is 400.`,
+      ([what]) => `[K1] A capability ${what} is 400.`,
       async (t, [, change, code]) => {
         const body = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group], ...change };
         t.answered(await t.post(path, body), 400, { type: "validation_error", code });
       },
     ),
-    check("wideScope: true makes one without operations and groups.", async (t) => {
+    check("[K1] wideScope: true makes one without operations and groups.", async (t) => {
       const { token } = await t.capability({ wideScope: true });
       const { path: note } = await t.note();
       t.answered(await t.get(note, { token }), 200);
     }),
-    check("A capability is read and listed without its token.", async (t) => {
+    check("[K1] A capability is read and listed without its token.", async (t) => {
       const { id, token } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       const one = t.answered(await t.get(`${path}/${id}`), 200, {
         object: "capability",
@@ -110,9 +110,16 @@ export const section: SuiteSection = {
         "its item",
       );
       t.that(!(one.text + JSON.stringify(list)).includes(token.slice(3, 30)), "neither to tell the token");
-      t.refused(await t.get(`${path}/cap_nobody`), "capability_not_found");
+      for (const id of ["cap_nobody", "%00", "a%00b", "%F0%9F%98%80", ".", "a".repeat(300)]) {
+        t.refused(await t.get(`${path}/${id}`), "capability_not_found");
+        t.refused(await t.remove(`${path}/${id}`), "capability_not_found");
+        t.refused(await t.post(`${path}/${id}/rotate`), "capability_not_found");
+        t.refused(await t.remove(`/v1/ephemeral_keys/${id}`), "ephemeral_key_not_found");
+      }
+      t.answered(await t.get("/v1/identity", { token }), 200);
+      t.answered(await t.get(`${path}/${id}`), 200, { lastUsedAt: time });
     }),
-    check("Rotating gives a new token of the same participant and scope, and names the old one.", async (t) => {
+    check("[K8] Rotating gives a new token of the same participant and scope, and names the old one.", async (t) => {
       const { group, deckId } = t.deck();
       const participantId = t.id();
       const old = await t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups: [group] });
@@ -128,25 +135,40 @@ export const section: SuiteSection = {
       for (const token of [old.token, String(next.body.token)])
         t.answered(await t.post(`/v1/models/${NOTE}`, { id: t.id(), data: { deckId } }, { token }), 200);
       t.that(next.body.token !== old.token, "another token");
+      const third = t.answered(await t.post(`${path}/${next.body.id}/rotate`), 201).body;
+      t.after(() => t.remove(`${path}/${third.id}`));
+      t.refused(await t.get("/v1/identity", { token: String(next.body.token) }), "token_revoked");
+      t.refused(await t.post(`${path}/${next.body.id}/rotate`), "capability_not_found");
+      t.answered(await t.get("/v1/identity", { token: String(third.token) }), 200);
     }),
-    check("Deleting is answered with {object, id, deleted, activeSessionsClosed}.", async (t) => {
+    check("[K8] Of rotations at the same time one wins: a token has one successor.", async (t) => {
+      const { id } = await t.capability({ wideScope: true });
+      const answers = await Promise.all(Array.from({ length: 4 }, () => t.post(`${path}/${id}/rotate`)));
+      for (const { status, body } of answers) if (status === 201) t.after(() => t.remove(`${path}/${body.id}`));
+      t.is(answers.map(({ status }) => status).sort(), [201, 404, 404, 404], "the statuses");
+    }),
+    check("[K8] Deleting is answered with {object, id, deleted, activeSessionsClosed}.", async (t) => {
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       const answer = t.answered(await t.remove(`${path}/${id}`), 200, { object: "capability", id, deleted: true });
       t.fits(answer.body.activeSessionsClosed, 0, "activeSessionsClosed");
       t.answered(await t.get(`${path}/${id}`), 200, { status: "revoked", revokedAt: time });
     }),
-    check("Only a secret key mints, lists, rotates and revokes: others are 403 secret_key_required.", async (t) => {
-      const { id, token } = await t.capability({ wideScope: true });
-      const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
-      t.refused(await t.post(path, scope, { token }), "secret_key_required");
-      t.refused(await t.get(path, { token }), "secret_key_required");
-      t.refused(await t.get(`${path}/${id}`, { token }), "secret_key_required");
-      t.refused(await t.post(`${path}/${id}/rotate`, {}, { token }), "secret_key_required");
-      t.refused(await t.remove(`${path}/${id}`, { token }), "secret_key_required");
-      t.refused(await t.post("/v1/ephemeral_keys", { user: { id: "u" } }, { token }), "secret_key_required");
-      t.refused(await t.get("/v1/ephemeral_keys", { token }), "secret_key_required");
-    }),
-    check("Another organization's capability is 404.", async (t) => {
+    check(
+      "[K10] Only a secret key mints, lists, rotates and revokes: others are 403 secret_key_required.",
+      async (t) => {
+        const { id, token } = await t.capability({ wideScope: true });
+        const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
+        t.refused(await t.post(path, scope, { token }), "secret_key_required");
+        t.refused(await t.get(path, { token }), "secret_key_required");
+        t.refused(await t.get(`${path}/${id}`, { token }), "secret_key_required");
+        t.refused(await t.post(`${path}/${id}/rotate`, {}, { token }), "secret_key_required");
+        t.refused(await t.remove(`${path}/${id}`, { token }), "secret_key_required");
+        t.refused(await t.post("/v1/ephemeral_keys", { user: { id: "u" } }, { token }), "secret_key_required");
+        t.refused(await t.get("/v1/ephemeral_keys", { token }), "secret_key_required");
+        t.refused(await t.remove("/v1/ephemeral_keys?user=ada", { token }), "secret_key_required");
+      },
+    ),
+    check("[K1] Another organization's capability is 404.", async (t) => {
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       const { key: token } = await t.freshTenant();
       t.refused(await t.get(`${path}/${id}`, { token }), "capability_not_found");

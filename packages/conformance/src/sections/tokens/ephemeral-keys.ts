@@ -1,5 +1,6 @@
+import { idsOf } from "../../answers.ts";
 import { NOTE, ownModels } from "../../models.ts";
-import { absent, listOf, someText, time } from "../../pattern.ts";
+import { absent, exactly, listOf, someText, time } from "../../pattern.ts";
 import { check, checkEach, type SuiteSection } from "../../section.ts";
 import { checksum } from "../../token.ts";
 
@@ -8,7 +9,7 @@ const path = "/v1/ephemeral_keys";
 export const section: SuiteSection = {
   title: "Ephemeral keys",
   cases: [
-    check("Minting is answered 201 with the token, once, and with every documented field.", async (t) => {
+    check("[K1] Minting is answered 201 with the token, once, and with every documented field.", async (t) => {
       const user = t.id();
       const begun = Date.now();
       const answer = t.answered(await t.post(path, { user: { id: user } }), 201, {
@@ -33,7 +34,7 @@ export const section: SuiteSection = {
       for (const model of Object.keys(ownModels))
         t.that((operations as unknown as string[]).includes(`${model}.*`), `operations to name ${model}.*`, operations);
     }),
-    check("The identity of its bearer is the user.", async (t) => {
+    check("[K9] The identity of its bearer is the user.", async (t) => {
       const user = t.id();
       const { token } = await t.ephemeral({ user: { id: user } });
       const answer = t.answered(await t.get("/v1/identity", { token }), 200, {
@@ -46,7 +47,7 @@ export const section: SuiteSection = {
         answer.body.participant,
       );
     }),
-    check("Groups and operations may be named; org: only when asked for.", async (t) => {
+    check("[K1] Groups and operations may be named; org: only when asked for.", async (t) => {
       const { group } = t.deck();
       const organization = await t.organization();
       const { path: note } = await t.note();
@@ -74,12 +75,13 @@ export const section: SuiteSection = {
         ["with another organization's org: group", { syncGroups: ["org:org_nobody"] }],
         ["with an operation that is none", { operations: ["everything"] }],
         ["with an unknown key", { colour: 1 }],
+        ["with an unknown key of its user", { user: { id: "a", name: "b" } }],
       ] as const,
-      ([what]) => `An ephemeral key ${what} is 400.`,
+      ([what]) => `[K1] An ephemeral key ${what} is 400.`,
       async (t, [, change]) =>
         t.answered(await t.post(path, { user: { id: t.id() }, ...change }), 400, { type: "validation_error" }),
     ),
-    check("Keys are listed without their tokens.", async (t) => {
+    check("[K1] Keys are listed without their tokens.", async (t) => {
       const { id, token } = await t.ephemeral({ user: { id: t.id() } });
       const list = await t.listed(path);
       t.fits(
@@ -89,7 +91,16 @@ export const section: SuiteSection = {
       );
       t.that(!JSON.stringify(list).includes(token.slice(3, 30)), "no token in the list");
     }),
-    check("Deleting one key ends it; ?user= ends all keys of that person and nobody else's.", async (t) => {
+    check("[K1] ?user= lists a person's keys alone, in pages; the cursor belongs to that list.", async (t) => {
+      const user = { id: t.id() };
+      const mine = [await t.ephemeral({ user }), await t.ephemeral({ user }), await t.ephemeral({ user })];
+      const first = t.answered(await t.get(`${path}?user=${user.id}&limit=2`), 200, { has_more: true });
+      const cursor = `limit=2&starting_after=${first.body.next_cursor}`;
+      const rest = t.answered(await t.get(`${path}?user=${user.id}&${cursor}`), 200, { has_more: false });
+      t.is([...idsOf(first), ...idsOf(rest)].sort(), mine.map(({ id }) => id).sort(), "the keys");
+      t.refused(await t.get(`${path}?user=other&${cursor}`), "invalid_cursor");
+    }),
+    check("[K8] Deleting one key ends it; ?user= ends all keys of that person and nobody else's.", async (t) => {
       const [ann, bob] = [t.id(), t.id()];
       const [one, two, other] = [
         await t.ephemeral({ user: { id: ann } }),
@@ -99,7 +110,14 @@ export const section: SuiteSection = {
       const alive = async (token: string) => (await t.get("/v1/identity", { token })).status;
       t.answered(await t.remove(`${path}/${one.id}`), 200, { deleted: true });
       t.is([await alive(one.token), await alive(two.token)], [401, 200], "the two keys after one was deleted");
-      t.answered(await t.remove(`${path}?user=${ann}`), 200);
+      const stream = await t.hear({ token: two.token });
+      t.answered(
+        await t.remove(`${path}?user=${ann}`),
+        200,
+        exactly({ object: "ephemeral_key_revocation", user: ann, deleted: 1, activeSessionsClosed: 1 }) as never,
+      );
+      t.is((await stream.closes()).code, 4401, "the close code of the key's stream");
+      t.refused(await t.remove(path), "missing_field", { param: "user" });
       t.is(
         [await alive(two.token), await alive(other.token)],
         [401, 200],

@@ -1,24 +1,24 @@
 import { NOTE } from "../../models.ts";
-import { aList, orNull, someText, time } from "../../pattern.ts";
+import { sameSet, someText, time } from "../../pattern.ts";
 import { check, type SuiteSection } from "../../section.ts";
 
 export const section: SuiteSection = {
   title: "Who am I",
   cases: [
-    check("GET /v1/identity tells a secret key who it is: every documented field.", async (t) => {
+    check("[K9] GET /v1/identity tells a secret key who it is: every documented field.", async (t) => {
       t.answered(await t.get("/v1/identity"), 200, {
         object: "identity",
         organization: someText,
         livemode: t.environment.key.startsWith("sk_live_"),
         participant: someText,
         participantKind: "system",
-        operations: aList,
-        syncGroups: aList,
-        expiresAt: orNull(time),
+        operations: sameSet("*.*", "claim.preempt", "claim.reorder"),
+        syncGroups: [`org:${await t.organization()}`],
+        expiresAt: null,
         logId: /^log_[0-9A-Za-z]{24}$/,
       });
     }),
-    check("It tells a scoped token its own scope and its end.", async (t) => {
+    check("[K9] It tells a scoped token its own scope and its end.", async (t) => {
       const { group } = t.deck();
       const participantId = t.id();
       const { token } = await t.capability({
@@ -44,6 +44,34 @@ export const section: SuiteSection = {
       );
       const left = (Date.parse(String(answer.body.expiresAt)) - Date.now()) / 1_000;
       t.that(left > 60 && left < 130, "an end in about 100 s", left);
+    }),
+    check("[K12] Identity, feed, snapshot and welcome name the same owner and view.", async (t) => {
+      const [a, b, c] = [t.deck().group, t.deck().group, t.deck().group];
+      const user = { id: t.id() };
+      const said = async (body: object) => {
+        const { token } = await t.ephemeral({ user, ...body });
+        const stream = await t.hear({ token });
+        const sources = [
+          (await t.get("/v1/identity", { token })).body,
+          (await t.get("/v1/log?limit=1", { token })).body,
+          JSON.parse((await t.get("/v1/snapshot?limit=1", { token })).text.split("\n")[0] ?? "{}"),
+          stream.frames[0] ?? {},
+        ];
+        const [first, ...others] = sources.map(({ owner, viewHash }) => ({ owner, viewHash }));
+        for (const other of others) t.is(other, first, "owner and viewHash");
+        return { token, owner: String(first?.owner), viewHash: String(first?.viewHash) };
+      };
+      const one = await said({ syncGroups: [a, b], operations: [`${NOTE}.read`] });
+      const same = await said({ syncGroups: [b, a], operations: [`${NOTE}.*`] });
+      const wider = await said({ syncGroups: [a, b, c], operations: [`${NOTE}.read`] });
+      const mode = t.environment.key.startsWith("sk_live_") ? "live" : "test";
+      t.is(one.owner, `${await t.organization()}/${mode}/user/${user.id}`, "the owner");
+      t.is([same.owner, wider.owner], [one.owner, one.owner], "the owner of other tokens of this person");
+      t.is(same.viewHash, one.viewHash, "the view of a token that may read the same");
+      t.that(wider.viewHash !== one.viewHash, "another view for who may read more");
+      const stream = await t.stream();
+      stream.send({ frame: "hello", token: wider.token, view: one.viewHash });
+      t.fits(await stream.next("resync"), { reason: "scope" }, "what a reader of another view is told");
     }),
   ],
 };

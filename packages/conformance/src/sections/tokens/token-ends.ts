@@ -13,7 +13,7 @@ const END_MS = 5_500;
 export const section: SuiteSection = {
   title: "How tokens end",
   cases: [
-    check("A token whose time is over is 401 token_expired, and its stream is closed with 4401.", async (t) => {
+    check("[K8] A token whose time is over is 401 token_expired, and its stream is closed with 4401.", async (t) => {
       const token = await t.capability({ ...scopeOf(t), ttlSeconds: 4 });
       t.is(await statusOf(t, token), "200", "the answer before its end");
       const stream = await t.hear({ token: token.token });
@@ -21,30 +21,33 @@ export const section: SuiteSection = {
       t.is(await statusOf(t, token), "401 token_expired", "the answer after its end");
       t.is((await stream.closes(END_MS)).code, 4401, "the close code");
     }),
-    check("An ephemeral key expires the same way.", async (t) => {
+    check("[K8] An ephemeral key expires the same way.", async (t) => {
       const token = await t.ephemeral({ user: { id: t.id() }, ttlSeconds: 2 });
       t.is(await statusOf(t, token), "200", "the answer before its end");
       await pause(2_500);
       t.is(await statusOf(t, token), "401 token_expired", "the answer after its end");
     }),
-    check("A revoked capability is 401 token_revoked, and its streams are closed with 4401, within 5 s.", async (t) => {
-      const token = await t.capability(scopeOf(t));
-      const streams = [await t.hear({ token: token.token }), await t.hear({ token: token.token })];
-      const begun = performance.now();
-      const answer = t.answered(await t.remove(`/v1/capabilities/${token.id}`), 200, { deleted: true });
-      t.that(Number(answer.body.activeSessionsClosed) <= 2, "at most two sessions to be counted", answer.body);
-      for (const stream of streams) t.is((await stream.closes(END_MS)).code, 4401, "the close code");
-      while ((await statusOf(t, token)) === "200" && performance.now() - begun < END_MS) await pause(200);
-      t.is(await statusOf(t, token), "401 token_revoked", "the answer afterwards");
-    }),
-    check("A revoked ephemeral key is 401 token_revoked, and its stream is closed with 4401.", async (t) => {
+    check(
+      "[K8] A revoked capability is 401 token_revoked, and its streams are closed with 4401, within 5 s.",
+      async (t) => {
+        const token = await t.capability(scopeOf(t));
+        const streams = [await t.hear({ token: token.token }), await t.hear({ token: token.token })];
+        const begun = performance.now();
+        const answer = t.answered(await t.remove(`/v1/capabilities/${token.id}`), 200, { deleted: true });
+        t.that(Number(answer.body.activeSessionsClosed) <= 2, "at most two sessions to be counted", answer.body);
+        for (const stream of streams) t.is((await stream.closes(END_MS)).code, 4401, "the close code");
+        while ((await statusOf(t, token)) === "200" && performance.now() - begun < END_MS) await pause(200);
+        t.is(await statusOf(t, token), "401 token_revoked", "the answer afterwards");
+      },
+    ),
+    check("[K8] A revoked ephemeral key is 401 token_revoked, and its stream is closed with 4401.", async (t) => {
       const token = await t.ephemeral({ user: { id: t.id() } });
       const stream = await t.hear({ token: token.token });
       t.answered(await t.remove(`/v1/ephemeral_keys/${token.id}`), 200, { deleted: true });
       t.is((await stream.closes(END_MS)).code, 4401, "the close code");
       t.is(await statusOf(t, token), "401 token_revoked", "the answer afterwards");
     }),
-    check("Another token of the same participant goes on.", async (t) => {
+    check("[K8] Another token of the same participant goes on.", async (t) => {
       const scope = { ...scopeOf(t), participantId: t.id() };
       const [one, two] = [await t.capability(scope), await t.capability(scope)];
       const stream = await t.hear({ token: two.token });
@@ -53,7 +56,7 @@ export const section: SuiteSection = {
       t.is(await statusOf(t, two), "200", "the other token's answer");
       t.that(stream.isOpen, "its stream to be open");
     }),
-    check("Rotated without grace the old token ends within 5 s; with grace it goes on until then.", async (t) => {
+    check("[K8] Rotated without grace the old token ends within 5 s; with grace it goes on until then.", async (t) => {
       const [sharp, soft] = [await t.capability(scopeOf(t)), await t.capability(scopeOf(t))];
       for (const [{ id }, body] of [
         [sharp, { graceSeconds: 0 }],
@@ -68,7 +71,7 @@ export const section: SuiteSection = {
       t.is(await statusOf(t, soft), "200", "the answer to the one with grace");
     }),
     check(
-      "A secret key that is deleted with graceSeconds goes on until then; without, it ends within 5 s.",
+      "[O6] A secret key that is deleted with graceSeconds goes on until then; without, it ends within 5 s.",
       async (t) => {
         const admin = t.admin();
         const { organization } = await t.freshTenant(false);

@@ -106,7 +106,7 @@ export const section: SuiteSection = {
   title: "Webhook endpoints",
   cases: [
     check(
-      "A registration answers 201 with the endpoint: enabled, for all models, its cursor at the head, nothing tried yet.",
+      "[W1] A registration answers 201 with the endpoint: enabled, for all models, its cursor at the head, nothing tried yet.",
       async (t) => {
         const before = await t.head();
         const { body } = await register(t, { url: "https://conformance.invalid/hooks" });
@@ -130,15 +130,18 @@ export const section: SuiteSection = {
         t.that(Number(body.cursor) >= before && Number(body.cursor) <= after, "a cursor at the head", body.cursor);
       },
     ),
-    check("Its secret is whsec_ and the base64 of 32 bytes, another for each; secretLast4 is its end.", async (t) => {
-      const [one, other] = [await register(t, quiet()), await register(t, quiet())];
-      for (const { secret, body } of [one, other]) {
-        t.fits(secret, /^whsec_[A-Za-z0-9+/]{43}=$/, "the secret");
-        t.is(body.secretLast4, secret.slice(-4), "secretLast4");
-      }
-      t.that(one.secret !== other.secret, "another secret", "the same");
-    }),
-    check("The secret is in no other answer: not in reads, lists, changes.", async (t) => {
+    check(
+      "[W1] Its secret is whsec_ and the base64 of 32 bytes, another for each; secretLast4 is its end.",
+      async (t) => {
+        const [one, other] = [await register(t, quiet()), await register(t, quiet())];
+        for (const { secret, body } of [one, other]) {
+          t.fits(secret, /^whsec_[A-Za-z0-9+/]{43}=$/, "the secret");
+          t.is(body.secretLast4, secret.slice(-4), "secretLast4");
+        }
+        t.that(one.secret !== other.secret, "another secret", "the same");
+      },
+    ),
+    check("[W1] The secret is in no other answer: not in reads, lists, changes.", async (t) => {
       const { id, path, secret } = await register(t, quiet());
       const answers = [
         t.answered(await t.get(path), 200, { ...shape, id, secret: absent }),
@@ -152,7 +155,7 @@ export const section: SuiteSection = {
         "no secret in any of them",
       );
     }),
-    check("enabledEvents, description and from are kept as they were given.", async (t) => {
+    check("[W1] enabledEvents, description and from are kept as they were given.", async (t) => {
       const { at } = await hook(t);
       const { path } = await register(t, quiet({ description: "of the conformance suite", from: at }));
       t.answered(await t.get(path), 200, {
@@ -161,7 +164,21 @@ export const section: SuiteSection = {
         cursor: atLeast(at),
       });
     }),
-    check("Endpoints are listed with the list envelope.", async (t) => {
+    check("[W1] [H4] Null is absent in a registration; a route without a body takes none.", async (t) => {
+      const { path } = await register(t, {
+        ...{ url: "https://conformance.invalid/hooks", enabledEvents: null, description: null, from: null },
+      });
+      t.answered(await t.get(path), 200, { enabledEvents: ["*"], description: null });
+      for (const [method, rest] of [
+        ...(["enable", "disable", "roll_secret", "test"] as const).map((route) => ["POST", `/${route}`] as const),
+        ["DELETE", ""] as const,
+      ]) {
+        t.refused(await t.ask(method, path + rest, { json: { x: 1 } }), "unknown_field", { param: "x" });
+        t.refused(await t.ask(method, path + rest, { json: [1] }), "invalid_body");
+      }
+      t.answered(await t.post(`${path}/disable`, {}), 201);
+    }),
+    check("[W1] Endpoints are listed with the list envelope.", async (t) => {
       const [one, other] = [await register(t, quiet()), await register(t, quiet())];
       const list = t.answered(await t.get(ENDPOINTS), 200, { object: "list", has_more: false, next_cursor: null });
       for (const { id } of [one, other])
@@ -171,7 +188,7 @@ export const section: SuiteSection = {
           `${id} in the list`,
         );
     }),
-    check("One tenant's endpoints are missing in the organization's other one.", async (t) => {
+    check("[W4] One tenant's endpoints are missing in the organization's other one.", async (t) => {
       const token = t.otherKey();
       const { id, path } = await register(t, quiet());
       t.that(!idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)).includes(id), "a list without it");
@@ -179,7 +196,7 @@ export const section: SuiteSection = {
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),
-    check("Another organization's endpoint is missing.", async (t) => {
+    check("[W4] Another organization's endpoint is missing.", async (t) => {
       const { key: token } = await t.freshTenant(false);
       const { id, path } = await register(t, quiet());
       t.is(idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)), [], "ids in the other organization's list");
@@ -193,7 +210,7 @@ export const section: SuiteSection = {
       async (t, [method, rest, json]) =>
         t.refused(await t.ask(method, nobody + rest, json && { json }), "webhook_endpoint_not_found"),
     ),
-    check("Only a secret key manages endpoints: to every other token all routes are 403.", async (t) => {
+    check("[W1] Only a secret key manages endpoints: to every other token all routes are 403.", async (t) => {
       const { path, id } = await register(t, quiet());
       const { token } = await t.capability({ operations: ["*.*"], wideScope: true });
       const { token: person } = await t.ephemeral({ user: { id: t.id() } });
@@ -221,38 +238,41 @@ export const section: SuiteSection = {
         [{ ...quiet(), from: 1.5 }, "invalid_type", "from"],
         [{ ...quiet(), from: 2 ** 52 }, "read_at_in_future", "from"],
       ],
-      ([json]) => `A registration with ${JSON.stringify(json).slice(0, 110)} is 400.`,
+      ([json]) => `[W1] A registration with ${JSON.stringify(json).slice(0, 110)} is 400.`,
       async (t, [json, code, param]) => {
         const answer = await t.post(ENDPOINTS, json);
         if (answer.status === 201) t.after(() => t.environment.ask("DELETE", `${ENDPOINTS}/${answer.body.id}`));
         t.refused(answer, code, param === undefined ? {} : { param });
       },
     ),
-    check("A model that is not declared is 400 unknown_model, at a registration and at a change.", async (t) => {
+    check("[W1] A model that is not declared is 400 unknown_model, at a registration and at a change.", async (t) => {
       const { path } = await register(t, quiet());
       const enabledEvents = [QUIET, "ConfNothing"];
-      t.refused(await t.post(ENDPOINTS, quiet({ enabledEvents })), "unknown_model", { status: 400 });
+      const refused = { status: 400, param: "enabledEvents[1]" };
+      t.refused(await t.post(ENDPOINTS, quiet({ enabledEvents })), "unknown_model", refused);
+      const withNul = quiet({ enabledEvents: [QUIET, "Conf\0Quiet"] });
+      t.refused(await t.post(ENDPOINTS, withNul), "invalid_value", { param: "enabledEvents[1]" });
       t.refused(await t.patch(path, { enabledEvents }), "unknown_model", { status: 400 });
       t.answered(await t.get(path), 200, { enabledEvents: [QUIET] });
     }),
     ...checkEach(
       NO_ADDRESSES,
-      (url) => `${show(url)} is 400 invalid_url.`,
+      (url) => `[W2] ${show(url)} is 400 invalid_url.`,
       (t, url) => refusedAddress(t, url, "invalid_url"),
     ),
-    check("An http address is 400 invalid_url.", async (t) => {
+    check("[W2] An http address is 400 invalid_url.", async (t) => {
       if (await allowsPrivate(t.environment)) throw new NotApplicable("the server allows http and private addresses");
       await refusedAddress(t, "http://conformance.invalid/", "invalid_url");
     }),
     ...checkEach(
       PRIVATE_ADDRESSES,
-      (url) => `${url} is not public, and 400 blocked_address.`,
+      (url) => `[W2] ${url} is not public, and 400 blocked_address.`,
       async (t, url) => {
         if (await allowsPrivate(t.environment)) throw new NotApplicable("the server allows http and private addresses");
         await refusedAddress(t, url, "blocked_address");
       },
     ),
-    check("A change of the address is held to the same rules.", async (t) => {
+    check("[W2] A change of the address is held to the same rules.", async (t) => {
       const { path, body } = await register(t, quiet());
       for (const url of ["ftp://conformance.invalid/", "https://conformance.invalid:5432/", "https://a:b@x.invalid/"])
         t.refused(await t.patch(path, { url }), "invalid_url", { param: "url" });
@@ -260,7 +280,7 @@ export const section: SuiteSection = {
         t.refused(await t.patch(path, { url: "https://127.0.0.1/" }), "blocked_address", { param: "url" });
       t.answered(await t.get(path), 200, { url: String(body.url) });
     }),
-    check("A name with letters beyond ASCII is kept as punycode.", async (t) => {
+    check("[W2] A name with letters beyond ASCII is kept as punycode.", async (t) => {
       const { path } = await register(t, quiet({ url: "https://bücher.invalid/hooks" }));
       t.answered(await t.get(path), 200, { url: "https://xn--bcher-kva.invalid/hooks" });
     }),
@@ -306,7 +326,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { status: "enabled", secretLast4: String(body.secretLast4) });
       },
     ),
-    check("A roll answers 201 with another secret, and with nothing else changed.", async (t) => {
+    check("[W1] A roll answers 201 with another secret, and with nothing else changed.", async (t) => {
       const { path, id, secret } = await register(t, quiet({ description: "one" }));
       const { body } = t.answered(await t.post(`${path}/roll_secret`), 201, {
         ...shape,
@@ -345,7 +365,7 @@ export const section: SuiteSection = {
       const lag = Number(body.lag);
       t.that(lag >= before - cursor && lag <= after - cursor, `a lag from ${before - cursor}`, lag);
     }),
-    check("Its attempts are a list, empty to begin with; limit is 1 to 100.", async (t) => {
+    check("[W17] Its attempts are a list, empty to begin with; limit is 1 to 100.", async (t) => {
       const { path } = await register(t, quiet());
       t.answered(await t.get(`${path}/attempts`), 200, {
         object: "list",
@@ -358,7 +378,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${path}/attempts?limit=${limit}`), "invalid_limit");
       t.answered(await t.get(`${path}/attempts?starting_after=nothing`), 400, { type: "validation_error" });
     }),
-    check("skip moves the cursor to a position, and is recorded among the attempts.", async (t) => {
+    check("[W13] skip moves the cursor to a position, and is recorded among the attempts.", async (t) => {
       const { path } = await stopped(t, quiet());
       const cursor = Number((await t.get(path)).body.cursor);
       const [one, two] = [await hook(t), await hook(t)];
@@ -381,7 +401,7 @@ export const section: SuiteSection = {
         ],
       });
     }),
-    check("skip goes forward only, and never beyond the head.", async (t) => {
+    check("[W13] skip goes forward only, and never beyond the head.", async (t) => {
       const { path } = await stopped(t, quiet());
       const cursor = Number((await t.get(path)).body.cursor);
       const { at } = await hook(t);
@@ -397,7 +417,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { cursor });
       t.is(rowsOf(await t.get(`${path}/attempts`)), [], "attempts");
     }),
-    check("A test answers with the request that it made, and why it failed where it did.", async (t) => {
+    check("[W18] A test answers with the request that it made, and why it failed where it did.", async (t) => {
       const { path, id } = await stopped(t, quiet());
       const { body } = t.answered(await t.post(`${path}/test`), 201, {
         object: "webhook_attempt",
@@ -417,7 +437,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { attempt: 0, status: "disabled" });
       t.is(idsOf(await t.get(`${path}/attempts`)), [body.id], "ids of its attempts");
     }),
-    check("A tenant has twenty endpoints and no more; one that was removed makes room.", async (t) => {
+    check("[W4] A tenant has twenty endpoints and no more; one that was removed makes room.", async (t) => {
       const { key: token } = await t.freshTenant();
       const made: Endpoint[] = [];
       for (let i = 0; i < 20; i++) made.push(await register(t, quiet(), { token }));
@@ -427,7 +447,7 @@ export const section: SuiteSection = {
       await register(t, quiet(), { token });
       t.refused(await t.post(ENDPOINTS, quiet(), { token }), "too_many_endpoints");
     }),
-    check("The cursor of an endpoint for whose models nothing comes follows the head.", async (t) => {
+    check("[W9] The cursor of an endpoint for whose models nothing comes follows the head.", async (t) => {
       const { path } = await register(t, quiet());
       const answer = await t.post(`/v1/models/${NOTE}`, { id: t.id(), data: {} });
       const at = positionOf(t.answered(answer, 200));
