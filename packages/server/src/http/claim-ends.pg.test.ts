@@ -85,7 +85,7 @@ test("[A10] who may no longer see the record is not told who holds it now", asyn
   expect(text).not.toContain("ann");
 });
 
-test("[A3] a claim of a field goes with the field when it is renamed", async () => {
+test("[A3] [M8] a claim of a field goes with the field when it is renamed", async () => {
   const models = { Page: { fields: { title: { type: "string" }, body: { type: "string" } } } };
   const renamed = { Page: { fields: { heading: { type: "string" }, body: { type: "string" } } } };
   const token = keys.test;
@@ -102,12 +102,15 @@ test("[A3] a claim of a field goes with the field when it is renamed", async () 
   });
   expect(pushed.status).toBe(201);
   const { claims } = (await call("GET", "/v1/claims?model=page&id=p1", { token })).body as unknown as ClaimList;
-  expect(claims.map(({ id, field }) => [id, field])).toEqual([
+  expect(claims.map(({ id, target }) => [id, target.field])).toEqual([
     [held.body.id, "heading"],
     [beside.body.id, "body"],
   ]);
   const write = await call("PATCH", "/v1/models/page/p1", { token, json: { data: { heading: "b" } } });
   expect([write.status, write.body.code]).toEqual([409, "claim_conflict"]);
+  const again = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "heading" } });
+  expect([again.status, again.body.code]).toEqual([409, "claim_conflict"]);
+  expect((await call("PATCH", "/v1/models/page/p1", { token, json: { data: { body: "b" } } })).status).toBe(200);
 });
 
 test("[A8] a circle is seen also when what closes it was asked for in one round", async () => {

@@ -150,7 +150,7 @@ test("[G8] all filters hold together, with ids, state and any order", async () =
   expect(ids(await list({ ...asked, "filter[count][null]": "true" }))).toEqual([]);
 });
 
-test.each(["id", "name", "size", "at", "done"])(
+test.each(["id", "name", "size", "at", "done", "kind", "toString"])(
   "[G4] [G8] pages by %s with a filter: each once, in order",
   async (by) => {
     for (const order of ["asc", "desc"]) {
@@ -323,6 +323,20 @@ test("[G8] every date-time that may be written has an instant, and nothing else 
     expect([text, ms === null ? undefined : Number(ms)]).toEqual([text, wanted]);
   }
   expect(valid).toBeGreaterThan(30);
+});
+
+test("[G3] a page deep in a large list costs what the first one costs", async () => {
+  const [tenant] = await app.sql<{ tenant: number }>("select tenant from holdfast.head order by sync_id desc limit 1");
+  await app.sql(
+    `insert into holdfast.record select $1, 'activity', 'a' || lpad(n::text, 6, '0'), 1, '{}', '{}', null, 1, '', now(), now(), ''
+     from generate_series(1, 30000) n`,
+    [tenant?.tenant],
+  );
+  const [plan] = await app.sql<{ "QUERY PLAN": { Plan: Record<string, number> }[] }>(
+    `explain (analyze, buffers, format json) select id from holdfast.record where tenant = ${tenant?.tenant} and model = 'activity'
+     and archived_at is null and id > 'a029000' order by id asc limit 101`,
+  );
+  expect(plan!["QUERY PLAN"][0]!.Plan["Shared Hit Blocks"]).toBeLessThan(200);
 });
 
 test("[G11] a list that takes longer than five seconds is given up: 503, and it may be tried again", async () => {

@@ -154,6 +154,24 @@ test("[G12] [T7] a reader of groups is told what is in them, and a record that l
   expect(await read(far, `?limit=2&starting_after=${next}`)).toEqual([400, "invalid_cursor"]);
 });
 
+test("[S8] many entries on one record are still judged field by field, and then as a whole", async () => {
+  const make = async (json: object) => Number((await call("POST", slides, { json })).body.lastSyncId);
+  const readAt = await make({ id: "s8", data: { title: "a" } });
+  const commit = (operations: object[]) => call("POST", "/v1/commits", { json: { operations } });
+  const change = async (data: object) => (await call("PATCH", `${slides}/s8`, { json: { data, readAt } })).status;
+  const counts = Array.from({ length: 1_005 }, (_, i) => ({
+    action: "update",
+    model: "slide",
+    id: "s8",
+    data: { order: i + 1 },
+  }));
+  for (let i = 0; i < 900; i += 100) await commit(counts.slice(i, i + 100));
+  expect(await change({ title: "a2" })).toBe(200);
+  for (let i = 900; i < 1_005; i += 100) await commit(counts.slice(i, i + 100));
+  // More entries than are looked at: nobody vouches for the field.
+  expect(await change({ notes: "n" })).toBe(409);
+});
+
 test("[G12] a history speaks in the words of the schema as it is now", async () => {
   const models = (await call("GET", "/v1/schema")).body.models as Record<string, { fields: Record<string, object> }>;
   await call("POST", slides, { json: { id: "h6", data: { deckId: "d1", notes: "a" } } });
