@@ -14,7 +14,10 @@ const jobs = {
     says: "starts the server alone, with an embedded Postgres or DATABASE_URL",
     program: "packages/server/src/main.ts",
   },
-  test: { says: `runs all checks: ${Object.keys(verifySteps).join(", ")}; or only the named ones; --coverage reports it per package`, run: verify },
+  test: {
+    says: `runs all checks: ${Object.keys(verifySteps).join(", ")}; or only the named ones; --coverage reports it per package`,
+    run: verify,
+  },
   verify: { says: "the same, without installing", run: verify, installs: false },
   pack: { says: "builds and packs the npm packages into dist/packages", program: "scripts/pack.mjs" },
   api: {

@@ -37,11 +37,9 @@ test("[A11] a holder that stood still past its lease is told so when it writes, 
     expect(theirs.status).toBe(200);
     child.kill("SIGCONT");
     const late = await next();
-    expect([late.status, late.body.code, late.body.claims]).toEqual([
-      409,
-      "claim_lost",
-      [expect.objectContaining({ id: taken.id, actor: "bob" })],
-    ]);
+    expect(late.status).toBe(409);
+    expect(late.body.code).toBe("claim_lost");
+    expect(late.body.claims).toEqual([expect.objectContaining({ id: taken.id, actor: "bob" })]);
   } finally {
     child.kill("SIGKILL");
   }
@@ -56,7 +54,9 @@ test("[A11] a lease that is over refuses its own claim also while nobody else wa
   await pause(TTL_MS + 100);
   const json = { data: { title: "late" } };
   const named = await ask("PATCH", "/v1/models/slide/alone", { token: ann.token, json: { ...json, claim: id } });
-  expect([named.status, named.body.code, named.body.claims]).toEqual([409, "claim_lost", []]);
+  expect(named.status).toBe(409);
+  expect(named.body.code).toBe("claim_lost");
+  expect(named.body.claims).toEqual([]);
   // Without naming it, it is a write like others.
   expect((await ask("PATCH", "/v1/models/slide/alone", { token: ann.token, json })).status).toBe(200);
 });
@@ -74,7 +74,9 @@ test("[A11] one operation of a batch that meets a claim: nothing is applied, and
   ] as const) {
     const operations = [0, 1, 2, 3, 4, 5].map(create).concat([operation as never], [7, 8, 9].map(create));
     const refused = await ask("POST", "/v1/commits", { token: bob.token, json: { operations } });
-    expect([refused.status, refused.body.code, refused.body.param]).toEqual([409, code, param]);
+    expect(refused.status).toBe(409);
+    expect(refused.body.code).toEqual(code);
+    expect(refused.body.param).toEqual(param);
     expect(refused.body.claims).toMatchObject([{ id: claimId }]);
     const bulk = await ask("POST", "/v1/commits/bulk", {
       token: bob.token,

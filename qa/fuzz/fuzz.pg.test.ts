@@ -17,7 +17,8 @@ test.each([
   async (seed, databaseUrl) => {
     const findings = await run({ databaseUrl, requests: REQUESTS, seed, connections: 16, say: () => {} });
     expect(findings.violations.map(violationText)).toEqual([]);
-    expect([findings.exits, findings.totals.of("500")]).toEqual([0, 0]);
+    expect(findings.exits).toBe(0);
+    expect(findings.totals.of("500")).toBe(0);
     // It did something: wrote, read, was refused, and was heard.
     expect(findings.totals.of("2")).toBeGreaterThan(REQUESTS / 5);
     expect(findings.totals.of("4")).toBeGreaterThan(REQUESTS / 5);

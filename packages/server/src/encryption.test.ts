@@ -24,5 +24,6 @@ test("[W19] of several keys the newest seals, and all open", () => {
   const seal = createEncryption([key as Buffer, old as Buffer]);
   expect(seal.decrypt(before, "o")).toBe("secret");
   const [stale, fresh] = [before, seal.encrypt("secret", "o")].map((sealed) => sealed.subarray(0, seal.keyName.length));
-  expect([stale?.equals(seal.keyName), fresh?.equals(seal.keyName)]).toEqual([false, true]);
+  expect(stale?.equals(seal.keyName)).toBe(false);
+  expect(fresh?.equals(seal.keyName)).toBe(true);
 });

@@ -18,7 +18,8 @@ test("[N20] who waited for something and has it leaves nothing behind, however o
     await ending.orEnd(Promise.resolve(i));
   }
   await Promise.resolve();
-  expect([ending.listening, clock.waiting]).toEqual([0, 0]);
+  expect(ending.listening).toBe(0);
+  expect(clock.waiting).toBe(0);
   let isSo = false;
   const waiting = Array.from({ length: 10 }, () => until(store, ending, () => isSo));
   expect(ending.listening).toBe(10);
@@ -40,5 +41,6 @@ test("[N8] who still waits when the client ends is told", async () => {
   ending.end(new Error("closed"));
   for (const one of [...open, drained(store, clock, ending), until(store, ending, () => false)])
     await expect(one).rejects.toThrow("closed");
-  expect([ending.listening, clock.waiting]).toEqual([0, 0]);
+  expect(ending.listening).toBe(0);
+  expect(clock.waiting).toBe(0);
 });

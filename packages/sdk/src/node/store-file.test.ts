@@ -214,7 +214,8 @@ test.each([
   }
   expect(failure).toMatchObject({ name: "StorageFailure", code: "damaged" });
   const [kept = "", ...others] = readdirSync(folder);
-  expect([kept, others]).toEqual([expect.stringMatching(/^agent\.db\.damaged-/), []]);
+  expect(kept).toEqual(expect.stringMatching(/^agent\.db\.damaged-/));
+  expect(others).toEqual([]);
   expect(String(failure)).toContain(join(folder, kept));
   // Whatever can be saved from it is still there.
   expect(readFileSync(join(folder, kept)).includes('{"clientTxId":"w')).toBe(true);

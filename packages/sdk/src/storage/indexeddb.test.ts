@@ -100,7 +100,9 @@ test("[D31] a store of the first version is read as it is, and goes on in the pr
 
   const storage = indexedDbStorage({ name });
   const { clientId, mutations, rows } = await storage.open("d");
-  expect([clientId, mutations.map((m) => m.clientTxId), rows.position]).toEqual(["c", ["a"], 5]);
+  expect(clientId).toBe("c");
+  expect(mutations.map((m) => m.clientTxId)).toEqual(["a"]);
+  expect(rows.position).toBe(5);
   expect([...(rows.tables.slide?.entries() ?? [])].sort()).toEqual([
     ["s1", row("s1")],
     ["s2", row("s2")],

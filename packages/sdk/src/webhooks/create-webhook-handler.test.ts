@@ -211,10 +211,8 @@ test("[W45] a store that takes all the time leaves some for one event", async ()
   });
   const statuses: number[] = [];
   for (let tries = 0; tries < 3; tries += 1) statuses.push((await post(handler, range(1, 3))).status);
-  expect([seen, statuses]).toEqual([
-    [1, 2, 3],
-    [503, 503, 200],
-  ]);
+  expect(seen).toEqual([1, 2, 3]);
+  expect(statuses).toEqual([503, 503, 200]);
 });
 
 test("[W45] a delivery whose turn does not come in time is answered, and not worked on later", async () => {
@@ -290,7 +288,8 @@ test("[W47] a test event is answered and not handed over", async () => {
   const { handler, seen, store } = receiver();
   expect(await post(handler, [testEvent(41)])).toMatchObject({ status: 200, body: { applied: 0, known: 0 } });
   expect(await post(handler, range(1, 2))).toMatchObject({ status: 200, body: { applied: 2 } });
-  expect([seen, store.read()]).toEqual([[1, 2], 2]);
+  expect(seen).toEqual([1, 2]);
+  expect(store.read()).toBe(2);
 });
 
 test("[W42] what is not signed is refused, with the reason, and nothing of it is handed over", async () => {
@@ -313,7 +312,8 @@ test("[W42] what is not signed is refused, with the reason, and nothing of it is
     status: 400,
     body: { code: "invalid_body" },
   });
-  expect([seen, errors]).toEqual([[], []]);
+  expect(seen).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test("[W42] a secret that cannot be one is said when the handler is made", () => {
@@ -338,7 +338,8 @@ test("[W48] a Request of the web: limit, method, a body that was read", async ()
       body: { code: "body_too_large", message: "The body has more than 1000 bytes." },
     });
   const asked = await handler.fetch(new Request("http://receiver/"));
-  expect([asked.status, asked.headers.get("allow")]).toEqual([405, "POST"]);
+  expect(asked.status).toBe(405);
+  expect(asked.headers.get("allow")).toBe("POST");
   const body = JSON.stringify({ data: range(1, 1) });
   const read = new Request("http://receiver/", {
     method: "POST",

@@ -36,7 +36,8 @@ test("[W65] an endpoint is registered, told, shown and removed; its secret is pr
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(err).toBe(`${id}: enabled, cursor ${first - 1}, 1 behind. Its signing secret is shown only once:\n`);
   await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
-  expect([receiver.received[0]?.events[0]?.syncId, receiver.refused]).toEqual([first, []]);
+  expect(receiver.received[0]?.events[0]?.syncId).toEqual(first);
+  expect(receiver.refused).toEqual([]);
 
   const [shown] = await asJson<WebhookEndpoint[]>("list");
   expect(shown).toMatchObject({ id, description: "a mirror", enabledEvents: ["slide", "document"] });
@@ -68,20 +69,22 @@ test("[W65] it is disabled, enabled, rolled, tested, and led past what it does n
   await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
 
   const rolled = await webhooks("roll", id);
-  expect([rolled.code, rolled.err]).toEqual([0, expect.stringContaining("The new one is shown only once")]);
+  expect(rolled.code).toBe(0);
+  expect(rolled.err).toEqual(expect.stringContaining("The new one is shown only once"));
   receiver.secrets = [secret, rolled.out.trim()];
   const tested = await webhooks("test", id);
-  expect([tested.code, tested.out]).toEqual([0, expect.stringMatching(/^succeeded with 204 in \d+ ms\n$/)]);
+  expect(tested.code).toBe(0);
+  expect(tested.out).toEqual(expect.stringMatching(/^succeeded with 204 in \d+ ms\n$/));
   expect(receiver.received.at(-1)?.events[0]?.type).toBe("webhook_endpoint.test");
   expect(receiver.refused).toEqual([]);
 
   receiver.always(418);
   const failed = await webhooks("test", id);
-  expect([failed.code, failed.out, failed.err]).toEqual([
-    1,
+  expect(failed.code).toBe(1);
+  expect(failed.out).toEqual(
     expect.stringMatching(/^failed with 418 in \d+ ms: unexpected_status: The receiver answered 418\.\n$/),
-    `${id} did not accept the test event.\n`,
-  ]);
+  );
+  expect(failed.err).toEqual(`${id} did not accept the test event.\n`);
   const poison = await write();
   await expect.poll(async () => (await webhooks("list")).out).toMatch(/unexpected_status 418 at \d+ /);
   expect((await asJson<WebhookEndpoint[]>("list"))[0]?.nextAttemptAt).toMatch(/^2/);
@@ -111,7 +114,9 @@ test("[W65] what cannot be done is told in a sentence", async () => {
   ];
   for (const [words, sentence] of refusals) {
     const { code, out, err } = await webhooks(...words);
-    expect([words, code, out, err]).toEqual([words, 1, "", expect.stringMatching(sentence)]);
+    expect(code, String(words)).toBe(1);
+    expect(out, String(words)).toBe("");
+    expect(err, String(words)).toEqual(expect.stringMatching(sentence));
   }
   const { token } = (
     await call("POST", "/v1/capabilities", { json: { operations: ["slide.read"], syncGroups: ["deck:1"] } })
@@ -124,7 +129,9 @@ test("[W65] as a program of its own it speaks JSON, for the tenant of its key", 
     HOLDFAST_SECRET_KEY: keys.test,
   }).ended;
   const made = JSON.parse(out) as WebhookEndpoint;
-  expect([code, err, made.secret]).toEqual([0, "", expect.stringMatching(/^whsec_/)]);
+  expect(code).toBe(0);
+  expect(err).toBe("");
+  expect(made.secret).toEqual(expect.stringMatching(/^whsec_/));
   expect((await asJson<WebhookEndpoint[]>("list", "--key", keys.test)).map(({ id }) => id)).toEqual([made.id]);
   expect(await asJson<WebhookEndpoint[]>("list")).toEqual([]);
   const help = (await webhooks("--help")).out;

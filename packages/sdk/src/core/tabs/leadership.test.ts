@@ -14,10 +14,12 @@ const hears = (generation: number | undefined, state = leader) =>
 
 test("[Q41] of two tabs that lead the one with the later generation stays, and says so to the other", () => {
   const [steppedDown, effects] = hears(6);
-  expect([steppedDown.lead, steppedDown.generation]).toEqual(["no", undefined]);
+  expect(steppedDown.lead).toBe("no");
+  expect(steppedDown.generation).toBe(undefined);
   expect(effects).toContainEqual({ do: "campaign", wanted: true });
   const [stays, answer] = hears(4);
-  expect([stays.lead, stays.generation]).toEqual(["yes", 5]);
+  expect(stays.lead).toBe("yes");
+  expect(stays.generation).toBe(5);
   expect(answer).toContainEqual({ do: "post", message: { type: "leading", generation: 5 } });
 });
 

@@ -54,7 +54,8 @@ test("[L7] reading lines and noting waiters costs a few pages for each, whatever
     );
     for (const [name, question] of Object.entries(ask)) {
       const pages = await pagesOf(client, question);
-      expect([name, pages > KEYS, pages < 20 * KEYS]).toEqual([name, true, true]);
+      expect(pages > KEYS, String(name)).toBe(true);
+      expect(pages < 20 * KEYS, String(name)).toBe(true);
     }
   } finally {
     await client.end();

@@ -58,5 +58,6 @@ test("[L14] a tenant whose head is held stays aside, each time twice as long, an
 test("[L14] a tenant whose rounds are slow goes with the heavy ones", () => {
   const { choice } = setUp();
   choice.isSlow(1);
-  expect([choice.laneOf(job(1)), choice.laneOf(job(2))]).toEqual(["heavy", "quick"]);
+  expect(choice.laneOf(job(1))).toBe("heavy");
+  expect(choice.laneOf(job(2))).toBe("quick");
 });

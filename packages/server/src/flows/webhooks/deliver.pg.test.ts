@@ -124,8 +124,10 @@ test("[W6] [W12] what fails is sent again as it was, whatever came since", async
   const later = await write(5);
   await until(() => expect(told(receiver).slice(-5)).toEqual(later));
   const [one, two, three] = receiver.received;
-  expect([one?.body, two?.body]).toEqual([three?.body, three?.body]);
-  expect([one?.id, two?.id]).toEqual([three?.id, three?.id]);
+  expect(one?.body).toEqual(three?.body);
+  expect(two?.body).toEqual(three?.body);
+  expect(one?.id).toEqual(three?.id);
+  expect(two?.id).toEqual(three?.id);
   expect(three?.events.map(({ objectId }) => objectId)).toEqual(first);
   expect((two?.at ?? 0) - (one?.endedAt ?? 0)).toBeGreaterThanOrEqual(40);
   expect((three?.at ?? 0) - (two?.endedAt ?? 0)).toBeGreaterThanOrEqual(60);
@@ -364,10 +366,8 @@ test("[W6] [W16] a schema push raises the revision: what is retried is told in t
   release();
   await until(() => expect(receiver.received).toHaveLength(2));
   const [one, two] = receiver.received;
-  expect([one?.events[0]?.data, two?.events[0]?.data]).toEqual([
-    { id: "n", title: "one" },
-    { id: "n", name: "one" },
-  ]);
+  expect(one?.events[0]?.data).toEqual({ id: "n", title: "one" });
+  expect(two?.events[0]?.data).toEqual({ id: "n", name: "one" });
   expect([one?.id, two?.id].map((id) => id?.split("_").slice(3))).toEqual([
     ["1", "1", "1"],
     ["2", "1", "1"],
