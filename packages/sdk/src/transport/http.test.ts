@@ -59,7 +59,7 @@ const end = (count: number, next_cursor: string | null = null) => ({ object: "sn
 
 /** Lets what has arrived be read. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
-async function until(holds: () => boolean): Promise<void> {
+async function turnsUntil(holds: () => boolean): Promise<void> {
   while (!holds()) await turn();
 }
 
@@ -110,11 +110,11 @@ async function slowly(exchange: () => Exchange, timeoutMs: number) {
     http,
     ...movedByHand(),
     async answer() {
-      await until(() => response !== undefined);
+      await turnsUntil(() => response !== undefined);
       return response as ServerResponse;
     },
     async chunksRead(least: number) {
-      await until(() => chunks >= least);
+      await turnsUntil(() => chunks >= least);
       await turn();
     },
   };
@@ -306,7 +306,7 @@ describe.each([
     }
     await pass(1);
     expect(reply.value).toMatchObject({ kind: "silence", timedOut: true, reason: expect.stringContaining("stalled") });
-    await until(() => gone);
+    await turnsUntil(() => gone);
   });
 
   test("[N18] an answer that drips is given up at its ceiling, and the server hears of that", async () => {
@@ -328,7 +328,7 @@ describe.each([
     await pass(20);
     const reason = expect.stringContaining("incomplete");
     expect(reply.value).toMatchObject({ kind: "silence", timedOut: true, reason });
-    await until(() => gone);
+    await turnsUntil(() => gone);
   });
 
   test("[N18] a compressed page that comes slowly is read as it comes", async () => {
@@ -344,7 +344,7 @@ describe.each([
       await chunksRead(nth + 1);
       if (nth < 3) await pass(199);
     }
-    await until(() => reply.value !== undefined);
+    await turnsUntil(() => reply.value !== undefined);
     expect(reply.value).toMatchObject({ kind: "snapshot", lines: [{ id: "a" }, { id: "b" }] });
   });
 
@@ -362,7 +362,7 @@ describe.each([
     await time.pass(20_000);
     expect(reply.value).toBeUndefined();
     give("late");
-    await until(() => reply.value !== undefined);
+    await turnsUntil(() => reply.value !== undefined);
     expect(reply.value).toMatchObject({ kind: "answer", status: 200 });
   });
   test("[N9] a page is there with its last line, whether or not the answer ends", async () => {

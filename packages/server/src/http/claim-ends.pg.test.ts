@@ -4,6 +4,7 @@ import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
+import { until } from "../testing/until.ts";
 
 // What ends a claim besides its time and its owner, and what is told of it then.
 
@@ -22,10 +23,6 @@ const claim = (token: string, id: string, json: object = {}) => call("POST", `${
 const claimOf = ({ body }: Answer) => body as unknown as Claim;
 const holdersOf = async (id: string) =>
   ((await call("GET", `/v1/claims?model=slide&id=${id}`)).body as unknown as ClaimList).claims;
-const until = async (what: () => Promise<boolean>, ms = 5_000) => {
-  for (const end = Date.now() + ms; !(await what()); await new Promise((resolve) => setTimeout(resolve, 25)))
-    if (Date.now() > end) throw new Error("It did not come about.");
-};
 const ann = (await capability("ann")).token;
 
 test("[A15] a configured key that another one replaces takes its claims with it", async () => {

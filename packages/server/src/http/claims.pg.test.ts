@@ -2,6 +2,7 @@ import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { type Answer, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream.ts";
+import { until } from "../testing/until.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -23,10 +24,6 @@ const read = async (token: string, claimId: string) =>
 const lineOf = async (id: string) =>
   (await call("GET", `/v1/claims?model=slide&id=${id}`)).body as unknown as ClaimList;
 const claimOf = ({ body }: Answer) => body as unknown as Claim;
-const until = async (what: () => Promise<boolean>, ms = 10_000) => {
-  for (const end = Date.now() + ms; !(await what()); await new Promise((resolve) => setTimeout(resolve, 25)))
-    if (Date.now() > end) throw new Error("It did not come about.");
-};
 /** Lets time pass for claims: what they wait for lies that much further back. */
 const age = (ms: number, where: string) =>
   sql(

@@ -1,6 +1,7 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { startApp } from "../../testing/app.ts";
+import { until } from "../../testing/until.ts";
 
 const app = await startApp();
 const { call, keys, sql } = app;
@@ -21,10 +22,6 @@ const silence = (...claims: Claim[]) =>
   sql("update holdfast.claim set seen_at = seen_at - interval '31 s' where id = any($1::text[])", [
     claims.map(({ id }) => id),
   ]);
-const until = async (what: () => Promise<boolean>, ms = 5_000) => {
-  for (const end = Date.now() + ms; !(await what()); await new Promise((resolve) => setTimeout(resolve, 25)))
-    if (Date.now() > end) throw new Error("It did not come about.");
-};
 const tenantOf = async (record: string) =>
   (await sql<{ tenant: number }>("select tenant from holdfast.record where id = $1", [record]))[0]!.tenant;
 

@@ -66,7 +66,7 @@ const told = (stream: TestStream, room: string) =>
       updated: updated.map(({ participantId }) => participantId),
       left,
     }));
-const until = (what: () => unknown, expected: unknown, timeout = 15_000) =>
+const becomes = (what: () => unknown, expected: unknown, timeout = 15_000) =>
   expect.poll(what, { timeout, interval: 10 }).toEqual(expected);
 const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
@@ -77,7 +77,7 @@ test("[P5] a reload is not seen, neither here nor from another process", async (
   const room = newRoom();
   const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
   let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
-  await until(
+  await becomes(
     () => [idsIn(bob, room), idsIn(far, room)],
     [
       ["ann", "bob", "far"],
@@ -88,7 +88,7 @@ test("[P5] a reload is not seen, neither here nor from another process", async (
     breakOff(ann);
     await pause(GRACE_MS / 10);
     ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
-    await until(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
+    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
   }
   await pause(GRACE_MS + 300);
   for (const stream of [bob, far]) {
@@ -114,7 +114,7 @@ test.each(["x", "한", "🦊"])(
     const state = sized(limits.presenceStateBytes, character);
     expect(Buffer.byteLength(JSON.stringify(state))).toBe(limits.presenceStateBytes);
     const ann = await enter(room, { id: "ann", clientId: "c".repeat(64) }, state);
-    await until(() => statesOf(far, room, "ann"), [state]);
+    await becomes(() => statesOf(far, room, "ann"), [state]);
     ann.send({ frame: "presence", room, state: sized(limits.presenceStateBytes + 1, character) });
     expect((await ann.closed).code).toBe(4400);
     expect(ann.frames.at(-1)).toMatchObject({ frame: "error", code: "invalid_value", param: "state" });
@@ -127,25 +127,25 @@ test("[P7] two processes are one room: the first answer holds those of the other
   const far = await enter(room, { id: "far", url: there });
   expect(idsIn(far, room)).toEqual(["far", "near"]);
   expect(presenceFrames(far.frames, room)).toHaveLength(1);
-  await until(() => idsIn(near, room), ["far", "near"]);
+  await becomes(() => idsIn(near, room), ["far", "near"]);
   for (let n = 0; n < 5; n++) {
     near.send({ frame: "presence", room, state: { n } });
-    await until(() => statesOf(far, room, "near"), [{ n }]);
+    await becomes(() => statesOf(far, room, "near"), [{ n }]);
   }
   // One participant with a window on either.
   const other = await enter(room, { id: "far" }, { window: 2 });
   for (const stream of [near, far, other])
-    await until(() => statesOf(stream, room, "far"), [{ window: 2 }, { of: "far" }]);
+    await becomes(() => statesOf(stream, room, "far"), [{ window: 2 }, { of: "far" }]);
   far.send({ frame: "presence", room, state: null });
-  for (const stream of [near, other]) await until(() => statesOf(stream, room, "far"), [{ window: 2 }]);
+  for (const stream of [near, other]) await becomes(() => statesOf(stream, room, "far"), [{ window: 2 }]);
   near.send({ frame: "presence", room, state: null });
-  await until(() => idsIn(other, room), ["far"]);
+  await becomes(() => idsIn(other, room), ["far"]);
 });
 
 test("[P7] a connection that carries presence is cut: what was missed is learned when it is back", async () => {
   const room = newRoom();
   const [near, far] = [await enter(room, { id: "near" }), await enter(room, { id: "far", url: there })];
-  await until(() => idsIn(near, room), ["far", "near"]);
+  await becomes(() => idsIn(near, room), ["far", "near"]);
   const cut = await app.sql(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where (query like 'listen holdfast_presence%' or query like 'select pg_notify%') and datname = current_database()`,
@@ -153,8 +153,8 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
   expect(cut.length).toBeGreaterThan(1);
   near.send({ frame: "presence", room, state: { while: "cut" } });
   const late = await enter(room, { id: "late", url: there });
-  for (const stream of [near, far, late]) await until(() => idsIn(stream, room), ["far", "late", "near"]);
-  await until(() => statesOf(late, room, "near"), [{ while: "cut" }]);
+  for (const stream of [near, far, late]) await becomes(() => idsIn(stream, room), ["far", "late", "near"]);
+  await becomes(() => statesOf(late, room, "near"), [{ while: "cut" }]);
 });
 
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
@@ -183,13 +183,13 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
       child.once("exit", () => reject(new Error("The process ended.")));
     });
     await enter(room, { id: "ghost", url });
-    await until(() => idsIn(near, room), ["ghost", "near"]);
+    await becomes(() => idsIn(near, room), ["ghost", "near"]);
     // A living process is not forgotten, however long nothing happens.
     await pause(presenceTimes.silentMs * 1.5);
     expect(idsIn(near, room)).toEqual(["ghost", "near"]);
     const killed = performance.now();
     child.kill("SIGKILL");
-    await until(() => idsIn(near, room), ["near"]);
+    await becomes(() => idsIn(near, room), ["near"]);
     expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 2_000);
   } finally {
     child.kill("SIGKILL");
@@ -204,12 +204,12 @@ test("[P8] a process that stops hands its people over: who comes back elsewhere 
     await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
     await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
   ];
-  await until(() => idsIn(near, room), ["ann", "bob", "near"]);
+  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
   const begun = performance.now();
   const stopped = third.server.close();
   expect([(await ann.closed).code, (await bob.closed).code]).toEqual([1012, 1012]);
   const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
-  await until(() => idsIn(near, room), ["ann", "near"]);
+  await becomes(() => idsIn(near, room), ["ann", "near"]);
   expect(performance.now() - begun).toBeLessThan(GRACE_MS + 2_000);
   await stopped;
   await pause(GRACE_MS);
@@ -239,7 +239,7 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   // It may have been cut off before it could read the reason.
   expect([1006, 4409]).toContain((await slow.closed).code);
   writers[0]?.send({ frame: "presence", room, state: { last: true } });
-  await until(() => statesOf(quick, room, "w0"), [{ last: true }]);
+  await becomes(() => statesOf(quick, room, "w0"), [{ last: true }]);
 }, 100_000);
 
 test("[P9] a first answer longer than what a slow reader may keep waiting closes nobody", async () => {
@@ -253,12 +253,12 @@ test("[P9] a first answer longer than what a slow reader may keep waiting closes
   );
   for (const stream of people) stream.send({ frame: "presence", room, state });
   const late = await open(room, { id: "late" });
-  await until(() => idsIn(people[0] as TestStream, room).length, 300, 40_000);
+  await becomes(() => idsIn(people[0] as TestStream, room).length, 300, 40_000);
   late.send({ frame: "presence", room, state });
   const first = await late.next("presence");
   expect(first.joined).toHaveLength(301);
   expect(JSON.stringify(first).length).toBeGreaterThan(limits.slowReaderBytes);
-  await until(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 40_000);
+  await becomes(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 40_000);
   expect(late.socket.readyState).toBe(late.socket.OPEN);
 }, 120_000);
 
