@@ -43,7 +43,7 @@ export type Effect =
   | { readonly do: "post"; readonly message: TabMessage }
   | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
   /** Stores a page of a first snapshot. */
-  | { readonly do: "keepPage"; readonly page: SnapshotPage; readonly generation: number }
+  | { readonly do: "keepPage"; readonly page: StoredSnapshotPage; readonly generation: number }
   /** Reads a page of a snapshot: the first one, or the one at the cursor. */
   | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope; readonly limit: number }
   | { readonly do: "readLog"; readonly after: number; readonly scope: Scope; readonly limit: number }
@@ -69,7 +69,7 @@ export type Effect =
  */
 export type WhichRows = "further" | "all" | "other";
 
-export interface SnapshotPage {
+export interface StoredSnapshotPage {
   readonly logId: string;
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;

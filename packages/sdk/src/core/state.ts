@@ -62,7 +62,7 @@ export interface ClientState {
   readonly network: boolean;
   /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
   readonly awayUntil: number | undefined;
-  readonly auth: Auth;
+  readonly auth: AuthState;
   /** Whether to open sockets, or only to poll the log. */
   readonly sockets: boolean;
   readonly stream: StreamLink;
@@ -74,7 +74,7 @@ export interface ClientState {
   readonly trouble: string | undefined;
 }
 
-export type Auth =
+export type AuthState =
   /** The token works, or no token has been refused yet. */
   | { readonly phase: "trusted" }
   /** The token was refused or unavailable; the app is asked for another one. */

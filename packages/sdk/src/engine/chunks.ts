@@ -1,11 +1,11 @@
-import type { SnapshotPage } from "../core/effects.ts";
+import type { StoredSnapshotPage } from "../core/effects.ts";
 import type { StoredPage } from "./ports.ts";
 
 /** Rows per transaction. Short transactions, so that a frozen tab does not block the database for long. */
 const PIECE = 2_000;
 
 /** Splits a page into chunks, one transaction each. A page of which only some chunks were stored is read again. */
-export function chunksOf({ begin, changes, cursor, ...page }: SnapshotPage): readonly StoredPage[] {
+export function chunksOf({ begin, changes, cursor, ...page }: StoredSnapshotPage): readonly StoredPage[] {
   const pieces: StoredPage[] = [];
   for (let at = 0; at === 0 || at < changes.length; at += PIECE)
     pieces.push({

@@ -1,5 +1,5 @@
 import { headers } from "../protocol/headers.ts";
-import type { Outcome } from "./apply-events.ts";
+import type { ApplyOutcome } from "./apply-events.ts";
 import type { WebhookErrorCode, WebhookVerificationError } from "./verification-error.ts";
 
 export interface Answer {
@@ -32,7 +32,7 @@ export const busy = refuse(503, "busy", "An earlier delivery is still being appl
 const FAILED = "The receiver failed; see its log.";
 export const failed = refuse(500, "failed", FAILED);
 
-export function answerTo(outcome: Outcome): Answer {
+export function answerTo(outcome: ApplyOutcome): Answer {
   switch (outcome.name) {
     case "done":
       return { status: 200, body: { applied: outcome.applied, known: outcome.known } };

@@ -11,7 +11,7 @@ export interface Application {
   isOver(): boolean;
 }
 
-export type Outcome = { readonly applied: number; readonly known: number } & (
+export type ApplyOutcome = { readonly applied: number; readonly known: number } & (
   | { readonly name: "done" }
   /** The time limit passed before this event. */
   | { readonly name: "cut"; readonly next: number }
@@ -23,7 +23,7 @@ export type Outcome = { readonly applied: number; readonly known: number } & (
 export async function applyEvents(
   events: readonly WebhookEvent[],
   { store, logId, apply, isOver }: Application,
-): Promise<Outcome> {
+): Promise<ApplyOutcome> {
   const inOrder = events.filter((event) => !isTestEvent(event)).sort((one, other) => one.syncId - other.syncId);
   let at: number | undefined;
   let applied = 0;

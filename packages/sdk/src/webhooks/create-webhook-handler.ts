@@ -3,7 +3,7 @@ import { webhookLimits } from "../protocol/webhooks/webhook-limits.ts";
 import type { WebhookEventOf } from "./event.ts";
 import { answerByNode, arrivedByNode, type NodeRequest, type NodeResponse } from "./node-request.ts";
 import { memoryPosition, type PositionStore } from "./position-store.ts";
-import { type FailedDelivery, type Handed, receiver, type Settings } from "./receive.ts";
+import { type FailedDelivery, type Handed, type ReceiverSettings, receiver } from "./receive.ts";
 import { keysOf, type Secrets } from "./secret.ts";
 import { arrivedByFetch, asResponse } from "./web-request.ts";
 
@@ -66,13 +66,13 @@ export function createWebhookHandler<const S extends ModelSchema = ModelSchema>(
   };
 }
 
-function settingsOf<S extends ModelSchema>(options: Omit<WebhookHandlerOptions<S>, "bodyLimit">): Settings {
+function settingsOf<S extends ModelSchema>(options: Omit<WebhookHandlerOptions<S>, "bodyLimit">): ReceiverSettings {
   const { secret, schema, store = memoryPosition(), toleranceMs = webhookLimits.toleranceMs } = options;
   const { timeLimitMs = 10_000, now = Date.now, onError = toConsole } = options;
   // Signed events conform to the schema that was pushed to the service.
-  const onEvent = options.onEvent as unknown as Settings["onEvent"];
+  const onEvent = options.onEvent as unknown as ReceiverSettings["onEvent"];
   return { secret, schema, store, toleranceMs, timeLimitMs, now, onError, onEvent };
 }
 
-const toConsole: Settings["onError"] = (error, delivery) =>
+const toConsole: ReceiverSettings["onError"] = (error, delivery) =>
   console.error("A webhook delivery could not be applied.", delivery, error);

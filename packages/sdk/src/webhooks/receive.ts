@@ -1,7 +1,7 @@
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { type Answer, answerTo, busy, failed, refusal, wrongMethod } from "./answer.ts";
-import { applyEvents, type Outcome } from "./apply-events.ts";
+import { type ApplyOutcome, applyEvents } from "./apply-events.ts";
 import type { PositionStore } from "./position-store.ts";
 import { isRawBody, type RawBody } from "./raw-body.ts";
 import type { ReceivedHeaders } from "./received-headers.ts";
@@ -25,7 +25,7 @@ export interface Handed {
   readonly logId?: string | undefined;
 }
 
-export interface Settings {
+export interface ReceiverSettings {
   readonly secret: Secrets;
   readonly schema: ModelSchema | undefined;
   readonly toleranceMs: number;
@@ -48,7 +48,7 @@ interface Delivered extends Handed {
 }
 
 /** Handles requests from either kind of server. Never rejects. */
-export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answer> {
+export function receiver(settings: ReceiverSettings): (arrived: Arrived) => Promise<Answer> {
   const inTurn = turns();
 
   const tell = (error: unknown, delivery: FailedDelivery) => {
@@ -59,7 +59,7 @@ export function receiver(settings: Settings): (arrived: Arrived) => Promise<Answ
   /** Waits until earlier deliveries are done, at most until the time limit; then the service delivers again. */
   async function applyInTurn({ events, webhookId, logId }: Delivered, limit: TimeLimit): Promise<Answer> {
     let hasBegun = false;
-    const turn = inTurn(async (): Promise<Outcome | undefined> => {
+    const turn = inTurn(async (): Promise<ApplyOutcome | undefined> => {
       // The request was answered already, so there is nothing to do.
       if (limit.isOver()) return undefined;
       hasBegun = true;

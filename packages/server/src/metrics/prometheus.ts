@@ -3,15 +3,15 @@ import { PrometheusExporter, PrometheusSerializer } from "@opentelemetry/exporte
 import { MeterProvider } from "@opentelemetry/sdk-metrics";
 
 /** A number, or one per set of labels. */
-export type Reading = number | readonly Labelled[];
+export type MetricValue = number | readonly Labelled[];
 export type Labelled = readonly [value: number, labels: Readonly<Record<string, string>>];
 
 /** The metrics of a process, in the Prometheus text format. Names end with a unit, counters with `_total`. */
 export interface Metrics {
   /** A value that only grows. Read on each scrape. */
-  counter(name: string, help: string, read: () => Reading): void;
+  counter(name: string, help: string, read: () => MetricValue): void;
   /** A value that goes up and down. If it cannot be read, it is omitted from that scrape and reported. */
-  gauge(name: string, help: string, read: () => Reading | Promise<Reading>): void;
+  gauge(name: string, help: string, read: () => MetricValue | Promise<MetricValue>): void;
   /** Counts values by upper bound. Returns the function that records one. */
   histogram(name: string, help: string, bounds: readonly number[]): (value: number) => void;
   /** Concurrent scrapes share one result. */
@@ -31,7 +31,7 @@ export function createMetrics(failed: (error: unknown) => void): Metrics {
   const unread = new Set<string>();
   let asking: Promise<string> | undefined;
 
-  function observe(instrument: Observable, name: string, read: () => Reading | Promise<Reading>): void {
+  function observe(instrument: Observable, name: string, read: () => MetricValue | Promise<MetricValue>): void {
     instrument.addCallback(async (result) => {
       unread.add(name);
       const reading = await read();

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { afterAll, expect, test } from "vitest";
-import type { Answer } from "../rules/webhooks/delivery-outcome.ts";
+import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./guarded-connect.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 
@@ -163,7 +163,7 @@ test("[W3] certificates: expired, of another host, signed by nobody known", asyn
   const answers = stdout
     .trim()
     .split("\n")
-    .map((line) => JSON.parse(line) as Answer);
+    .map((line) => JSON.parse(line) as ReceiverAnswer);
   expect(
     answers.map((answer) => (answer.kind === "answered" ? answer.status : answer.kind === "unanswered" && answer.code)),
   ).toEqual([204, "tls_failed", "tls_failed", "tls_failed"]);

@@ -1,6 +1,6 @@
 import { type DeliveryError, webhookHeaders, webhookLimits } from "@holdfast/sdk/protocol";
 import { Agent, type Dispatcher, request } from "undici";
-import type { Answer } from "../rules/webhooks/delivery-outcome.ts";
+import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import { type GuardOptions, guardedConnector } from "./guarded-connect.ts";
 import { type Signed, signWebhook } from "./webhook-signature.ts";
 
@@ -12,7 +12,7 @@ export interface WebhookRequest extends Signed {
 
 /** Sends one request. The signal aborts it. */
 export interface WebhookSender {
-  send(webhook: WebhookRequest, signal: AbortSignal): Promise<Answer>;
+  send(webhook: WebhookRequest, signal: AbortSignal): Promise<ReceiverAnswer>;
   close(): Promise<void>;
 }
 
@@ -34,7 +34,7 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
     bodyTimeout: 0,
   });
 
-  async function send(webhook: WebhookRequest, signal: AbortSignal): Promise<Answer> {
+  async function send(webhook: WebhookRequest, signal: AbortSignal): Promise<ReceiverAnswer> {
     const over = new AbortController();
     const deadline = setTimeout(() => over.abort(LATE), requestMs);
     const stop = () => over.abort(STOPPED);

@@ -7,7 +7,7 @@ import type { WatchShare } from "./claims/watch-quota.ts";
 import type { SocketPermit } from "./socket-quota.ts";
 
 /** The participant and token of the last hello. After a resync they are kept until the next hello. */
-export interface Known {
+export interface AuthenticatedClient {
   readonly principal: Principal;
   readonly token: string;
   readonly clientId: string | null;
@@ -27,7 +27,7 @@ export interface HandshakeDeps {
 }
 
 /** What a session knows about its connection. */
-export interface Connection {
+export interface SocketConnection {
   readonly address: string;
   readonly permit: SocketPermit;
   /** Its share of the records that its token may watch. */
@@ -38,7 +38,7 @@ export interface Connection {
 
 export function handshake(
   { authenticator, failedAuths }: HandshakeDeps,
-  { address, permit, authenticated }: Connection,
+  { address, permit, authenticated }: SocketConnection,
 ): Handshake {
   async function meet(token: string): Promise<Principal | Refusal> {
     const principal = await authenticator.principalOf(token);
@@ -70,7 +70,7 @@ export const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
 /** The participant and device of a session. */
-export const presenceOf = ({ principal, clientId }: Known): Waiter => ({
+export const presenceOf = ({ principal, clientId }: AuthenticatedClient): Waiter => ({
   tenant: principal.tenant,
   participant: nameOf(principal),
   clientId,

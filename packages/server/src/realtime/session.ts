@@ -18,7 +18,14 @@ import { checkModel } from "../rules/tokens/scope.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
 import { startDeadline } from "./deadline.ts";
-import { type Connection, type HandshakeDeps, handshake, type Known, nameOf, presenceOf } from "./handshake.ts";
+import {
+  type AuthenticatedClient,
+  type HandshakeDeps,
+  handshake,
+  nameOf,
+  presenceOf,
+  type SocketConnection,
+} from "./handshake.ts";
 import type { CatchUp } from "./log/catch-up.ts";
 import type { Hub } from "./log/hub.ts";
 import { type LogReader, listenToLog, type ViewRequest, viewOfRequest } from "./log/log-reader.ts";
@@ -52,8 +59,8 @@ export interface SessionDeps extends HandshakeDeps {
  * `log-reader.ts` decides which entries a welcomed socket gets, and when.
  */
 type Phase =
-  | { readonly name: "greeting"; readonly known?: Known }
-  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: ViewRequest } & Known);
+  | { readonly name: "greeting"; readonly known?: AuthenticatedClient }
+  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: ViewRequest } & AuthenticatedClient);
 
 export interface Session {
   /** Undefined until the hello. */
@@ -72,7 +79,7 @@ type Frame<T extends FrameUp["frame"]> = Extract<FrameUp, { frame: T }>;
 const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
-export function createSession(socket: WebSocket, deps: SessionDeps, connection: Connection): Session {
+export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
   const { log, hub, catchUp, welcomes, claims, claimHub, heard, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
@@ -94,7 +101,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     ...{ hub: claimHub, follow: claims, share: connection.watched, notify },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
-  const known = (): Known | undefined => (phase.name === "greeting" ? phase.known : phase);
+  const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
 
   /** Stops log and claim frames. Keeps the identity and the presence rooms. */
   const leave = () => {

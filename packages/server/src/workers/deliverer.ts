@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { DueEndpoint, Ending } from "../flows/webhooks/deliver.ts";
+import type { DueEndpoint, StopSignals } from "../flows/webhooks/deliver.ts";
 import type { Worker } from "./pruner.ts";
 
 export interface DelivererOptions {
@@ -8,7 +8,7 @@ export interface DelivererOptions {
   /** The endpoints of these tenants with undelivered entries. */
   behind(tenants: readonly number[]): Promise<readonly DueEndpoint[]>;
   /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
-  deliver(reading: DueEndpoint["what"], ending: Ending, progressed: () => void): Promise<number | undefined>;
+  deliver(reading: DueEndpoint["what"], ending: StopSignals, progressed: () => void): Promise<number | undefined>;
   failed(error: unknown): void;
 }
 

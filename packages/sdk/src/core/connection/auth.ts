@@ -1,5 +1,5 @@
 import { ask, type Draft, set } from "../draft.ts";
-import type { Auth, ClientState } from "../state.ts";
+import type { AuthState, ClientState } from "../state.ts";
 import { isSameOwner } from "./owner-name.ts";
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
 
@@ -12,7 +12,7 @@ import { isDue, tokenPace, waitAfter } from "./retry.ts";
  *                      └──────later──────  refused ◄─────┘        (status "needs-auth"; nothing is sent)
  */
 
-export const canConnect = ({ phase }: Auth): boolean => phase === "trusted" || phase === "trying";
+export const canConnect = ({ phase }: AuthState): boolean => phase === "trusted" || phase === "trying";
 
 /**
  * The token belongs to another owner than the store (`owner.ts`). Until the app provides another token, nothing is

@@ -1,5 +1,5 @@
 import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
-import { type Batch, cutBatch, type SizedEvent } from "../../rules/webhooks/webhook-batch.ts";
+import { cutBatch, type SizedEvent, type WebhookBatch } from "../../rules/webhooks/webhook-batch.ts";
 import { eventText } from "../../rules/webhooks/webhook-event.ts";
 
 /** A change as a receiver is told of it. */
@@ -11,8 +11,8 @@ export interface ToldEvent extends SizedEvent {
 }
 
 /** Changes as the log tells them, cut as the server cuts what an endpoint is told. */
-export function batchesOf(entries: readonly LogEntry[]): readonly Batch<ToldEvent>[] {
-  const batches: Batch<ToldEvent>[] = [];
+export function batchesOf(entries: readonly LogEntry[]): readonly WebhookBatch<ToldEvent>[] {
+  const batches: WebhookBatch<ToldEvent>[] = [];
   for (let rest = entries.map(toldOf); ; ) {
     const batch = cutBatch(rest, webhookLimits.batchEvents);
     if (!batch) return batches;
@@ -21,7 +21,7 @@ export function batchesOf(entries: readonly LogEntry[]): readonly Batch<ToldEven
   }
 }
 
-export const bodyOf = ({ events }: Batch<ToldEvent>): Buffer =>
+export const bodyOf = ({ events }: WebhookBatch<ToldEvent>): Buffer =>
   Buffer.from(`{"data":[${events.map(({ text }) => text).join()}]}`);
 
 function toldOf(entry: LogEntry): ToldEvent {

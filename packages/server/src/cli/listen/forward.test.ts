@@ -1,22 +1,25 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { forward, type Page, type Ports } from "./forward.ts";
-import type { Sent } from "./send-batch.ts";
+import type { ForwardedBatch } from "./send-batch.ts";
 
 const entries = (from: number, to: number): LogEntry[] =>
   Array.from({ length: to - from + 1 }, (_, i) => ({ syncId: from + i, model: "a", verb: "created" }) as LogEntry);
-const taken: Sent = {
+const taken: ForwardedBatch = {
   webhookId: "m",
   outcome: { kind: "succeeded", status: 200 },
   response: "",
   startedAt: "",
   durationMs: 1,
 };
-const failed: Sent = { ...taken, outcome: { kind: "failed", code: "unexpected_status", message: "", status: 500 } };
+const failed: ForwardedBatch = {
+  ...taken,
+  outcome: { kind: "failed", code: "unexpected_status", message: "", status: 500 },
+};
 const away = new Error("away");
 
 /** A log in pages, and a handler and a server that answer as they are told; what is done is written down. */
-function tenant(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: Sent[] = []) {
+function tenant(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: ForwardedBatch[] = []) {
   const told: string[] = [];
   const controller = new AbortController();
   let under = 0;
@@ -67,7 +70,10 @@ test("[W61] the log goes out in order, one request at a time, and the position m
 });
 
 test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 s, and what is behind it waits", async () => {
-  const { told, ports } = tenant({ 0: { entries: entries(1, 101), examined: 101 } }, Array<Sent>(8).fill(failed));
+  const { told, ports } = tenant(
+    { 0: { entries: entries(1, 101), examined: 101 } },
+    Array<ForwardedBatch>(8).fill(failed),
+  );
   expect(await forward(0, ports)).toBe(101);
   const waits = told.filter((line) => line.startsWith("pause"));
   expect(waits).toEqual([1, 2, 4, 8, 16, 30, 30, 30].map((seconds) => `pause ${seconds * 1_000}`));

@@ -1,8 +1,8 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import type { Batch } from "../../rules/webhooks/webhook-batch.ts";
+import type { WebhookBatch } from "../../rules/webhooks/webhook-batch.ts";
 import { batchesOf, type ToldEvent } from "./batches.ts";
 import { retryDelayMs } from "./retry-delay.ts";
-import type { Sent } from "./send-batch.ts";
+import type { ForwardedBatch } from "./send-batch.ts";
 
 export interface Page {
   readonly entries: readonly LogEntry[];
@@ -17,13 +17,13 @@ export interface Ports {
   read(after: number): Promise<Page>;
   /** Whether what stopped a read may pass. */
   isPassing(error: unknown): boolean;
-  send(batch: Batch<ToldEvent>): Promise<Sent>;
+  send(batch: WebhookBatch<ToldEvent>): Promise<ForwardedBatch>;
   pause(ms: number): Promise<unknown>;
   /** The server does not answer; asked again after so long. */
   unread(error: unknown, againMs: number): void;
   readAgain(): void;
   /** One request was made; again after so long, where it was not taken. */
-  sent(batch: Batch<ToldEvent>, sent: Sent, attempt: number, againMs: number | undefined): void;
+  sent(batch: WebhookBatch<ToldEvent>, sent: ForwardedBatch, attempt: number, againMs: number | undefined): void;
 }
 
 /**
@@ -62,7 +62,7 @@ async function readSteadily(after: number, ports: Ports): Promise<Page> {
   }
 }
 
-async function sendSteadily(batch: Batch<ToldEvent>, ports: Ports): Promise<void> {
+async function sendSteadily(batch: WebhookBatch<ToldEvent>, ports: Ports): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const sent = await ports.send(batch);
     const againMs = sent.outcome.kind === "succeeded" ? undefined : retryDelayMs(attempt);

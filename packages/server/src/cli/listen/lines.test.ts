@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Outcome } from "../../rules/webhooks/delivery.ts";
+import type { DeliveryOutcome } from "../../rules/webhooks/delivery.ts";
 import { sentJson, sentLine } from "./lines.ts";
 
 const batch = (...types: string[]) => ({
@@ -8,7 +8,7 @@ const batch = (...types: string[]) => ({
   events: types.map((type, i) => ({ syncId: 41 + i, type, text: "{}", bytes: 2 })),
 });
 const AT = "2026-01-02T03:04:05.678Z";
-const sent = (outcome: Outcome, response: string | null = "") => ({
+const sent = (outcome: DeliveryOutcome, response: string | null = "") => ({
   webhookId: "msg_local_1_41_43",
   outcome,
   response,

@@ -1,9 +1,9 @@
-import type { Batch } from "../../rules/webhooks/webhook-batch.ts";
+import type { WebhookBatch } from "../../rules/webhooks/webhook-batch.ts";
 import type { ToldEvent } from "./batches.ts";
-import type { Sent } from "./send-batch.ts";
+import type { ForwardedBatch } from "./send-batch.ts";
 
 /** `2026-01-02T03:04:05.678Z  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms` */
-export function sentLine(batch: Batch<ToldEvent>, sent: Sent, againMs?: number): string {
+export function sentLine(batch: WebhookBatch<ToldEvent>, sent: ForwardedBatch, againMs?: number): string {
   const { from, to, events } = batch;
   const parts = [
     sent.startedAt,
@@ -17,7 +17,7 @@ export function sentLine(batch: Batch<ToldEvent>, sent: Sent, againMs?: number):
 }
 
 /** The same as JSON, its keys those of the server's attempts. */
-export function sentJson({ from, to, events }: Batch<ToldEvent>, sent: Sent, attempt: number): string {
+export function sentJson({ from, to, events }: WebhookBatch<ToldEvent>, sent: ForwardedBatch, attempt: number): string {
   const { webhookId, outcome, response, startedAt, durationMs } = sent;
   return JSON.stringify({
     object: "webhook_delivery",
@@ -36,7 +36,7 @@ export function sentJson({ from, to, events }: Batch<ToldEvent>, sent: Sent, att
 }
 
 /** The status and what the handler says, or why there was no answer. */
-function wordsOf({ outcome, response }: Sent): string {
+function wordsOf({ outcome, response }: ForwardedBatch): string {
   if (outcome.kind === "succeeded") return String(outcome.status);
   if (outcome.kind === "unknown" || outcome.status === null) return outcome.message;
   const said = outcome.code === "redirected" ? outcome.message : brief(response ?? "");

@@ -1,12 +1,12 @@
-import type { Outcome } from "../../rules/webhooks/delivery.ts";
-import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
-import { type Batch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
+import type { DeliveryOutcome } from "../../rules/webhooks/delivery.ts";
+import { outcomeOf, type ReceiverAnswer } from "../../rules/webhooks/delivery-outcome.ts";
+import { type WebhookBatch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
 import { bodyOf, type ToldEvent } from "./batches.ts";
 
 /** One request that was made, and what came of it. */
-export interface Sent {
+export interface ForwardedBatch {
   readonly webhookId: string;
-  readonly outcome: Outcome;
+  readonly outcome: DeliveryOutcome;
   /** The beginning of the answer's body; null: there was no answer. */
   readonly response: string | null;
   readonly startedAt: string;
@@ -20,11 +20,14 @@ export interface Sending {
   send(
     webhook: { url: string; id: string; timestamp: number; body: Buffer; secrets: readonly string[] },
     signal: AbortSignal,
-  ): Promise<Answer>;
+  ): Promise<ReceiverAnswer>;
 }
 
 /** The same name and body each time; the time and the signature are the request's own. Rejects when it is interrupted. */
-export async function sendBatch(batch: Batch<ToldEvent>, { url, secret, signal, send }: Sending): Promise<Sent> {
+export async function sendBatch(
+  batch: WebhookBatch<ToldEvent>,
+  { url, secret, signal, send }: Sending,
+): Promise<ForwardedBatch> {
   const [startedAt, begun] = [Date.now(), performance.now()];
   const webhookId = webhookIdOf("local", 1, batch);
   const timestamp = Math.floor(startedAt / 1_000);

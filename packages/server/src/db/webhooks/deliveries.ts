@@ -1,10 +1,10 @@
-import type { Delivery } from "../../rules/webhooks/delivery.ts";
+import type { DeliveryState } from "../../rules/webhooks/delivery.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { type Attempt, noteAttempts } from "./webhook-attempts.ts";
 import { ENDPOINT, type Endpoint, isoOrNull, toEndpoint, WITH_HEAD } from "./webhook-endpoints.ts";
 
 /** An endpoint, and the database's time of the read, in milliseconds since 1970. */
-export interface Reading {
+export interface EndpointReading {
   readonly endpoint: Endpoint;
   readonly now: number;
 }
@@ -13,7 +13,7 @@ type Row = Parameters<typeof toEndpoint>[0] & { now_ms: number };
 
 const NOW = "(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms";
 
-const toReading = (row: Row): Reading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
+const toReading = (row: Row): EndpointReading => ({ endpoint: toEndpoint(row), now: Math.floor(row.now_ms) });
 
 /** Tenants with enabled endpoints, and how many. */
 export async function readTenantsWithWebhooks(db: Transaction): Promise<Map<number, number>> {
@@ -52,7 +52,7 @@ export async function readWebhookBacklog(db: Transaction): Promise<WebhookBacklo
 }
 
 /** The enabled endpoints of these tenants with log entries beyond their cursor. */
-export async function readBehind(db: Transaction, tenants: readonly number[]): Promise<Reading[]> {
+export async function readBehind(db: Transaction, tenants: readonly number[]): Promise<EndpointReading[]> {
   const { rows } = await db.query<Row>({
     name: "read_behind",
     text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD}
@@ -62,7 +62,7 @@ export async function readBehind(db: Transaction, tenants: readonly number[]): P
   return rows.map(toReading);
 }
 
-export async function readDelivery(db: Transaction, tenant: number, id: string): Promise<Reading | undefined> {
+export async function readDelivery(db: Transaction, tenant: number, id: string): Promise<EndpointReading | undefined> {
   const { rows } = await db.query<Row>({
     name: "read_delivery",
     text: `select ${ENDPOINT}, ${NOW} from holdfast.webhook_endpoint e ${WITH_HEAD} where e.tenant = $1 and e.id = $2`,
@@ -74,7 +74,7 @@ export async function readDelivery(db: Transaction, tenant: number, id: string):
 /** The new state of an endpoint. It is saved only if the endpoint has not changed since it was read. */
 export interface DeliveryChange {
   readonly endpoint: Endpoint;
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryState;
   /** An attempt to record together with the change. */
   readonly attempt?: Attempt | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Delivery, LastError } from "../../rules/webhooks/delivery.ts";
+import type { DeliveryState, LastError } from "../../rules/webhooks/delivery.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
 /** A registered receiver of a tenant's log, with the state of its deliveries. */
@@ -17,7 +17,7 @@ export interface Endpoint {
   /** Encrypted: the secret before the last roll, which signs until `oldSecretUntil`. */
   readonly oldSecret: Buffer | null;
   readonly oldSecretUntil: number | null;
-  readonly delivery: Delivery;
+  readonly delivery: DeliveryState;
   /** Increases with every change. */
   readonly version: number;
   /** The head of the log at the time of the read, and its current schema version. */
@@ -36,7 +36,7 @@ interface EndpointRow {
   enabled_events: string[];
   description: string | null;
   created_at: string;
-  disabled_reason: Delivery["disabledReason"];
+  disabled_reason: DeliveryState["disabledReason"];
   revision: number;
   cursor: number;
   attempt: number;

@@ -6,11 +6,11 @@ import { probe, rollback } from "../../db/connection/statement.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { type CommitQueueBounds, createCommitQueue, mayGoBehind, REST_MS, type Waiting } from "./commit-queue.ts";
 import {
-  type Batch,
+  type CommittedBatch,
   isComplete,
   judgeExpected,
   judgeRound,
-  type Outcome,
+  type RoundOutcome,
   type RoundResult,
   type RoundRules,
   save,
@@ -48,7 +48,7 @@ export interface LaneOptions {
   /** Tenants that had no active claim when this lane last read their head. */
   readonly unclaimed: Set<number>;
   /** Called after COMMIT, in log order for each tenant. */
-  announce(batch: Batch): void;
+  announce(batch: CommittedBatch): void;
   /** Called after COMMIT with each tenant whose claims changed. */
   announceClaims(tenant: number): void;
   /** Called after COMMIT with the age of the round's first request, in milliseconds. */
@@ -232,7 +232,7 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
-  function goOnLater(taken: readonly Waiting[], outcomes: readonly Outcome[]): void {
+  function goOnLater(taken: readonly Waiting[], outcomes: readonly RoundOutcome[]): void {
     const unfinished = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
       if (!outcome?.commits || isComplete(one.job, outcome)) return [];

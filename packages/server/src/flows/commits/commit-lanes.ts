@@ -5,7 +5,7 @@ import type { Judged } from "../../rules/commits/judge-commits.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
-import type { ClaimOutcome, Outcome } from "./commit-round.ts";
+import type { ClaimOutcome, RoundOutcome } from "./commit-round.ts";
 import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
 import { type Job, tenantOf } from "./load-round.ts";
@@ -133,7 +133,7 @@ export function createCommitLanes({
 
   const waiting = () => each.reduce((sum, lane) => sum + lane.waiting, 0);
 
-  const entry = (job: Job): Promise<Outcome | ErrorCode> =>
+  const entry = (job: Job): Promise<RoundOutcome | ErrorCode> =>
     new Promise((resolve) => {
       if (closed || waiting() >= maxWaiting) return resolve("overloaded");
       lanes[choice.laneOf(job)].join({ job, resolve, since: performance.now(), attempts: 1 });

@@ -1,12 +1,12 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { createFairQueue } from "../../limits/fair-queue.ts";
-import type { Outcome } from "./commit-round.ts";
+import type { RoundOutcome } from "./commit-round.ts";
 import { type Job, tenantOf, tokenOf } from "./load-round.ts";
 
 /** A job that waits for a round or is in one. */
 export interface Waiting {
   readonly job: Job;
-  readonly resolve: (result: Outcome | ErrorCode) => void;
+  readonly resolve: (result: RoundOutcome | ErrorCode) => void;
   /** When the job arrived (ms, monotonic). */
   readonly since: number;
   readonly attempts: number;

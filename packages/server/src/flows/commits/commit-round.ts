@@ -27,7 +27,7 @@ import {
 } from "./load-round.ts";
 
 /** The result of one job. */
-export type Outcome =
+export type RoundOutcome =
   /** May have fewer commits than the job: the rest waits for a later round. */
   | { readonly commits: readonly Judged[]; readonly claim?: undefined }
   | { readonly claim: ClaimOutcome; readonly commits?: undefined };
@@ -41,7 +41,7 @@ export interface ClaimOutcome {
 }
 
 /** The entries that a round appended to one tenant's log, in order: (from, to]. */
-export interface Batch {
+export interface CommittedBatch {
   readonly tenant: number;
   readonly from: number;
   readonly to: number;
@@ -52,8 +52,8 @@ export interface Batch {
 
 export interface RoundResult {
   /** In the order of the jobs. */
-  readonly outcomes: readonly Outcome[];
-  readonly batches: readonly Batch[];
+  readonly outcomes: readonly RoundOutcome[];
+  readonly batches: readonly CommittedBatch[];
   /** The tenants whose claims changed. */
   readonly claimTenants: readonly number[];
   /** What `save` has to write. */
@@ -140,7 +140,7 @@ interface TenantJobs {
 }
 
 function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJobs[]): RoundResult {
-  const outcomes = new Map<Job, Outcome>();
+  const outcomes = new Map<Job, RoundOutcome>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
     for (const job of own) outcomes.set(job, judge(state, job));
@@ -152,7 +152,7 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   if (answers.includes(undefined)) throw new Error("A job's tenant has no head.");
   const claimed = tenants.filter(({ state }) => state.changedClaims.size > 0);
   return {
-    outcomes: answers as readonly Outcome[],
+    outcomes: answers as readonly RoundOutcome[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
     claimTenants: claimed.map(({ batch }) => batch.tenant),
     round: roundOf(tenants),
@@ -169,9 +169,10 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
 }
 
 /** Whether every commit of the job has been judged. */
-export const isComplete = ({ commits }: Job, outcome: Outcome): boolean => commits?.length === outcome.commits?.length;
+export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
+  commits?.length === outcome.commits?.length;
 
-const judge = (state: TenantState, { commits, judged, order }: Job): Outcome =>
+const judge = (state: TenantState, { commits, judged, order }: Job): RoundOutcome =>
   order === undefined
     ? { commits: judgeInOrder(state, commits, judged) }
     : {
@@ -197,7 +198,7 @@ const saveChanged = (tenants: readonly JudgedTenant[]): Statement<void> =>
 /** One tenant after its commits were judged. */
 interface JudgedTenant {
   readonly state: TenantState;
-  readonly batch: Batch;
+  readonly batch: CommittedBatch;
 }
 
 function savedEntries(tenant: number, now: string, judged: readonly Judged[]): SavedEntry[] {

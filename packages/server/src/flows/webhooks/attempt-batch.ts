@@ -1,13 +1,13 @@
 import type { Attempt } from "../../db/webhooks/webhook-attempts.ts";
 import type { Endpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { newId } from "../../ids.ts";
-import type { DeliveryTimes, Outcome, Sent } from "../../rules/webhooks/delivery.ts";
-import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
-import { type Batch as BatchOf, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
+import type { DeliveryOutcome, DeliveryTimes, SentBatch } from "../../rules/webhooks/delivery.ts";
+import { outcomeOf, type ReceiverAnswer } from "../../rules/webhooks/delivery-outcome.ts";
+import { type WebhookBatch as BatchOf, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
 import { bodyOf, type WebhookEvent } from "./webhook-events.ts";
 import type { WebhookSecrets } from "./webhook-secrets.ts";
 
-export type Batch = BatchOf<WebhookEvent>;
+export type EventBatch = BatchOf<WebhookEvent>;
 
 /** Sends one signed request to an endpoint. The signal aborts it. */
 export type SendWebhook = (
@@ -20,7 +20,7 @@ export type SendWebhook = (
     readonly secrets: readonly string[];
   },
   signal: AbortSignal,
-) => Promise<Answer>;
+) => Promise<ReceiverAnswer>;
 
 export interface AttemptDeps {
   readonly secrets: WebhookSecrets;
@@ -31,26 +31,26 @@ export interface AttemptDeps {
 }
 
 /** An endpoint's state, and the current time: the database's clock, advanced by our own. */
-export interface Known {
+export interface AttemptContext {
   readonly endpoint: Endpoint;
   now(): number;
 }
 
 /** A finished attempt whose result is not saved yet. */
 export interface Over {
-  readonly begun: Known;
-  readonly sent: Sent;
-  readonly outcome: Outcome;
+  readonly begun: AttemptContext;
+  readonly sent: SentBatch;
+  readonly outcome: DeliveryOutcome;
   readonly noted: Attempt;
 }
 
 /** Sends a batch whose attempt has been saved as begun, and returns the result. */
 export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
   async function answerOf(
-    { endpoint, now }: Known,
+    { endpoint, now }: AttemptContext,
     { id, body }: { id: string; body: Buffer },
     signal: AbortSignal,
-  ): Promise<Answer> {
+  ): Promise<ReceiverAnswer> {
     const opened = secrets.open(endpoint, now());
     if (!opened)
       return {
@@ -65,7 +65,7 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
     return await send({ url: endpoint.url, id, timestamp: Math.floor(now() / 1_000), body, secrets: opened }, signal);
   }
 
-  return async (begun: Known, batch: Batch, signal: AbortSignal): Promise<Over> => {
+  return async (begun: AttemptContext, batch: EventBatch, signal: AbortSignal): Promise<Over> => {
     const { endpoint } = begun;
     const { revision, cursor, lease, attempt } = endpoint.delivery;
     const startedAt = begun.now();
@@ -88,10 +88,15 @@ export function attemptBatch({ secrets, send, times, delivered }: AttemptDeps) {
   };
 }
 
-export const positionsOf = ({ events }: Batch): number[] => events.map(({ syncId }) => syncId);
+export const positionsOf = ({ events }: EventBatch): number[] => events.map(({ syncId }) => syncId);
 
 /** What is recorded about an attempt, apart from its times and the response. */
-export function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhookId: string, attempt: number) {
+export function attemptOf(
+  outcome: DeliveryOutcome,
+  { from, to, events }: EventBatch,
+  webhookId: string,
+  attempt: number,
+) {
   return {
     id: newId("wha_"),
     kind: "delivery" as const,
@@ -104,7 +109,7 @@ export function attemptOf(outcome: Outcome, { from, to, events }: Batch, webhook
   };
 }
 
-export const notedOutcome = (outcome: Outcome) => ({
+export const notedOutcome = (outcome: DeliveryOutcome) => ({
   outcome: outcome.kind,
   status: outcome.kind === "unknown" ? null : outcome.status,
   errorCode: outcome.kind === "succeeded" ? null : outcome.code,

@@ -1,10 +1,10 @@
 import type { Database } from "../../db/connection/pool.ts";
-import { type Reading, readBehind, readDelivery } from "../../db/webhooks/deliveries.ts";
+import { type EndpointReading, readBehind, readDelivery } from "../../db/webhooks/deliveries.ts";
 import type { Endpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { newId } from "../../ids.ts";
 import {
   beginAttempt,
-  type Delivery as DeliveryState,
+  type DeliveryState,
   dueIn,
   endAttempt,
   lastEnd,
@@ -13,11 +13,11 @@ import {
 import { interrupted } from "../../rules/webhooks/delivery-outcome.ts";
 import { batchOf, cutBatch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
 import {
+  type AttemptContext,
   type AttemptDeps,
   attemptBatch,
   attemptOf,
-  type Batch,
-  type Known,
+  type EventBatch,
   type Over,
   positionsOf,
 } from "./attempt-batch.ts";
@@ -39,24 +39,24 @@ export interface DeliverDeps extends AttemptDeps {
 
 const RETRY_SAVE_MS = 500;
 
-export interface Delivery {
+export interface Deliverer {
   /** The endpoints of these tenants with undelivered entries, and the milliseconds until each is due. */
   behind(tenants: readonly number[]): Promise<DueEndpoint[]>;
   /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
-  deliver(reading: Reading, ending: Ending, progressed?: () => void): Promise<number | undefined>;
+  deliver(reading: EndpointReading, ending: StopSignals, progressed?: () => void): Promise<number | undefined>;
   /** Ends an attempt whose sender stopped, once its lease is over. */
-  endLost(reading: Reading): Promise<void>;
+  endLost(reading: EndpointReading): Promise<void>;
 }
 
 export interface DueEndpoint {
   readonly key: string;
   readonly tenant: number;
   readonly inMs: number;
-  readonly what: Reading;
+  readonly what: EndpointReading;
 }
 
 /** The two stages of a server stop: first no new attempts start, later those in progress are aborted. */
-export interface Ending {
+export interface StopSignals {
   readonly begun: AbortSignal;
   readonly over: AbortSignal;
 }
@@ -68,30 +68,30 @@ export interface Ending {
  *
  * All state that matters is in the endpoint's row. So after a crash any process can continue from the row.
  */
-export function createDelivery(deps: DeliverDeps): Delivery {
+export function createDelivery(deps: DeliverDeps): Deliverer {
   const { db, events, deliveryStore, times, pace, monotonic, random } = deps;
   const { nextEvents, keepInMind } = createNextEvents(events);
   const sendBatch = attemptBatch(deps);
 
   /** `askedAt` is taken before the read, so our estimate of the database's time is late rather than early. */
-  function known({ endpoint, now }: Reading, askedAt: number): Known {
+  function known({ endpoint, now }: EndpointReading, askedAt: number): AttemptContext {
     return { endpoint, now: () => now + Math.ceil(monotonic() - askedAt) };
   }
 
-  async function save(change: Parameters<DeliveryStore["save"]>[0]): Promise<Known | undefined> {
+  async function save(change: Parameters<DeliveryStore["save"]>[0]): Promise<AttemptContext | undefined> {
     const askedAt = monotonic();
     const saved = await deliveryStore.save(change);
     return saved && known(saved, askedAt);
   }
 
-  async function read({ tenant, id }: Endpoint): Promise<Known | undefined> {
+  async function read({ tenant, id }: Endpoint): Promise<AttemptContext | undefined> {
     const askedAt = monotonic();
     const found = await readDelivery(db, tenant, id);
     return found && known(found, askedAt);
   }
 
   /** Moves the cursor past entries that are not for this endpoint. */
-  async function pass({ endpoint, now }: Known, to: number): Promise<Known | undefined> {
+  async function pass({ endpoint, now }: AttemptContext, to: number): Promise<AttemptContext | undefined> {
     if (keepInMind(endpoint, to, now())) return undefined;
     return await save({ endpoint, delivery: passOver(endpoint.delivery, to) });
   }
@@ -101,12 +101,12 @@ export function createDelivery(deps: DeliverDeps): Delivery {
    * write. If that write fails, the result is saved alone.
    */
   async function attempt(
-    from: Known,
-    first: Batch,
-    ending: Ending,
+    from: AttemptContext,
+    first: EventBatch,
+    ending: StopSignals,
     progressed: () => void,
-  ): Promise<Known | undefined> {
-    let [at, delivery, batch, over]: [Known, DeliveryState, Batch, Over | undefined] = [
+  ): Promise<AttemptContext | undefined> {
+    let [at, delivery, batch, over]: [AttemptContext, DeliveryState, EventBatch, Over | undefined] = [
       from,
       from.endpoint.delivery,
       first,
@@ -115,7 +115,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     for (;;) {
       const begin = beginAttempt(delivery, batch.to, newId("del_"), at.now(), times);
       const saving = save({ endpoint: at.endpoint, delivery: begin, attempt: over?.noted });
-      const begun: Known | undefined = await (over ? saving.catch(() => undefined) : saving);
+      const begun: AttemptContext | undefined = await (over ? saving.catch(() => undefined) : saving);
       // Another process delivers to this endpoint, or its owner has changed it.
       if (!begun) return over && (await end(over));
       over = await sendBatch(begun, batch, ending.over);
@@ -130,21 +130,21 @@ export function createDelivery(deps: DeliverDeps): Delivery {
     }
   }
 
-  async function nextBatch(endpoint: Endpoint): Promise<Batch | undefined> {
+  async function nextBatch(endpoint: Endpoint): Promise<EventBatch | undefined> {
     const { delivery, head } = endpoint;
     if (delivery.disabledReason !== null || delivery.cursor >= head) return undefined;
     await pace();
     return cutBatch((await nextEvents(endpoint, head, delivery.batchSize)).found, delivery.batchSize);
   }
 
-  const endOf = ({ endpoint, now }: Known, { sent, outcome }: Over): DeliveryState | undefined =>
+  const endOf = ({ endpoint, now }: AttemptContext, { sent, outcome }: Over): DeliveryState | undefined =>
     endAttempt(endpoint.delivery, sent, outcome, { now: now(), random: random(), times });
 
   /** Saves the result of an attempt, merged with changes made meanwhile, for as long as the lease is ours. */
-  async function end(over: Over): Promise<Known | undefined> {
-    let at: Known | undefined = over.begun;
+  async function end(over: Over): Promise<AttemptContext | undefined> {
+    let at: AttemptContext | undefined = over.begun;
     while (at) {
-      const { endpoint, now }: Known = at;
+      const { endpoint, now }: AttemptContext = at;
       const delivery = endOf(at, over);
       if (!delivery) return undefined;
       try {
@@ -161,7 +161,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   }
 
   /** Ends an attempt whose sender was killed or lost the database. */
-  async function endLost(at: Known): Promise<Known | undefined> {
+  async function endLost(at: AttemptContext): Promise<AttemptContext | undefined> {
     const { endpoint } = at;
     const { delivery } = endpoint;
     const { lease, batchTo, cursor, revision } = delivery;
@@ -185,7 +185,11 @@ export function createDelivery(deps: DeliverDeps): Delivery {
   }
 
   /** One step of the loop. Returns the new state, or undefined if nothing is left to do. */
-  async function step(at: Known, ending: Ending, progressed: () => void): Promise<Known | undefined> {
+  async function step(
+    at: AttemptContext,
+    ending: StopSignals,
+    progressed: () => void,
+  ): Promise<AttemptContext | undefined> {
     const { endpoint } = at;
     const { delivery, head } = endpoint;
     if (delivery.lease) return await endLost(at);
@@ -208,7 +212,7 @@ export function createDelivery(deps: DeliverDeps): Delivery {
         what: reading,
       })),
     async deliver(reading, ending, progressed = () => {}) {
-      let at: Known | undefined = known(reading, monotonic());
+      let at: AttemptContext | undefined = known(reading, monotonic());
       while (at && !ending.begun.aborted && at.endpoint.delivery.cursor < at.endpoint.head) {
         const inMs = dueIn(at.endpoint.delivery, at.now(), times);
         if (inMs === undefined || inMs > 0) return inMs;

@@ -1,5 +1,5 @@
 import type { Database } from "../../db/connection/pool.ts";
-import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from "../../db/webhooks/deliveries.ts";
+import { type DeliveryChange, type EndpointReading, type Saved, saveDeliveries } from "../../db/webhooks/deliveries.ts";
 
 /**
  * Saves the state of deliveries. Changes that arrive during a write are saved together in the next one: twenty
@@ -7,12 +7,12 @@ import { type DeliveryChange, type Reading, type Saved, saveDeliveries } from ".
  */
 export interface DeliveryStore {
   /** Returns the endpoint after the change. Undefined if it was changed or removed since it was read. */
-  save(change: DeliveryChange): Promise<Reading | undefined>;
+  save(change: DeliveryChange): Promise<EndpointReading | undefined>;
 }
 
 interface Waiting {
   readonly change: DeliveryChange;
-  resolve(saved: Reading | undefined): void;
+  resolve(saved: EndpointReading | undefined): void;
   reject(error: unknown): void;
 }
 
@@ -51,7 +51,7 @@ export function createDeliveryStore(db: Database): DeliveryStore {
 }
 
 /** The state of an endpoint after a saved change. */
-export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): Reading | undefined {
+export function after({ endpoint, delivery }: DeliveryChange, saved: Saved | undefined): EndpointReading | undefined {
   if (!saved) return undefined;
   const { version, head, schemaVersion, erasedTo, now } = saved;
   return { endpoint: { ...endpoint, delivery, version, head, schemaVersion, erasedTo }, now };

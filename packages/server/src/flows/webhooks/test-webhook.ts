@@ -1,14 +1,14 @@
 import type { Database } from "../../db/connection/pool.ts";
-import { type Reading, readDelivery } from "../../db/webhooks/deliveries.ts";
+import { type EndpointReading, readDelivery } from "../../db/webhooks/deliveries.ts";
 import { base62, newId } from "../../ids.ts";
 import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { DeliveryTimes } from "../../rules/webhooks/delivery.ts";
-import { type Answer, outcomeOf } from "../../rules/webhooks/delivery-outcome.ts";
+import { outcomeOf, type ReceiverAnswer } from "../../rules/webhooks/delivery-outcome.ts";
 import { testEvent } from "../../rules/webhooks/webhook-event.ts";
 import { notedOutcome, type SendWebhook } from "./attempt-batch.ts";
-import { type Delivery, TEST_LEASE } from "./deliver.ts";
+import { type Deliverer, TEST_LEASE } from "./deliver.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 import type { ListedAttempt } from "./webhook-endpoint-flows.ts";
 import { bodyOf, encoded } from "./webhook-events.ts";
@@ -19,7 +19,7 @@ export interface TestWebhookDeps {
   readonly deliveryStore: DeliveryStore;
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
-  readonly endLost: Delivery["endLost"];
+  readonly endLost: Deliverer["endLost"];
   readonly times: DeliveryTimes;
   readonly monotonic: () => number;
   readonly changed: (tenant: number) => void;
@@ -43,7 +43,7 @@ export function testWebhook({
   changed,
 }: TestWebhookDeps): TestWebhook {
   /** A test waits for the endpoint's lease like any delivery, but does not count as an attempt. */
-  async function lease(tenant: number, id: string, token: string): Promise<Reading | Refusal | undefined> {
+  async function lease(tenant: number, id: string, token: string): Promise<EndpointReading | Refusal | undefined> {
     const found = await readDelivery(db, tenant, id);
     // If a process stopped during a request to a disabled endpoint, only this code ends the lost attempt.
     if (found) await endLost(found);
@@ -64,7 +64,7 @@ export function testWebhook({
     const sentAt = monotonic();
     const opened = secrets.open(endpoint, taken.now);
     const webhookId = `msg_${id}_test_${base62(12)}`;
-    const answer: Answer = opened
+    const answer: ReceiverAnswer = opened
       ? await send(
           {
             url: endpoint.url,
@@ -84,8 +84,8 @@ export function testWebhook({
       startedAt: new Date(taken.now).toISOString(),
       durationMs,
     };
-    for (let at: Reading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
-      const { endpoint: now }: Reading = at;
+    for (let at: EndpointReading | undefined = taken; at?.endpoint.delivery.lease?.token === token; ) {
+      const { endpoint: now }: EndpointReading = at;
       const saved = await deliveryStore.save({ endpoint: now, delivery: { ...now.delivery, lease: null }, attempt });
       at = saved ? undefined : await readDelivery(db, tenant, id);
     }

@@ -17,7 +17,7 @@ import { newId } from "../../ids.ts";
 import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
-import { type Delivery, disable, enable, passOver, revise } from "../../rules/webhooks/delivery.ts";
+import { type DeliveryState, disable, enable, passOver, revise } from "../../rules/webhooks/delivery.ts";
 import { readSubscription } from "../../rules/webhooks/subscription.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
 import { liveSchema } from "../schema/live-schema.ts";
@@ -90,7 +90,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
     return result;
   }
 
-  const changeDelivery = (by: Principal, id: string, decide: (delivery: Delivery) => Delivery) =>
+  const changeDelivery = (by: Principal, id: string, decide: (delivery: DeliveryState) => DeliveryState) =>
     change(by, id, (endpoint) => ({ ...endpoint, delivery: decide(endpoint.delivery) }));
 
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Batch } from "../../flows/commits/commit-round.ts";
+import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import type { HeadPoll } from "./head-poll.ts";
@@ -20,7 +20,8 @@ test("[T9] while it rests from a telling that took long, what is committed becom
     for (const until = performance.now() + 5; performance.now() < until; );
   };
   const subscription = await hub.listen(1, { onNews, onSchemaPushed: () => {} });
-  const committed = (from: number, to: number) => hub.committed({ tenant: 1, from, to, entries: [], schema } as Batch);
+  const committed = (from: number, to: number) =>
+    hub.committed({ tenant: 1, from, to, entries: [], schema } as CommittedBatch);
   committed(0, 1);
   committed(1, 2);
   committed(2, 5);

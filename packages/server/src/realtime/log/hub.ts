@@ -1,4 +1,4 @@
-import type { Batch } from "../../flows/commits/commit-round.ts";
+import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
 import type { CurrentLog, FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createTopics, type Topic } from "../topics.ts";
@@ -25,7 +25,7 @@ export interface Listener {
 export interface Hub {
   listen(tenant: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */
-  committed(batch: Batch): void;
+  committed(batch: CommittedBatch): void;
   /** Another process reports the end of a tenant's log. Undefined: the log has grown, but the position is unknown. */
   hint(tenant: number, position: number | undefined): void;
   /** A schema was pushed, here or in another process. */

@@ -1,5 +1,5 @@
 import type { Verb } from "@holdfast/sdk/protocol";
-import type { Batch } from "../../flows/commits/commit-round.ts";
+import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { leftText, type StoredEntry, storedEntryText } from "../../rules/commits/stored-entry.ts";
 import { type Filed, sightOf, type View } from "../../rules/log/view.ts";
@@ -22,7 +22,7 @@ export interface News {
 }
 
 /** News from a round of this process, without a database read. */
-export const newsOfBatch = ({ from, to, entries, schema }: Batch): News =>
+export const newsOfBatch = ({ from, to, entries, schema }: CommittedBatch): News =>
   newsOfEntries(
     from,
     to,

@@ -3,7 +3,7 @@ import { errorSentences } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../refusal.ts";
 import type { CommitRequest } from "./commit-request.ts";
 
-export interface Outcome {
+export interface CommitOutcome {
   readonly lastSyncId: number;
   readonly logId: string;
   readonly missingIds: readonly string[];
@@ -13,7 +13,7 @@ export interface Outcome {
 
 export function confirmedReceipt(
   commit: CommitRequest,
-  { lastSyncId, logId, missingIds, madeId }: Outcome,
+  { lastSyncId, logId, missingIds, madeId }: CommitOutcome,
 ): CommitReceipt {
   return {
     object: "commit_receipt",

@@ -1,8 +1,8 @@
 import type { DeliveryError } from "@holdfast/sdk/protocol";
-import type { Outcome } from "./delivery.ts";
+import type { DeliveryOutcome } from "./delivery.ts";
 
 /** The response to a request, or why there is none. */
-export type Answer =
+export type ReceiverAnswer =
   | {
       readonly kind: "answered";
       readonly status: number;
@@ -19,10 +19,10 @@ export const interrupted = {
   kind: "unknown",
   code: "interrupted",
   message: "The server stopped before the response, so it is unknown whether the receiver accepted the delivery.",
-} as const satisfies Outcome;
+} as const satisfies DeliveryOutcome;
 
 /** Only the status decides. */
-export function outcomeOf(answer: Answer, now: number): Outcome {
+export function outcomeOf(answer: ReceiverAnswer, now: number): DeliveryOutcome {
   if (answer.kind === "interrupted") return interrupted;
   if (answer.kind === "unanswered") return { ...answer, kind: "failed", status: null };
   const { status, retryAfter } = answer;

@@ -3,22 +3,22 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import {
   beginAttempt,
-  type Delivery,
+  type DeliveryOutcome,
+  type DeliveryState,
   type DeliveryTimes,
   disable,
   dueAt,
   dueIn,
   enable,
   endAttempt,
-  type Outcome,
   passOver,
   revise,
-  type Sent,
+  type SentBatch,
 } from "./delivery.ts";
 import { interrupted } from "./delivery-outcome.ts";
 
 const times: DeliveryTimes = { schedule: webhookLimits.schedule, requestMs: 15_000, leaseMs: 20_000 };
-const start: Delivery = {
+const start: DeliveryState = {
   disabledReason: null,
   revision: 1,
   cursor: 0,
@@ -30,23 +30,27 @@ const start: Delivery = {
   lastError: null,
   lastSuccessAt: null,
 };
-const failed: Outcome = {
+const failed: DeliveryOutcome = {
   kind: "failed",
   code: "unexpected_status",
   message: "The receiver answered 500.",
   status: 500,
 };
-const succeeded: Outcome = { kind: "succeeded", status: 204 };
+const succeeded: DeliveryOutcome = { kind: "succeeded", status: 204 };
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 /** A log of `head` positions, all of them subscribed to: what is sent next. */
-function nextOf(state: Delivery, head: number): number[] {
+function nextOf(state: DeliveryState, head: number): number[] {
   const end = Math.min(state.batchTo ?? head, state.cursor + state.batchSize);
   return Array.from({ length: end - state.cursor }, (_, i) => state.cursor + 1 + i);
 }
 
-function begin(state: Delivery, positions: readonly number[], now: number): { state: Delivery; sent: Sent } {
+function begin(
+  state: DeliveryState,
+  positions: readonly number[],
+  now: number,
+): { state: DeliveryState; sent: SentBatch } {
   const token = `del_${now}_${state.attempt}`;
   return {
     state: beginAttempt(state, positions.at(-1) as number, token, now, times),
@@ -55,7 +59,13 @@ function begin(state: Delivery, positions: readonly number[], now: number): { st
 }
 
 /** Goes from one due time to the next, each attempt taking `tookMs`, until it sleeps. */
-function run(from: Delivery, head: () => number, answer: (positions: number[]) => Outcome, random = 0, tookMs = 250) {
+function run(
+  from: DeliveryState,
+  head: () => number,
+  answer: (positions: number[]) => DeliveryOutcome,
+  random = 0,
+  tookMs = 250,
+) {
   const attempts: { at: number; end: number; positions: number[] }[] = [];
   let [state, now] = [from, 1_000_000];
   for (let guard = 0; guard < 2_000 && state.cursor < head(); guard++) {
@@ -66,7 +76,7 @@ function run(from: Delivery, head: () => number, answer: (positions: number[]) =
     const begun = begin(state, positions, now);
     attempts.push({ at: now, end: now + tookMs, positions });
     now += tookMs;
-    state = endAttempt(begun.state, begun.sent, answer(positions), { now, random, times }) as Delivery;
+    state = endAttempt(begun.state, begun.sent, answer(positions), { now, random, times }) as DeliveryState;
   }
   return { attempts, state };
 }
@@ -104,7 +114,7 @@ test.each([
   [3_600_000, 10_000],
 ])("[W10] a receiver that asks for %i ms instead of 5 s waits %i ms", (retryAfterMs, wait) => {
   const { state, sent } = begin(start, [1], 0);
-  const next = endAttempt(state, sent, { ...failed, retryAfterMs } as Outcome, { now: 100, random: 0, times });
+  const next = endAttempt(state, sent, { ...failed, retryAfterMs } as DeliveryOutcome, { now: 100, random: 0, times });
   expect(next?.nextAttemptAt).toBe(100 + wait);
 });
 
@@ -133,7 +143,7 @@ test("[W12] a batch that fails stays as it was, however the log grows; after a s
 });
 
 test("[W8] [W12] whatever fails: the cursor only moves over what was accepted, in order, without a gap", () => {
-  const outcome = fc.constantFrom<Outcome>(failed, succeeded, interrupted);
+  const outcome = fc.constantFrom<DeliveryOutcome>(failed, succeeded, interrupted);
   fc.assert(
     fc.property(fc.array(outcome, { maxLength: 60 }), fc.integer({ min: 1, max: 700 }), (outcomes, head) => {
       let at = 0;
@@ -165,14 +175,15 @@ test("[W14] whoever does not hold the lease any more says nothing; one that nobo
   expect(endAttempt({ ...state, lease: null }, sent, succeeded, { now: 9, random: 0, times })).toBeUndefined();
   const other = { ...state, lease: { token: "another", at: 5, until: 50 } };
   expect(endAttempt(other, sent, succeeded, { now: 9, random: 0, times })).toBeUndefined();
-  const lost = endAttempt(state, sent, interrupted, { now: 15_000, random: 0, times }) as Delivery;
+  const lost = endAttempt(state, sent, interrupted, { now: 15_000, random: 0, times }) as DeliveryState;
   expect(lost).toMatchObject({ cursor: 0, attempt: 1, batchTo: 2, lease: null, nextAttemptAt: 20_000 });
   expect(lost.lastError).toMatchObject({ code: "interrupted", from: 1, to: 2 });
 });
 
 test("[W16] what the owner does meanwhile counts", () => {
   const { state, sent } = begin({ ...start, attempt: 3, batchTo: 9 }, [1, 2], 0);
-  const ended = (now: Delivery, outcome: Outcome) => endAttempt(now, sent, outcome, { now: 100, random: 0, times });
+  const ended = (now: DeliveryState, outcome: DeliveryOutcome) =>
+    endAttempt(now, sent, outcome, { now: 100, random: 0, times });
 
   // Another subscription: the positions tell something else now, and are tried at once.
   expect(ended(revise(state), succeeded)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });

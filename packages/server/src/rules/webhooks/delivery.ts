@@ -1,7 +1,7 @@
 import { type DeliveryError, webhookLimits } from "@holdfast/sdk/protocol";
 
 /** The delivery state of one endpoint. Times are in milliseconds since 1970, from the database's clock. */
-export interface Delivery {
+export interface DeliveryState {
   /** Null: enabled. */
   readonly disabledReason: "attempts_exhausted" | "owner" | null;
   /** Increases when the same positions would be sent with different content. */
@@ -16,13 +16,13 @@ export interface Delivery {
   readonly batchSize: number;
   /** Null: at once. */
   readonly nextAttemptAt: number | null;
-  readonly lease: Lease | null;
+  readonly lease: DeliveryLease | null;
   readonly lastError: LastError | null;
   readonly lastSuccessAt: number | null;
 }
 
 /** The right to have a request in flight. No other process sends until it is over. */
-export interface Lease {
+export interface DeliveryLease {
   readonly token: string;
   readonly at: number;
   readonly until: number;
@@ -38,7 +38,7 @@ export interface LastError {
 }
 
 /** What an attempt sent. */
-export interface Sent {
+export interface SentBatch {
   readonly lease: string;
   readonly revision: number;
   /** The cursor at the time. */
@@ -48,7 +48,7 @@ export interface Sent {
 }
 
 /** The result of an attempt. `unknown`: the sender stopped before a response arrived. */
-export type Outcome =
+export type DeliveryOutcome =
   | { readonly kind: "succeeded"; readonly status: number }
   | {
       readonly kind: "failed";
@@ -70,7 +70,7 @@ export interface DeliveryTimes {
 }
 
 /** When the endpoint is due, if it has entries beyond its cursor. Undefined: not before its owner acts. */
-export function dueAt({ disabledReason, lease, nextAttemptAt }: Delivery): number | undefined {
+export function dueAt({ disabledReason, lease, nextAttemptAt }: DeliveryState): number | undefined {
   if (disabledReason !== null) return undefined;
   // An expired lease belongs to a sender that stopped. It has to be settled first.
   return lease ? lease.until : (nextAttemptAt ?? 0);
@@ -81,7 +81,7 @@ export function dueAt({ disabledReason, lease, nextAttemptAt }: Delivery): numbe
  * ahead and has been corrected since: treat it as due.
  */
 export function dueIn(
-  state: Delivery,
+  state: DeliveryState,
   now: number,
   times: Pick<DeliveryTimes, "schedule" | "leaseMs">,
 ): number | undefined {
@@ -97,7 +97,13 @@ export function dueIn(
 const CLOCK_STEP_MS = 1_000;
 
 /** Starts an attempt. It is counted before it is sent, so it counts whatever happens afterwards. */
-export function beginAttempt(state: Delivery, to: number, token: string, now: number, times: DeliveryTimes): Delivery {
+export function beginAttempt(
+  state: DeliveryState,
+  to: number,
+  token: string,
+  now: number,
+  times: DeliveryTimes,
+): DeliveryState {
   return {
     ...state,
     attempt: state.attempt + 1,
@@ -108,7 +114,7 @@ export function beginAttempt(state: Delivery, to: number, token: string, now: nu
 }
 
 /** Moves the cursor without a request: no event up to there is for the endpoint, or its owner skips them. */
-export const passOver = (state: Delivery, to: number): Delivery => ({ ...state, ...AT_REST, cursor: to });
+export const passOver = (state: DeliveryState, to: number): DeliveryState => ({ ...state, ...AT_REST, cursor: to });
 
 const AT_REST = { attempt: 0, batchTo: null, nextAttemptAt: null } as const;
 
@@ -117,15 +123,15 @@ const AT_REST = { attempt: 0, batchTo: null, nextAttemptAt: null } as const;
  * consequence, and the current batch is attempted at once. Undefined: another process has the lease by now.
  */
 export function endAttempt(
-  state: Delivery,
-  sent: Sent,
-  outcome: Outcome,
+  state: DeliveryState,
+  sent: SentBatch,
+  outcome: DeliveryOutcome,
   {
     now,
     random,
     times,
   }: { readonly now: number /** 0 to 1. */; readonly random: number; readonly times: DeliveryTimes },
-): Delivery | undefined {
+): DeliveryState | undefined {
   if (state.lease?.token !== sent.lease) return undefined;
   const free = { ...state, lease: null };
   const isSame = state.revision === sent.revision && state.cursor === sent.cursor;
@@ -140,11 +146,11 @@ export function endAttempt(
 }
 
 function afterFailure(
-  state: Delivery,
+  state: DeliveryState,
   positions: readonly number[],
-  outcome: Exclude<Outcome, { kind: "succeeded" }>,
+  outcome: Exclude<DeliveryOutcome, { kind: "succeeded" }>,
   { now, random, times: { schedule } }: { now: number; random: number; times: DeliveryTimes },
-): Delivery {
+): DeliveryState {
   if (state.attempt >= schedule.length)
     return { ...state, disabledReason: state.disabledReason ?? "attempts_exhausted" };
   const delay = schedule[state.attempt] as number;
@@ -160,33 +166,37 @@ const JITTER = 0.1;
 const SHRINKS_FROM = 3;
 const SHRINKS_TO = 3;
 
-function shrunk({ attempt }: Delivery, positions: readonly number[]): Partial<Delivery> {
+function shrunk({ attempt }: DeliveryState, positions: readonly number[]): Partial<DeliveryState> {
   if (attempt < SHRINKS_FROM) return {};
   const batchSize = Math.ceil(positions.length / SHRINKS_TO);
   return { batchSize, batchTo: positions[batchSize - 1] as number };
 }
 
-function errorOf(outcome: Exclude<Outcome, { kind: "succeeded" }>, { positions }: Sent, at: number): LastError {
+function errorOf(
+  outcome: Exclude<DeliveryOutcome, { kind: "succeeded" }>,
+  { positions }: SentBatch,
+  at: number,
+): LastError {
   const { code, message } = outcome;
   const status = outcome.kind === "failed" ? outcome.status : null;
   return { code, message, status, from: positions[0] as number, to: positions.at(-1) as number, at };
 }
 
 /** The latest time at which a lost attempt ended. */
-export const lastEnd = ({ at }: Lease, { requestMs }: DeliveryTimes): number => at + requestMs;
+export const lastEnd = ({ at }: DeliveryLease, { requestMs }: DeliveryTimes): number => at + requestMs;
 
 /** Actions of the owner. A request in flight ends by itself and does not affect these decisions. */
-export const enable = (state: Delivery): Delivery => ({
+export const enable = (state: DeliveryState): DeliveryState => ({
   ...state,
   disabledReason: null,
   attempt: 0,
   nextAttemptAt: null,
 });
 
-export const disable = (state: Delivery): Delivery => ({ ...state, disabledReason: "owner" });
+export const disable = (state: DeliveryState): DeliveryState => ({ ...state, disabledReason: "owner" });
 
 /** The same positions now have different content or another receiver: attempt them again, at once. */
-export const revise = (state: Delivery): Delivery => ({
+export const revise = (state: DeliveryState): DeliveryState => ({
   ...state,
   revision: state.revision + 1,
   attempt: 0,

@@ -6,7 +6,7 @@ export interface SizedEvent {
   readonly bytes: number;
 }
 
-export interface Batch<E extends SizedEvent> {
+export interface WebhookBatch<E extends SizedEvent> {
   /** At least one. */
   readonly events: readonly E[];
   /** Position of the first one. */
@@ -23,7 +23,7 @@ export function cutBatch<E extends SizedEvent>(
   events: readonly E[],
   most: number,
   mostBytes: number = webhookLimits.batchBytes,
-): Batch<E> | undefined {
+): WebhookBatch<E> | undefined {
   let bytes = FRAME_BYTES;
   let count = 0;
   for (const event of events) {
@@ -35,7 +35,7 @@ export function cutBatch<E extends SizedEvent>(
   return count === 0 ? undefined : batchOf(events.slice(0, count));
 }
 
-export function batchOf<E extends SizedEvent>(events: readonly E[]): Batch<E> | undefined {
+export function batchOf<E extends SizedEvent>(events: readonly E[]): WebhookBatch<E> | undefined {
   const [first, last] = [events[0], events.at(-1)];
   return first && last && { events, from: first.syncId, to: last.syncId };
 }
