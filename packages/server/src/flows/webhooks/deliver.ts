@@ -39,7 +39,7 @@ export interface DeliverDeps extends AttemptDeps {
 
 const RETRY_SAVE_MS = 500;
 
-export interface Deliverer {
+export interface DeliveryFlow {
   /** The endpoints of these tenants with undelivered entries, and the milliseconds until each is due. */
   behind(tenants: readonly number[]): Promise<DueEndpoint[]>;
   /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
@@ -68,7 +68,7 @@ export interface StopSignals {
  *
  * All state that matters is in the endpoint's row. So after a crash any process can continue from the row.
  */
-export function createDelivery(deps: DeliverDeps): Deliverer {
+export function createDelivery(deps: DeliverDeps): DeliveryFlow {
   const { db, events, deliveryStore, times, pace, monotonic, random } = deps;
   const { nextEvents, keepInMind } = createNextEvents(events);
   const sendBatch = attemptBatch(deps);

@@ -8,7 +8,7 @@ import type { DeliveryTimes } from "../../rules/webhooks/delivery.ts";
 import { outcomeOf, type ReceiverAnswer } from "../../rules/webhooks/delivery-outcome.ts";
 import { testEvent } from "../../rules/webhooks/webhook-event.ts";
 import { notedOutcome, type SendWebhook } from "./attempt-batch.ts";
-import { type Deliverer, TEST_LEASE } from "./deliver.ts";
+import { type DeliveryFlow, TEST_LEASE } from "./deliver.ts";
 import type { DeliveryStore } from "./delivery-store.ts";
 import type { ListedAttempt } from "./webhook-endpoint-flows.ts";
 import { bodyOf, encoded } from "./webhook-events.ts";
@@ -19,7 +19,7 @@ export interface TestWebhookDeps {
   readonly deliveryStore: DeliveryStore;
   readonly secrets: WebhookSecrets;
   readonly send: SendWebhook;
-  readonly endLost: Deliverer["endLost"];
+  readonly endLost: DeliveryFlow["endLost"];
   readonly times: DeliveryTimes;
   readonly monotonic: () => number;
   readonly changed: (tenant: number) => void;
