@@ -9,14 +9,13 @@ import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
 import { notifyApp } from "./api/notify-app.ts";
 import { presenceIn } from "./api/presence/presence.ts";
-import { sameFields } from "./api/same.ts";
-import { createEnding, until } from "./api/shutdown.ts";
-import type { ModelApi, PendingMutation, SyncClient, SyncStatus } from "./api/sync-client.ts";
+import { shownStatus } from "./api/shown-status.ts";
+import { createEnding, type Ending, until } from "./api/shutdown.ts";
+import type { ModelApi, SyncClient } from "./api/sync-client.ts";
 import { arrived } from "./api/writes/arrived.ts";
 import { makeCommit } from "./api/writes/make-commit.ts";
 import { checkModel, makeWrite, type WriteDeps } from "./api/writes/write.ts";
-import type { Queue } from "./core/queue/queue.ts";
-import { pendingOf, shownState, statusOf } from "./core/select.ts";
+import { shownState } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
 import type { CollabEngineDeps } from "./engine/collab-engine.ts";
 import { createEngine } from "./engine/engine.ts";
@@ -43,12 +42,13 @@ export interface Shell {
 
 /** How long to wait after the runtime could not be loaded. */
 const RUNTIME_RETRY_MS = 3_000;
-const NONE: readonly never[] = [];
+const defaultCollab = () => import("./api/claims/collab.ts");
 
 /** Assembles a client, and closes it. All decisions are made in the core. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
   const settings = checkOptions(options);
   const { clock, random, inMemory = false } = shell;
+  const ending = createEnding();
   const waiters = new PendingPromises();
   const engine = createEngine(
     initialState({
@@ -63,53 +63,43 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     clock,
     random,
   );
-
-  let closing: Promise<void> | undefined;
+  const { store } = engine;
   const deps: WriteDeps = {
     engine,
     waiters,
     random,
-    isClosed: () => closing !== undefined,
-    show: shownRows(engine.store.getState().models),
+    isClosed: () => ending.isOver,
+    show: shownRows(store.getState().models),
   };
-  const shown = () => shownState(engine.store.getState());
-  const lists = new Lists(shown, clock, deps.show);
-  const offNotes = engine.store.subscribe((state) => {
-    lists.note(state);
-    waiting?.note(shown());
-  });
-  let waiting: ReturnType<Runtime["waitingFor"]> | undefined;
-  const whatWaits = () => {
-    waiting ??= runtime.now()?.waitingFor(deps);
-    return waiting;
-  };
-  const ending = createEnding();
-  const checkOpen = () => {
-    if (closing) throw localError("client_closed");
-  };
+
   const runtime = lazy(async () => {
     const failed = (error: unknown) =>
       engine.dispatch({ type: "runtimeMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
     const { openRuntime } = await untilLoaded(shell.runtime, failed, { clock, everyMs: RUNTIME_RETRY_MS, ending });
     return openRuntime({ settings, engine, waiters, clock, random });
   });
-  // Until it is loaded, writes of the app are only shown, and their `queued` promises stay pending.
-  void runtime.load().catch(() => {});
 
-  const loadCollab = shell.collab ?? (() => import("./api/claims/collab.ts"));
+  /** The runtime, once the local store has been read. */
+  async function usable(): Promise<Runtime> {
+    checkOpen(ending);
+    const there = await ending.orEnd(runtime.load());
+    await until(store, ending, isRunning);
+    return there;
+  }
+
   const collab = lazy(async () => {
-    checkOpen();
-    const code = loadCollab().catch((error: unknown) => {
+    checkOpen(ending);
+    const code = (shell.collab ?? defaultCollab)().catch((error: unknown) => {
       throw localError("part_not_loaded", `Claims could not be loaded: ${String(error)}`);
     });
     const [{ openCollab }, { server, stream, frames }] = await ending.orEnd(Promise.all([code, runtime.load()]));
-    checkOpen();
+    checkOpen(ending);
     const made = openCollab(
       {
         usable,
         newName: () => random.id(),
         write: (operation, writeOptions) => makeWrite(deps, [operation], writeOptions),
-        arrived: (key, isMeant) => arrived(engine.store, key, isMeant),
+        arrived: (key, isMeant) => arrived(store, key, isMeant),
       },
       { engine, server, stream, frames, clock, random },
     );
@@ -117,16 +107,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     return made;
   });
 
-  /** The runtime, once the local store has been read. */
-  async function usable(): Promise<Runtime> {
-    checkOpen();
-    const there = await ending.orEnd(runtime.load());
-    await until(engine.store, ending, isRunning);
-    return there;
-  }
-
-  let status: SyncStatus | undefined;
-  let pending: { of: Queue; list: readonly PendingMutation[] } | undefined;
+  const shown = () => shownState(store.getState());
+  const lists = new Lists(shown, clock, deps.show);
+  const { note, ...status } = shownStatus(shown, runtime, deps);
+  const offNotes = store.subscribe((state) => {
+    lists.note(state);
+    note();
+  });
 
   async function takeApart(why: Leaving): Promise<void> {
     runtime.now()?.leave(why);
@@ -145,6 +132,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     }
   }
 
+  let closing: Promise<void> | undefined;
   const end = (why: Leaving) => {
     closing ??= takeApart(why);
     return closing;
@@ -155,39 +143,30 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     if (type === "welcomed") collab.retry();
   });
 
+  // Until it is loaded, writes of the app are only shown, and their `queued` promises stay pending.
+  void runtime.load().catch(() => {});
+
   return {
     models: modelApis<S>(deps, lists, settings.schema, collab),
     claims: claimsOn(collab, engine) as ClaimsApi<S>,
     presence: (room) => presenceIn(collab, room),
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
-    status: () => {
-      status = sameFields(status, statusOf(shown()));
-      return status;
-    },
-    conflicts: () => whatWaits()?.conflicts(shown()) ?? NONE,
-    attention: () => whatWaits()?.attention(shown()) ?? NONE,
-    pending: () => {
-      const state = shown();
-      const { queue } = state;
-      const kept = pending?.of === queue ? pending : { of: queue, list: pendingOf(state) };
-      pending = kept;
-      return kept.list;
-    },
+    ...status,
     subscribe: (listener) => {
       const notify = () => notifyApp(listener);
       const ofCollab = collab.whenLoaded((made) => {
         notify();
         return made.subscribe(notify);
       });
-      const offs = [engine.store.subscribe(notify), ofCollab, lists.subscribed()];
+      const offs = [store.subscribe(notify), ofCollab, lists.subscribed()];
       return () => {
         for (const off of offs) off();
       };
     },
-    ready: () => until(engine.store, ending, hasRows),
-    drain: ({ timeoutMs } = {}) => drained(engine.store, clock, ending, timeoutMs),
+    ready: () => until(store, ending, hasRows),
+    drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow: ({ models, groups }) => {
-      for (const model of models ?? []) checkModel(engine.store.getState().models, model);
+      for (const model of models ?? []) checkModel(store.getState().models, model);
       engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
     },
     exportPending: async () => {
@@ -196,14 +175,14 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     importPending: async (exported) => {
       const { readExport } = await usable();
-      const mutations = readExport(engine.store.getState(), exported);
+      const mutations = readExport(store.getState(), exported);
       engine.dispatch({ type: "imported", mutations });
       return mutations.length;
     },
     pause: () => engine.dispatch({ type: "paused" }),
     // A client that is closing stays paused.
     resume: () => {
-      if (!closing) engine.dispatch({ type: "resumed" });
+      if (!ending.isOver) engine.dispatch({ type: "resumed" });
     },
     close: () => end("closed"),
     signOut: ({ pending: what }) => {
@@ -228,6 +207,10 @@ function modelApis<S extends ModelSchema>(
     modelApi<S, ModelName<S>>(deps, lists, collab, name),
   ]);
   return Object.fromEntries(apis) as SyncClient<S>["models"];
+}
+
+function checkOpen({ isOver }: Ending): void {
+  if (isOver) throw localError("client_closed");
 }
 
 /** The local store or the first snapshot has provided rows. */

@@ -8,6 +8,7 @@ export interface Ending {
   /** Resolves like the promise, or rejects if the client ends first. */
   orEnd<T>(promise: Promise<T>): Promise<T>;
   end(error: unknown): void;
+  readonly isOver: boolean;
   /** The number of listeners. */
   readonly listening: number;
 }
@@ -34,6 +35,9 @@ export function createEnding(): Ending {
       ended ??= { error };
       for (const then of listeners) then(error);
       listeners.clear();
+    },
+    get isOver() {
+      return ended !== undefined;
     },
     get listening() {
       return listeners.size;

@@ -1,0 +1,50 @@
+import type { Queue } from "../core/queue/queue.ts";
+import { pendingOf, statusOf } from "../core/select.ts";
+import type { ClientState } from "../core/state.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { Lazy } from "./lazy.ts";
+import { sameFields } from "./same.ts";
+import type { PendingMutation, SyncClient, SyncStatus } from "./sync-client.ts";
+import type { WaitingFor } from "./writes/waiting-for.ts";
+import type { WriteDeps } from "./writes/write.ts";
+
+export interface ShownStatus extends Pick<SyncClient<ModelSchema>, "status" | "pending" | "conflicts" | "attention"> {
+  /** Called after every step, before the app's listeners. */
+  note(): void;
+}
+
+const NONE: readonly never[] = [];
+
+/**
+ * What the client shows of its connection and its queue. Each result stays the same object until its content changes,
+ * because views compare by identity.
+ */
+export function shownStatus(
+  shown: () => ClientState,
+  runtime: Lazy<{ waitingFor(deps: WriteDeps): WaitingFor }>,
+  deps: WriteDeps,
+): ShownStatus {
+  let status: SyncStatus | undefined;
+  let pending: readonly PendingMutation[] = NONE;
+  let pendingQueue: Queue | undefined;
+  let waiting: WaitingFor | undefined;
+  const waitingFor = () => {
+    waiting ??= runtime.now()?.waitingFor(deps);
+    return waiting;
+  };
+  return {
+    note: () => waiting?.note(shown()),
+    status: () => {
+      status = sameFields(status, statusOf(shown()));
+      return status;
+    },
+    pending: () => {
+      const state = shown();
+      if (pendingQueue !== state.queue) pending = pendingOf(state);
+      pendingQueue = state.queue;
+      return pending;
+    },
+    conflicts: () => waitingFor()?.conflicts(shown()) ?? NONE,
+    attention: () => waitingFor()?.attention(shown()) ?? NONE,
+  };
+}
