@@ -292,7 +292,11 @@ export const mutants: readonly Mutant[] = [
     name: "what left the queue unheard is never asked for",
     finds: ["no promise is left open"],
     edits: [
-      { file: `${core}/queue/queue-snapshot.ts`, find: '  ask(draft, { do: "lookUpOutcomes" });\n', replace: "" },
+      {
+        file: `${core}/queue/reconcile/take-snapshot.ts`,
+        find: '  ask(draft, { do: "lookUpOutcomes" });\n',
+        replace: "",
+      },
     ],
   },
   {

@@ -5,7 +5,7 @@ import { noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.
 import { type Tables, tableOf } from "./log/tables.ts";
 import type { Mutation, Removed } from "./queue/mutation.ts";
 import { emptyQueue, type Queue } from "./queue/queue.ts";
-import { type SeqSet, seqSetUpTo } from "./queue/seq-set.ts";
+import { type SeqSet, seqSetUpTo } from "./queue/reconcile/seq-set.ts";
 import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
 import type { Extent, LeaderConnection, QueueChanged } from "./tabs/tab-message.ts";

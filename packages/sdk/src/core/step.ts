@@ -20,7 +20,7 @@ import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
-import { onQueueRead, reloadWhenBehind } from "./queue/queue-snapshot.ts";
+import { onQueueRead, reloadWhenBehind } from "./queue/reconcile/take-snapshot.ts";
 import { onDecided } from "./queue/resend.ts";
 import { onRestored, onStorageFailed } from "./queue/restored.ts";
 import * as sharedQueue from "./queue/shared-queue.ts";

@@ -7,7 +7,7 @@ import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
 import { withChanged } from "../queue/queue.ts";
-import { knowsQueue, reloadDueAt } from "../queue/queue-snapshot.ts";
+import { knowsQueue, reloadDueAt } from "../queue/reconcile/take-snapshot.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/tabs.ts";
 import { askTokenWhenDue, canConnect, canSend, onTokenAccepted, onTokenRefused } from "./auth.ts";

@@ -6,7 +6,7 @@ import type { StorageTrouble } from "../state.ts";
 import { localFailure, nameTaken } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { emptyQueue, find, inOrder, withMutations } from "./queue.ts";
-import { seqSetUpTo } from "./seq-set.ts";
+import { seqSetUpTo } from "./reconcile/seq-set.ts";
 import { take } from "./writes.ts";
 
 /** The local store has been read. Writes that the app made meanwhile go behind the stored ones. */

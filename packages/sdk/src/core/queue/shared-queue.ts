@@ -8,7 +8,7 @@ import { type Failure, localFailure } from "./failure.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "./mutation.ts";
 import { find, withChanged, withMutations, withoutMutations, withReplaced } from "./queue.ts";
 import { isStray, offerAgain } from "./rebase.ts";
-import { hasSeq, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
+import { hasSeq, lastSeq, seqSetUpTo, withSeqs } from "./reconcile/seq-set.ts";
 import { settleAll } from "./settle.ts";
 
 /*

@@ -1,12 +1,11 @@
-import { ask, type Draft, set, touch } from "../draft.ts";
-import type { ClientEvent } from "../events.ts";
-import type { Rows } from "../log/rows.ts";
-import type { ClientState, QueueSnapshot, SharedQueue } from "../state.ts";
-import { takeRows } from "../tabs/tabs.ts";
-import type { Mutation } from "./mutation.ts";
-import { find, inOrder, withChanged, withoutMutations } from "./queue.ts";
-import { isWhole, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
-import { settleAll } from "./settle.ts";
+import { ask, type Draft, set, touch } from "../../draft.ts";
+import type { ClientEvent } from "../../events.ts";
+import type { Rows } from "../../log/rows.ts";
+import type { ClientState, QueueSnapshot, SharedQueue } from "../../state.ts";
+import { takeRows } from "../../tabs/tabs.ts";
+import type { Mutation } from "../mutation.ts";
+import { find, inOrder, withChanged, withoutMutations } from "../queue.ts";
+import { settleAll } from "../settle.ts";
 import {
   addFound,
   COMING_MS,
@@ -17,7 +16,8 @@ import {
   takeInOrder,
   takePut,
   withPlace,
-} from "./shared-queue.ts";
+} from "../shared-queue.ts";
+import { isWhole, lastSeq, seqSetUpTo, withSeqs } from "./seq-set.ts";
 
 /**
  * How long missing writes may still arrive before the queue is reloaded from disk. The leader sends nothing meanwhile.
