@@ -166,15 +166,15 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/engine/queue-keeper.ts`,
-        find: "        const mutations = look.mutations.map((m) => adapted(m, state));",
+        find: "        const mutations = snapshot.mutations.map((m) => adapted(m, state));",
         replace:
-          '        const mutations = look.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
+          '        const mutations = snapshot.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
       },
       {
         file: `${sdk}/engine/queue-keeper.ts`,
-        find: "        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m));",
+        find: "        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m));",
         replace:
-          '        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "parked");',
+          '        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "parked");',
       },
     ],
   },
@@ -239,7 +239,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["what is promised is so"],
     edits: [
       {
-        file: `${core}/queue/shared-queue.ts`,
+        file: `${core}/queue/reconcile/take-own.ts`,
         find: "  storageTrouble === undefined\n    ?",
         replace: '  storageTrouble !== "never"\n    ?',
       },
@@ -259,16 +259,16 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a change that nobody told of is not looked for",
     finds: ["a device's writes to a record are in the log in their order", "everything comes to rest"],
-    edits: [{ file: `${core}/step.ts`, find: "    reloadWhenBehind(draft);\n", replace: "" }],
+    edits: [{ file: `${core}/step.ts`, find: '    reconcileQueue(draft, { type: "due" });\n', replace: "" }],
   },
   {
     name: "changes of the queue are taken in the order in which they are heard",
     finds: ["everything comes to rest", "what was on disk has its answer", "no promise is left open"],
     edits: [
       {
-        file: `${core}/queue/shared-queue.ts`,
-        find: "    const next = early.find(({ change }) => change === changes + 1);",
-        replace: "    const next = early[0];",
+        file: `${core}/queue/reconcile/take-changes.ts`,
+        find: "    const next = outOfOrder.find(({ change }) => change === changes + 1);",
+        replace: "    const next = outOfOrder[0];",
       },
     ],
   },
@@ -294,7 +294,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/reconcile/take-snapshot.ts`,
-        find: '  ask(draft, { do: "lookUpOutcomes" });\n',
+        find: '  ask(r, { do: "lookUpOutcomes" });\n',
         replace: "",
       },
     ],

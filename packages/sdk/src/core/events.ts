@@ -41,11 +41,11 @@ export type Happening =
   | { readonly type: "elected" }
   | {
       readonly type: "leadTaken";
-      readonly look: QueueSnapshot;
+      readonly snapshot: QueueSnapshot;
       /** Queued writes whose upcast to the present schema differs from the stored version. */
       readonly brought: readonly Mutation[];
     }
-  | { readonly type: "queueRead"; readonly look: QueueSnapshot; readonly rows: WhichRows }
+  | { readonly type: "queueRead"; readonly snapshot: QueueSnapshot; readonly rows: WhichRows }
   /** This tab is no longer the leader. With a generation: the store refused that generation. */
   | { readonly type: "fenced"; readonly generation?: number }
   | { readonly type: "owned"; readonly owner: string }

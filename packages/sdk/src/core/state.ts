@@ -144,27 +144,27 @@ export interface OtherTabs {
 /** What this tab knows of the queue on disk, which all tabs change. */
 export interface SharedQueue {
   /** The `seq` numbers that this tab knows. */
-  readonly places: SeqSet;
+  readonly seqs: SeqSet;
   /** The number of the last change that was applied. */
   readonly changes: number;
   /** Changes that arrived before their predecessors. */
-  readonly early: readonly EarlyChange[];
-  /** How much of the queue another tab knows. */
-  readonly told: Extent;
+  readonly outOfOrder: readonly ReceivedChange[];
+  /** How much of the queue other tabs know. */
+  readonly knownElsewhere: Extent;
   /** Writes that were settled here but may still be on disk. A reload that finds them must not add them again. */
   readonly settled: readonly Removed[];
   /** Writes that other tabs announced, and when to reload the queue for each: a few times, at growing intervals. */
-  readonly coming: readonly { readonly clientTxId: string; readonly at: number; readonly looks: number }[];
+  readonly announced: readonly { readonly clientTxId: string; readonly at: number; readonly reloads: number }[];
   /** Pending decisions that delete writes from disk. Nothing is sent until they are stored or refused. */
   readonly dropping: number;
   /** When to reload the queue if missing writes or changes have not arrived by then. */
   readonly gapAt: number | undefined;
   /** The number of reloads in progress. */
-  readonly looks: number;
+  readonly reloads: number;
 }
 
 /** `isOwn`: this tab made the change and has already applied its `put`. */
-export type EarlyChange = QueueChanged & { readonly isOwn?: boolean };
+export type ReceivedChange = QueueChanged & { readonly isOwn?: boolean };
 
 /** The stored queue at one moment. */
 export interface QueueSnapshot {
@@ -257,15 +257,15 @@ export function initialState(given: {
     generation: undefined,
     tabs: { listening: false, line: undefined, logged: [], abstains: false, ownLine: false },
     shared: {
-      places: seqSetUpTo(0),
+      seqs: seqSetUpTo(0),
       changes: 0,
-      early: [],
-      told: { lastSeq: 0, changes: 0 },
+      outOfOrder: [],
+      knownElsewhere: { lastSeq: 0, changes: 0 },
       settled: [],
-      coming: [],
+      announced: [],
       dropping: 0,
       gapAt: undefined,
-      looks: 0,
+      reloads: 0,
     },
     paused: given.paused,
     network: true,

@@ -20,10 +20,9 @@ import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
-import { onQueueRead, reloadWhenBehind } from "./queue/reconcile/take-snapshot.ts";
 import { onDecided } from "./queue/resend.ts";
 import { onRestored, onStorageFailed } from "./queue/restored.ts";
-import * as sharedQueue from "./queue/shared-queue.ts";
+import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
 import * as lead from "./tabs/leadership.ts";
 import * as tabs from "./tabs/tabs.ts";
@@ -40,7 +39,7 @@ export const machine: Machine = {
     };
     hear(draft, event);
     lead.leadIfOwner(draft);
-    reloadWhenBehind(draft);
+    reconcileQueue(draft, { type: "due" });
     proceed(draft);
     tabs.shareConnection(draft, state);
     return [refreshed(draft.state, state), draft.effects];
@@ -52,7 +51,7 @@ function hear(draft: Draft, event: ClientEvent): void {
     case "restored":
       return onRestored(draft, event);
     case "persisted":
-      return sharedQueue.onPersisted(draft, event);
+      return onPersisted(draft, event);
     case "runtimeMissing":
       return set(draft, { trouble: event.reason });
     case "storageFailed":
@@ -63,11 +62,9 @@ function hear(draft: Draft, event: ClientEvent): void {
     case "storeLost":
       return set(draft, { lostStore: { pending: event.pending, notedAt: event.notedAt } });
     case "arrived":
-      return sharedQueue.onArrived(draft, event.mutations, event.asOf);
     case "changed":
-      return sharedQueue.onChanged(draft, event);
     case "writing":
-      return sharedQueue.onWriting(draft, event.clientTxIds);
+      return reconcileQueue(draft, event);
     case "elected":
       return lead.onElected(draft);
     case "leadTaken":
@@ -79,8 +76,8 @@ function hear(draft: Draft, event: ClientEvent): void {
     case "rows":
       return tabs.onLeaderRows(draft, event);
     case "queueRead":
-      if (lead.isFenced(draft.state, event.look)) lead.onFenced(draft);
-      return onQueueRead(draft, event);
+      if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
+      return tabs.onQueueRead(draft, event);
     case "line":
       return tabs.onLeaderConnection(draft, event);
     case "joined":
@@ -127,7 +124,7 @@ function hear(draft: Draft, event: ClientEvent): void {
       set(draft, { awayUntil: undefined });
       if (tabs.isFollower(draft.state)) ask(draft, { do: "post", message: { type: "hurry" } });
       // The tab may have been suspended while another tab became the leader. Read the disk before sending anything.
-      if (draft.state.lead === "yes") sharedQueue.reloadQueue(draft);
+      if (draft.state.lead === "yes") reloadQueue(draft);
       return retryNow(draft);
     case "hurry":
       return retryNow(draft);

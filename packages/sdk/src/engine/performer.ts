@@ -180,7 +180,7 @@ export function createPerformer(
       case "campaign":
         return tabs.campaign(effect.wanted);
       case "readQueue":
-        return queue.look(effect.rows);
+        return queue.read(effect.rows);
       case "own":
         return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }));
       case "post":

@@ -98,21 +98,21 @@ export class QueueKeeper {
 
   takeLead(): void {
     this.#deps.toDisk(async () => {
-      const look = await this.#storage.takeLead(this.#seen("further"));
+      const snapshot = await this.#storage.takeLead(this.#seen("further"));
       this.#deps.dispatch((state) => {
-        const mutations = look.mutations.map((m) => adapted(m, state));
-        const brought = mutations.filter((m, i) => m !== look.mutations[i]);
-        return { type: "leadTaken", look: { ...look, mutations }, brought };
+        const mutations = snapshot.mutations.map((m) => adapted(m, state));
+        const brought = mutations.filter((m, i) => m !== snapshot.mutations[i]);
+        return { type: "leadTaken", snapshot: { ...snapshot, mutations }, brought };
       });
     });
   }
 
-  look(rows: WhichRows): void {
+  read(rows: WhichRows): void {
     this.#deps.toDisk(async () => {
-      const look = await this.#storage.readQueue(this.#seen(rows));
+      const snapshot = await this.#storage.readQueue(this.#seen(rows));
       this.#deps.dispatch((state) => {
-        const mutations = look.mutations.map((m) => shownAs(adapted(m, state), m));
-        return { type: "queueRead", look: { ...look, mutations }, rows };
+        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m));
+        return { type: "queueRead", snapshot: { ...snapshot, mutations }, rows };
       });
     });
   }

@@ -7,7 +7,8 @@ import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
 import { withChanged } from "../queue/queue.ts";
-import { knowsQueue, reloadDueAt } from "../queue/reconcile/take-snapshot.ts";
+import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
+import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/tabs.ts";
 import { askTokenWhenDue, canConnect, canSend, onTokenAccepted, onTokenRefused } from "./auth.ts";
@@ -135,9 +136,9 @@ export function nextDueAt(state: ClientState, now: number): number | undefined {
 function waitsOf(state: ClientState): readonly (number | undefined)[] {
   const { life, paused, network, auth, stream, reading, sending, rows, sockets, renewal, awayUntil } = state;
   if (life === "starting") return [];
-  if (paused || !network) return [reloadDueAt(state)];
+  if (paused || !network) return [reloadDueAt(state.shared)];
   return [
-    reloadDueAt(state),
+    reloadDueAt(state.shared),
     stream.missedAt,
     awayUntil,
     auth.phase === "refused" ? auth.wait.at : undefined,

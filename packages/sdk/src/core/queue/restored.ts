@@ -13,7 +13,7 @@ import { take } from "./writes.ts";
 export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(draft.state.queue)];
   const { rows, clientId, owner, partial, mutations, changes, lastSeq } = event;
-  const shared = { ...draft.state.shared, changes, places: seqSetUpTo(lastSeq) };
+  const shared = { ...draft.state.shared, changes, seqs: seqSetUpTo(lastSeq) };
   set(draft, { life: "running", clientId, owner, rows, shared });
   // Shows the stored pages of an unfinished first snapshot while the rest is read.
   if (partial)

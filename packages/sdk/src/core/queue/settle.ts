@@ -34,10 +34,10 @@ export function settle(draft: Draft): readonly Removed[] {
     [...done, ...parked].flatMap((m) => m.keys),
   );
   keep(draft, parked);
-  const gone = done.flatMap(goneOf);
+  const removed = done.flatMap(removedOf);
   const { shared, storageTrouble } = draft.state;
-  if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...gone] } });
-  return gone;
+  if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...removed] } });
+  return removed;
 }
 
 /** Settles writes and frees their slots on disk. */
@@ -51,7 +51,7 @@ export function settleAll(draft: Draft): void {
   ask(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
 }
 
-const goneOf = ({ clientTxId, seq, stage }: Mutation): readonly Removed[] =>
+const removedOf = ({ clientTxId, seq, stage }: Mutation): readonly Removed[] =>
   seq === undefined || stage.phase !== "confirmed" ? [] : [{ clientTxId, seq, receipt: stage.receipt }];
 
 /**
@@ -70,7 +70,7 @@ const isNext = (state: ClientState, m: Mutation): boolean =>
 
 /** An unknown slot may contain an earlier write to the same record. Found later, it would be shown on top. */
 const knowsBefore = ({ shared, storageTrouble }: ClientState, { seq = 0 }: Mutation): boolean =>
-  storageTrouble !== undefined || seq <= shared.places.upTo + 1;
+  storageTrouble !== undefined || seq <= shared.seqs.upTo + 1;
 
 const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "held" || phase === "parked";
 

@@ -63,7 +63,7 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
   expect(hear({ type: "arrived", mutations: [count(2)] })).toBe(2);
   expect(hear(confirmed(2))).toBe(2);
   // The tab that leads has kept the rows, and not yet taken off what they settled.
-  const look: QueueSnapshot = {
+  const snapshot: QueueSnapshot = {
     mutations: [count(1), count(2)],
     changes: 0,
     lastSeq: 2,
@@ -71,7 +71,7 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
     rows: rowsAt(2),
   };
   hear({ type: "rows", other: false });
-  expect(hear({ type: "queueRead", look, rows: "all" })).toBe(2);
+  expect(hear({ type: "queueRead", snapshot, rows: "all" })).toBe(2);
   const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
   expect(hear({ type: "changed", change: 1, put: [], gone })).toBe(2);
 });
@@ -84,8 +84,8 @@ test("[Q35] what a tab put on disk while it was about to lead is known to it, an
     hear({ ...count(to), type: "mutated" });
     hear({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
   }
-  const look: QueueSnapshot = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
-  hear({ type: "leadTaken", look, brought: [] });
+  const snapshot: QueueSnapshot = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
+  hear({ type: "leadTaken", snapshot, brought: [] });
   for (const to of [1, 2, 3]) hear(confirmed(to));
   expect(hear.pending()).toEqual(["tx1", "tx2", "tx3"]);
   const entries = [1, 2, 3].map((syncId) => ({
@@ -100,9 +100,9 @@ test("[Q35] what waited for an unheard place leaves the queue as soon as that is
   const hear = follower();
   hear({ type: "arrived", mutations: [count(2)] });
   hear(confirmed(2));
-  const look: QueueSnapshot = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
+  const snapshot: QueueSnapshot = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
   hear({ type: "rows", other: false });
-  hear({ type: "queueRead", look, rows: "all" });
+  hear({ type: "queueRead", snapshot, rows: "all" });
   expect(hear.pending()).toEqual(["tx2"]);
   hear({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
   expect(hear.pending()).toEqual(["tx1"]);

@@ -6,8 +6,8 @@ import { requeue } from "../queue/bulk-response.ts";
 import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
 import { find, inOrder } from "../queue/queue.ts";
 import { offerAgain } from "../queue/rebase.ts";
-import { takeQueueSnapshot } from "../queue/reconcile/take-snapshot.ts";
-import { extentOf, onWriting, UNHEARD } from "../queue/shared-queue.ts";
+import { UNKNOWN_WRITES } from "../queue/reconcile/reconcile.ts";
+import { extentOf, reconcileQueue } from "../queue/shared-queue.ts";
 import type { ClientState, QueueSnapshot } from "../state.ts";
 import { takeRows } from "./tabs.ts";
 
@@ -60,26 +60,26 @@ export function onElected(draft: Draft): void {
   ask(draft, { do: "takeLead" });
 }
 
-export function onLeadTaken(draft: Draft, { look, brought }: Of<"leadTaken">): void {
+export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">): void {
   if (draft.state.lead === "no") return;
-  const { generation } = look;
+  const { generation } = snapshot;
   const { storageTrouble, queue } = draft.state;
   const known = new Set([...inOrder(queue)].map((m) => m.clientTxId));
   if (storageTrouble === undefined) {
     // Rows that another leader stored are newer, or belong to the log that is current now.
-    if (look.rows) takeRows(draft, look.rows, false);
-    takeQueueSnapshot(draft, look);
+    if (snapshot.rows) takeRows(draft, snapshot.rows, false);
+    reconcileQueue(draft, { type: "leadTaken", snapshot });
   }
   set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, line: undefined } });
   withhold(draft);
   const { tabs, rows } = draft.state;
   // The tab that stored these writes was killed before it could post them, or is about to post them.
-  const found = look.mutations.filter(
+  const found = snapshot.mutations.filter(
     ({ clientTxId }) => !known.has(clientTxId) && find(draft.state.queue, clientTxId),
   );
   if (tabs.listening && found.length > 0)
-    ask(draft, { do: "post", message: { type: "arrived", mutations: found, asOf: look.changes } });
-  onWriting(draft, [UNHEARD]);
+    ask(draft, { do: "post", message: { type: "arrived", mutations: found, asOf: snapshot.changes } });
+  reconcileQueue(draft, { type: "writing", clientTxIds: [UNKNOWN_WRITES] });
   // The previous leader may have stopped before it stored the log entries that this tab received as a follower.
   keepHeard(draft, generation);
   const names = new Set(brought.map((m) => m.clientTxId));
@@ -116,8 +116,8 @@ function keepHeard(draft: Draft, generation: number): void {
 const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
 
 /** Whether the snapshot shows that another tab has become the leader without this one noticing. */
-export const isFenced = ({ lead, generation = 0, storageTrouble }: ClientState, look: QueueSnapshot): boolean =>
-  lead === "yes" && storageTrouble === undefined && look.generation > generation;
+export const isFenced = ({ lead, generation = 0, storageTrouble }: ClientState, snapshot: QueueSnapshot): boolean =>
+  lead === "yes" && storageTrouble === undefined && snapshot.generation > generation;
 
 /** Another tab leads now. It finds out whether the server has committed what this tab sent. */
 export function onFenced(draft: Draft, generation?: number): void {

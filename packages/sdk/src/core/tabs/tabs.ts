@@ -5,7 +5,8 @@ import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { LogRow, Rows } from "../log/rows.ts";
 import { checkScope, onFollowed } from "../log/scope.ts";
 import { changeTables, lookUp } from "../log/tables.ts";
-import { extentOf, onExtent, reloadQueue } from "../queue/shared-queue.ts";
+import { settleAll } from "../queue/settle.ts";
+import { extentOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
 import type { Extent, LeaderConnection, TabMessage } from "./tab-message.ts";
@@ -35,6 +36,20 @@ export function onLeaderLog(draft: Draft, { logId, viewHash, from, to, entries }
 export function onLeaderRows(draft: Draft, { other }: Of<"rows">): void {
   if (isFollower(draft.state)) reloadQueue(draft, other ? "other" : "all");
 }
+
+/** The disk has answered a reload. */
+export function onQueueRead(draft: Draft, { snapshot, rows: which }: Of<"queueRead">): void {
+  const { storageTrouble, lead, rows } = draft.state;
+  if (storageTrouble !== undefined) return reconcileQueue(draft, { type: "queueRead", snapshot: undefined });
+  if (snapshot.rows && (lead !== "yes" || goOnFrom(rows, snapshot.rows)))
+    takeRows(draft, snapshot.rows, which === "other");
+  reconcileQueue(draft, { type: "queueRead", snapshot });
+  settleAll(draft);
+}
+
+/** The leader takes rows from disk only if another tab, which leads by now, has read further in the same log. */
+const goOnFrom = (own: Rows, found: Rows): boolean =>
+  own.logId === found.logId && own.position !== undefined && own.position < (found.position ?? 0);
 
 /** Takes rows from disk. If this tab has read the log further than they do, newer rows stay visible. */
 export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
@@ -71,7 +86,7 @@ export function onLeaderConnection(draft: Draft, { line }: Of<"line">): void {
   if (!isFollower(draft.state)) return;
   set(draft, { tabs: { ...draft.state.tabs, line } });
   withhold(draft);
-  onExtent(draft, line.extent);
+  reconcileQueue(draft, { type: "extent", extent: line.extent });
   onFollowed(draft, line.scope);
   if (line.position === undefined) return;
   if (rows.logId !== line.logId || rows.position === undefined) return reloadQueue(draft, "all");
@@ -81,7 +96,7 @@ export function onLeaderConnection(draft: Draft, { line }: Of<"line">): void {
 
 /** A tab was opened. The leader sends it the state of the connection, and from then on the log. */
 export function onTabJoined(draft: Draft, extent: Extent): void {
-  onExtent(draft, extent);
+  reconcileQueue(draft, { type: "extent", extent });
   set(draft, { tabs: { ...draft.state.tabs, listening: true } });
   if (draft.state.lead === "yes") post(draft, { type: "line", line: lineOf(draft.state) });
 }
