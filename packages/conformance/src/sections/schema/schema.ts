@@ -1,5 +1,5 @@
 import type { Answer } from "../../answers.ts";
-import { positionOf } from "../../answers.ts";
+import { entriesOf, positionOf } from "../../answers.ts";
 import type { Kit } from "../../kit.ts";
 import { type FieldShape, type ModelShape, type Models, NOTE } from "../../models.ts";
 import { absent, aList, atLeast, exactly, sameSet, someText } from "../../pattern.ts";
@@ -203,6 +203,8 @@ export const section: SuiteSection = {
       );
       t.answered(await t.patch(path, { data: { renamed: "now" } }, { token }), 200, { status: "confirmed" });
       t.refused(await t.patch(path, { data: { a: "x" } }, { token }), "unknown_field");
+      const history = t.answered(await t.get(`${path}/history`, { token }), 200);
+      t.is(entriesOf(history), await t.entries(at - 1, [id], { token }), "the history, as the log tells it");
       const stale = { data: { renamed: "mine" }, readAt: at, onStale: "notify" };
       t.answered(await t.patch(path, stale, { token }), 200, {
         notifications: [{ conflictingFields: ["renamed"], currentValues: exactly({ renamed: "now" }) }],
