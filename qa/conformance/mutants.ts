@@ -329,4 +329,108 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "the fence of a write is not compared",
+    section: "claims",
+    only: "fenceToken is the fence",
+    edits: [
+      {
+        file: `${server}/rules/claims/guard-write.ts`,
+        find: "!own.some(({ fence }) => fence === fenceToken)",
+        replace: "!own.some(({ fence }) => fence !== null)",
+      },
+    ],
+  },
+  {
+    name: "the devices of a participant are one holder",
+    section: "claims",
+    only: "Workers of one participant",
+    edits: [
+      {
+        file: `${server}/rules/claims/claim.ts`,
+        find: "clientId === null ? participant :",
+        replace: "clientId !== undefined ? participant :",
+      },
+    ],
+  },
+  {
+    name: "a waiter is granted a record that has left its groups",
+    section: "claims",
+    only: "A waiter whose token was revoked",
+    edits: [
+      {
+        file: `${server}/rules/claims/settle-queue.ts`,
+        find: "mayHold(waiter, facts) ? granted",
+        replace: "mayHold(waiter, facts) || waiter ? granted",
+      },
+    ],
+  },
+  {
+    name: "an order of the line may close a circle",
+    section: "claims",
+    only: "An order of the line",
+    edits: [
+      {
+        file: `${server}/rules/claims/decide-claim.ts`,
+        find: "if (hasCircle(waitsIn(reordered, tenant.now), tenant.waitsElsewhere))",
+        replace: "if (!reordered && hasCircle(waitsIn(reordered, tenant.now), tenant.waitsElsewhere))",
+      },
+    ],
+  },
+  {
+    name: "any token reads the receipts of others",
+    section: "lookups",
+    only: "A scoped token finds",
+    edits: [
+      {
+        file: `${server}/http/routes/commits.ts`,
+        find: 'if (principal.tokenKind !== "secret_key") return refuse("secret_key_required", { param: "participant" });',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a cursor with something behind it is taken",
+    section: "lists",
+    only: "changed by one character",
+    edits: [
+      { file: `${server}/flows/lists/page-cursor.ts`, find: "rest.length > 0 ||", replace: "rest.length > 9 ||" },
+    ],
+  },
+  {
+    name: "a create without its group is only denied",
+    section: "scopes-of-writes",
+    only: "names its group",
+    edits: [
+      {
+        file: `${server}/rules/commits/check-scope.ts`,
+        find: "if (after.groups.length > 0) return undefined;",
+        replace: "if (after.groups.length >= 0) return undefined;",
+      },
+    ],
+  },
+  {
+    name: "another scope on an open stream needs no resync",
+    section: "stream",
+    only: "auth with another scope",
+    edits: [
+      {
+        file: `${server}/realtime/session.ts`,
+        find: 'if (!isSameView(view, current.reader.view)) resync("scope");',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "a reader with rows of another view goes on",
+    section: "identity",
+    only: "the same owner and view",
+    edits: [
+      {
+        file: `${server}/realtime/session.ts`,
+        find: "seenUnder !== viewHashOf(principal)",
+        replace: "seenUnder === undefined",
+      },
+    ],
+  },
 ];
