@@ -198,7 +198,7 @@ test("[M13] writers that go on all through a push lose nothing, and nothing stay
   let pushing = true;
   const last = new Map<string, string>();
   const writer = async (name: number, by: typeof call) => {
-    for (let n = 0; pushing; n++) {
+    for (let n = 0; pushing && n < ROWS; n++) {
       const id = `n${String(1 + ((n * 37 + name * 500) % ROWS)).padStart(4, "0")}`;
       if (last.has(id)) continue;
       const size = `w${name}-${n}`;
