@@ -1,11 +1,6 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
-import type { FastifyBaseLogger } from "fastify";
-import type { Database } from "../db/connection/pool.ts";
 import { readTenantsWithWebhooks } from "../db/webhooks/deliveries.ts";
 import { createEncryption } from "../encryption.ts";
-import type { PageCursors } from "../flows/lists/page-cursor.ts";
-import type { UsageCounter } from "../flows/organizations/count-usage.ts";
-import type { SchemaCache } from "../flows/schema/schema-cache.ts";
 import { createDelivery } from "../flows/webhooks/deliver.ts";
 import { createLoadMeter, createPace } from "../flows/webhooks/delivery-pace.ts";
 import { createDeliveryStore } from "../flows/webhooks/delivery-store.ts";
@@ -16,8 +11,10 @@ import { reencryptSecrets, webhookSecrets } from "../flows/webhooks/webhook-secr
 import { webhookRoutes } from "../http/routes/webhooks.ts";
 import { createUrlCheck } from "../outbound/endpoint-url.ts";
 import { createWebhookSender } from "../outbound/send-webhook.ts";
-import type { Report, ServerOptions, WebhookOptions } from "../server-options.ts";
+import type { WebhookOptions } from "../server-options.ts";
 import { startDeliverer } from "../workers/deliverer.ts";
+import type { ServerContext } from "./context.ts";
+import type { Part } from "./part.ts";
 
 const WEBHOOKS: WebhookOptions = {
   allowPrivate: false,
@@ -31,36 +28,19 @@ const WEBHOOKS: WebhookOptions = {
 const BUSY = { most: 100, windowMs: 100 };
 const DELIVERY_WINDOW = { most: 4, windowMs: 20 };
 
-export interface DeliveriesDeps extends Pick<ServerOptions, "masterKeys" | "webhooks"> {
-  readonly pool: Database;
-  readonly schemas: SchemaCache;
-  readonly cursors: PageCursors;
-  readonly usage: UsageCounter;
-  readonly logger: FastifyBaseLogger;
-  readonly report: Report;
-}
-
 /** Webhooks: their endpoints, and the delivery of log entries to them. */
-export interface Deliveries {
+export interface Deliveries extends Part {
   readonly routes: ReturnType<typeof webhookRoutes>;
-  /** A tenant's log has grown in another process, which notified this one. */
-  wake(tenant: number): void;
   /** A tenant's log has grown in this process by this many entries. */
   committed(tenant: number, entries: number): void;
-  /** The logs were replaced: discard cached pages. */
-  forget(): void;
-  /** Starts no more deliveries, and waits for those in progress. */
-  stop(): Promise<void>;
-  /** Closes the connections. */
-  close(): Promise<void>;
 }
 
-export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> {
-  const { pool, schemas, cursors, usage, logger, report, masterKeys } = deps;
-  const webhooks = { ...WEBHOOKS, ...deps.webhooks };
+export async function openDeliveries(ctx: ServerContext): Promise<Deliveries> {
+  const { options, pool, schemas, cursors, usage, wake, logger, report } = ctx;
+  const webhooks = { ...WEBHOOKS, ...options.webhooks };
   const monotonic = () => performance.now();
   const load = createLoadMeter({ ...BUSY, monotonic });
-  const seal = createEncryption(masterKeys.map((key) => Buffer.from(key, "base64")));
+  const seal = createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64")));
   const unreadable = await reencryptSecrets(pool, seal);
   if (unreadable > 0)
     logger.warn(
@@ -91,6 +71,7 @@ export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> 
     failed: report("delivery_failed"),
   });
   const changed = (tenant: number) => deliverer.wake(tenant, true);
+  wake.subscribe({ log: (tenant) => deliverer.wake(tenant) });
   return {
     routes: webhookRoutes(
       webhookEndpointFlows({
@@ -100,7 +81,6 @@ export async function openDeliveries(deps: DeliveriesDeps): Promise<Deliveries> 
       }),
       testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed }),
     ),
-    wake: (tenant) => deliverer.wake(tenant),
     committed(tenant, entries) {
       load.add(entries);
       deliverer.wake(tenant);

@@ -1,13 +1,11 @@
-import type { FastifyBaseLogger } from "fastify";
-import type { Database } from "../db/connection/pool.ts";
 import { reconcileIndexes } from "../flows/lists/reconcile-indexes.ts";
 import { prune } from "../flows/log/prune.ts";
-import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import { settleAllRecords } from "../flows/schema/rewrite-records.ts";
-import type { Report, ServerOptions } from "../server-options.ts";
 import { startIndexer } from "../workers/indexer.ts";
-import { startPruner, type Worker } from "../workers/pruner.ts";
+import { startPruner } from "../workers/pruner.ts";
 import { startUsageWriter } from "../workers/usage-writer.ts";
+import type { ServerContext } from "./context.ts";
+import type { Part } from "./part.ts";
 
 /** A receipt is kept for as long as its idempotency key is remembered. */
 const KEPT = { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, attemptDays: 30 };
@@ -18,24 +16,17 @@ const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
 /** Lists of a tenant are slower until its records are settled. */
 const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
 
-export interface MaintenanceDeps extends Pick<ServerOptions, "databaseUrl" | "logRetentionDays" | "pruneEveryMs"> {
-  readonly pool: Database;
-  readonly usage: UsageCounter;
-  readonly logger: FastifyBaseLogger;
-  readonly report: Report;
-}
-
 /**
  * Periodic work without a request: builds indexes, settles rewritten rows, deletes expired data, and saves usage
  * counts.
  */
-export interface Maintenance extends Worker {
+export interface Maintenance extends Part {
   /** A schema was pushed: fields may need an index, and prepared records may have to move into their rows. */
   schemaChanged(): void;
 }
 
-export function startMaintenance(deps: MaintenanceDeps): Maintenance {
-  const { databaseUrl, pool, usage, logger, report, logRetentionDays, pruneEveryMs = HOUR_MS } = deps;
+export function openMaintenance({ options, pool, usage, logger, report }: ServerContext): Maintenance {
+  const { databaseUrl, logRetentionDays, pruneEveryMs = HOUR_MS } = options;
   const indexer = startIndexer(
     async (signal) => {
       const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
@@ -63,6 +54,6 @@ export function startMaintenance(deps: MaintenanceDeps): Maintenance {
       indexer.wake();
       settler.wake();
     },
-    stop: async () => void (await Promise.all([pruner.stop(), indexer.stop(), settler.stop(), usageWriter.stop()])),
+    close: async () => void (await Promise.all([pruner.stop(), indexer.stop(), settler.stop(), usageWriter.stop()])),
   };
 }

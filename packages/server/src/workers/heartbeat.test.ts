@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { startHeartbeat } from "./heartbeat.ts";
+import { createHeartbeat } from "./heartbeat.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -8,8 +8,7 @@ afterEach(() => void vi.useRealTimers());
 function start() {
   const beats: (readonly string[])[] = [];
   const ends: (() => void)[] = [];
-  const heartbeat = startHeartbeat<string>({
-    present: () => ["ann", "bob"],
+  const heartbeat = createHeartbeat<string>({
     beat: (alive) => {
       beats.push(alive);
       return new Promise((resolve) => ends.push(resolve));
@@ -17,6 +16,7 @@ function start() {
     failed: () => {},
     everyMs: 10_000,
   });
+  heartbeat.start(() => ["ann", "bob"]);
   return { heartbeat, beats, ends };
 }
 

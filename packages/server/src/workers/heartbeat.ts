@@ -2,12 +2,13 @@ import type { Worker } from "./pruner.ts";
 
 /** Records a sign of life for everything that is present. */
 export interface Heartbeat<T> extends Worker {
+  /** Beats at an interval, for all that are present then. */
+  start(present: () => readonly T[]): void;
   /** Beats soon after an arrival. Many arrivals at once share one beat. */
   soon(one: T): void;
 }
 
 export interface HeartbeatOptions<T> {
-  present(): readonly T[];
   beat(alive: readonly T[]): Promise<void>;
   failed(error: unknown): void;
   readonly everyMs: number;
@@ -15,19 +16,13 @@ export interface HeartbeatOptions<T> {
 
 const SOON_MS = 20;
 
-/** Beats at an interval. Skips a beat while the previous one is still running. */
-export function startHeartbeat<T>({ present, beat, failed, everyMs }: HeartbeatOptions<T>): Heartbeat<T> {
+/** Skips a beat of the interval while the previous one is still running. */
+export function createHeartbeat<T>({ beat, failed, everyMs }: HeartbeatOptions<T>): Heartbeat<T> {
   const beating = new Set<Promise<void>>();
   let isBeating = false;
   let coming: T[] = [];
   let soonTimer: NodeJS.Timeout | undefined;
-  const timer = setInterval(() => {
-    if (isBeating) return;
-    isBeating = true;
-    void run(present()).finally(() => {
-      isBeating = false;
-    });
-  }, everyMs).unref();
+  let timer: NodeJS.Timeout | undefined;
 
   function run(alive: readonly T[]): Promise<void> {
     const one = beat(alive)
@@ -38,6 +33,15 @@ export function startHeartbeat<T>({ present, beat, failed, everyMs }: HeartbeatO
   }
 
   return {
+    start(present) {
+      timer = setInterval(() => {
+        if (isBeating) return;
+        isBeating = true;
+        void run(present()).finally(() => {
+          isBeating = false;
+        });
+      }, everyMs).unref();
+    },
     soon(one) {
       coming.push(one);
       soonTimer ??= setTimeout(() => {

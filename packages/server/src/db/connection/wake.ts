@@ -33,6 +33,8 @@ export interface WakeListeners {
  *   `e`      the logs have new ids
  */
 export interface Wake {
+  /** Calls these functions for messages of other processes from now on. */
+  subscribe(listeners: Partial<WakeListeners>): void;
   log(tenant: number, position: number): void;
   schema(tenant: number): void;
   claims(tenant: number): void;
@@ -40,12 +42,15 @@ export interface Wake {
   close(): Promise<void>;
 }
 
-export function openWake(url: string, listeners: WakeListeners): Wake {
+export function openWake(url: string): Wake {
+  const subscribers: Partial<WakeListeners>[] = [];
   const notices = openNotices(url, {
     channel: "holdfast_wake",
-    opened: listeners.opened,
+    opened: () => {
+      for (const { opened } of subscribers) opened?.();
+    },
     heard: (_, marks) => {
-      for (const mark of marks.split(" ")) hear(mark, listeners);
+      for (const mark of marks.split(" ")) for (const listeners of subscribers) hear(mark, listeners);
     },
   });
   /** Subject of a mark → the newest position, if it has one. */
@@ -72,6 +77,7 @@ export function openWake(url: string, listeners: WakeListeners): Wake {
   };
 
   return {
+    subscribe: (listeners) => void subscribers.push(listeners),
     log: (tenant, position) => say(`${tenant}`, `:${position}`),
     schema: (tenant) => say(`s${tenant}`),
     claims: (tenant) => say(`c${tenant}`),
@@ -84,12 +90,12 @@ export function openWake(url: string, listeners: WakeListeners): Wake {
   };
 }
 
-function hear(mark: string, listeners: WakeListeners): void {
+function hear(mark: string, { log, schema, claims, token, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
-  if (mark === "e") return listeners.renewed();
-  if (mark.startsWith("c")) return listeners.claims(Number(rest));
-  if (mark.startsWith("s")) return listeners.schema(Number(rest));
-  if (mark.startsWith("t")) return listeners.token(rest);
+  if (mark === "e") return renewed?.();
+  if (mark.startsWith("c")) return claims?.(Number(rest));
+  if (mark.startsWith("s")) return schema?.(Number(rest));
+  if (mark.startsWith("t")) return token?.(rest);
   const [tenant, position] = mark.split(":");
-  listeners.log(Number(tenant), position === undefined ? undefined : Number(position));
+  log?.(Number(tenant), position === undefined ? undefined : Number(position));
 }

@@ -19,7 +19,7 @@ export interface LogEpochs {
   /** Runs on each new connection before it is used. */
   verify(connection: Connection): Promise<void>;
   /** Checks the epoch, because another process may have renewed the logs. */
-  ask(): Promise<void>;
+  ask(db: Database): Promise<void>;
 }
 
 export interface LogEpochListener {
@@ -31,7 +31,7 @@ export interface LogEpochListener {
   unknown(): void;
 }
 
-export function followLogEpoch(db: () => Database, { changed, renewed, unknown }: LogEpochListener): LogEpochs {
+export function followLogEpoch({ changed, renewed, unknown }: LogEpochListener): LogEpochs {
   let current: string | undefined;
   let isUnknown = false;
 
@@ -51,7 +51,7 @@ export function followLogEpoch(db: () => Database, { changed, renewed, unknown }
       learn(epoch);
       if (from !== undefined) renewed({ from, to: found.actual });
     },
-    ask: async () => learn((await readLogEpoch(db())).epoch),
+    ask: async (db) => learn((await readLogEpoch(db)).epoch),
   };
 }
 

@@ -8,6 +8,8 @@ import { readTokenEnds } from "../../db/tokens/token-ends.ts";
 export interface TokenEndsFollowed {
   /** Whether this process knows every revocation up to a moment ago. */
   hearsAll(): boolean;
+  /** Reports every revocation from now on. */
+  start(ended: (tokenId: string) => void): void;
   stop(): Promise<void>;
 }
 
@@ -20,16 +22,13 @@ const SILENT_MS = 3_000;
  */
 const OVERLAP_SECONDS = 70;
 
-export function followTokenEnds(
-  db: Database,
-  ended: (tokenId: string) => void,
-  failed: (error: unknown) => void,
-): TokenEndsFollowed {
+export function followTokenEnds(db: Database, failed: (error: unknown) => void): TokenEndsFollowed {
+  let timer: NodeJS.Timeout | undefined;
   let heardAt = Number.NEGATIVE_INFINITY;
   let now: string | undefined;
   let asking: Promise<void> | undefined;
 
-  async function ask(): Promise<void> {
+  async function ask(ended: (tokenId: string) => void): Promise<void> {
     const begun = performance.now();
     const ends = await readTokenEnds(db, now, OVERLAP_SECONDS);
     for (const id of ends.ids) ended(id);
@@ -37,17 +36,19 @@ export function followTokenEnds(
     heardAt = begun;
   }
 
-  const poll = () => {
-    asking ??= ask()
+  const poll = (ended: (tokenId: string) => void) => {
+    asking ??= ask(ended)
       .catch(failed)
       .finally(() => {
         asking = undefined;
       });
   };
-  poll();
-  const timer = setInterval(poll, POLL_MS).unref();
   return {
     hearsAll: () => performance.now() - heardAt < SILENT_MS,
+    start(ended) {
+      poll(ended);
+      timer = setInterval(poll, POLL_MS, ended).unref();
+    },
     async stop() {
       clearInterval(timer);
       await asking;

@@ -1,0 +1,60 @@
+import type { FastifyBaseLogger } from "fastify";
+import type { ConnectionConfig } from "../db/connection/connection.ts";
+import { createPool, type Database } from "../db/connection/pool.ts";
+import { openWake, type Wake } from "../db/connection/wake.ts";
+import { followLogEpoch } from "../flows/log/log-epoch.ts";
+import type { DatabaseSettings, Report } from "../server-options.ts";
+import type { Part } from "./part.ts";
+
+export interface DatabaseDeps {
+  readonly url: string;
+  readonly settings: DatabaseSettings;
+  readonly logger: FastifyBaseLogger;
+  readonly report: Report;
+  /** The logs were replaced: everything that was read from them is invalid. */
+  replaced(): void;
+}
+
+/** The connections to the database. */
+export interface OpenDatabase extends Required<Pick<Part, "close">> {
+  readonly pool: Database;
+  /** A separate pool, so that authentication works while everything else waits for the database. */
+  readonly authPool: Database;
+  /** Hints from and to other processes. */
+  readonly wake: Wake;
+  /** Runs on each new connection before it is used: compares the database with the one that wrote the logs. */
+  readonly verify: NonNullable<ConnectionConfig["verify"]>;
+}
+
+export function openDatabase({ url, settings, logger, report, replaced }: DatabaseDeps): OpenDatabase {
+  const { verify, ask } = followLogEpoch({
+    changed: replaced,
+    renewed: (origin) =>
+      logger.warn(
+        { event: "logs_renewed", ...origin },
+        "The database was restored or replaced: all logs have new ids, and clients read them again.",
+      ),
+    unknown: () =>
+      logger.warn(
+        { event: "database_origin_unknown" },
+        "The database does not reveal its system identifier and timeline: run `holdfast log renew` after a restore or failover.",
+      ),
+  });
+  const { connections, authConnections, waitMs } = settings;
+  const shared = { url, waitMs, onError: report("database_connection_lost"), verify };
+  const pool = createPool({ ...shared, maxConnections: connections });
+  const authPool = createPool({ ...shared, maxConnections: authConnections });
+  const wake = openWake(url);
+  const askEpoch = () => void ask(pool).catch(report("log_epoch_failed"));
+  wake.subscribe({ renewed: askEpoch, opened: askEpoch });
+  return {
+    pool,
+    authPool,
+    wake,
+    verify,
+    async close() {
+      await wake.close();
+      await Promise.all([pool.end(), authPool.end()]);
+    },
+  };
+}

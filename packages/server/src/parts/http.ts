@@ -1,0 +1,94 @@
+import type { AddressInfo } from "node:net";
+import type { FastifyInstance } from "fastify";
+import { databaseReadiness } from "../flows/readiness.ts";
+import { modelsOf } from "../flows/schema/models-of.ts";
+import type { Handlers } from "../http/answer.ts";
+import { countReads } from "../http/count-reads.ts";
+import { type Counters, createCounters } from "../http/counters.ts";
+import { createEdge } from "../http/edge.ts";
+import { mount } from "../http/mount.ts";
+import { mountDocsPage } from "../http/routes/docs-page.ts";
+import { mountErrorsPage } from "../http/routes/errors-page.ts";
+import { mountHealth } from "../http/routes/health.ts";
+import { mountMetrics } from "../http/routes/metrics.ts";
+import { mountOpenApi } from "../http/routes/openapi.ts";
+import { createLimiter } from "../limits/limiter.ts";
+import type { Authentication } from "./authentication.ts";
+import type { Commits } from "./commits.ts";
+import type { ServerContext } from "./context.ts";
+import type { Hubs } from "./hubs.ts";
+import type { Part } from "./part.ts";
+
+/**
+ * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once: while one
+ * waits for the database, the next can be parsed.
+ */
+const LARGE_BODIES = { most: 4, mostPerKey: 1 };
+/** How long a stop waits for clients that send their requests too slowly. */
+const PATIENCE_MS = 6_000;
+
+/** The HTTP server. */
+export interface Http extends Part {
+  readonly app: FastifyInstance;
+  readonly counters: Counters;
+}
+
+export async function openHttp(
+  { logger, limits, publicUrl, stopping }: ServerContext,
+  isOriginAllowed: (origin: string) => boolean,
+  { quota }: Authentication,
+): Promise<Http> {
+  const counters = createCounters();
+  const app = await createEdge({
+    ...{ logger, isOriginAllowed, limits, counters, stopping },
+    docUrl: publicUrl.docUrl,
+    largeBodies: createLimiter(LARGE_BODIES),
+  });
+  quota.watch(app.server);
+  return {
+    app,
+    counters,
+    async stop() {
+      const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
+      await app.close();
+      clearTimeout(patience);
+    },
+  };
+}
+
+export function mountRoutes(
+  { options, pool, usage, metrics, publicUrl }: ServerContext,
+  { app }: Http,
+  { authHook, failedAuths, clientAddress }: Authentication,
+  { lanes }: Commits,
+  { log }: Hubs,
+  handlers: Handlers,
+): void {
+  mount(
+    app,
+    countReads(handlers, (tenant) => usage.add(tenant, "reads")),
+    authHook,
+  );
+  mountHealth(app, databaseReadiness(pool, lanes.canCommit));
+  mountMetrics(app, {
+    token: options.metricsToken,
+    loopback: options.metricsLoopback === true,
+    ...{ failedAuths, clientAddress, text: metrics.text },
+  });
+  mountOpenApi(app, publicUrl, authHook, modelsOf(log));
+  mountDocsPage(app);
+  mountErrorsPage(app);
+}
+
+/** Accepts requests from now on. Returns the URL. */
+export async function listen({ options, publicUrl }: ServerContext, { app }: Http): Promise<string> {
+  const { host = "127.0.0.1", port = 8787 } = options;
+  await options.beforeListening?.();
+  await app.listen({ host, port });
+  const url = urlOf(host, app.server.address() as AddressInfo);
+  publicUrl.listeningAt(url);
+  return url;
+}
+
+const urlOf = (host: string, { port }: AddressInfo): string =>
+  `http://${host.includes(":") ? `[${host}]` : host}:${port}`;

@@ -1,0 +1,42 @@
+import { type FollowClaims, followClaims } from "../flows/claims/follow-claims.ts";
+import { type FollowLog, followLog } from "../flows/log/follow-log.ts";
+import { createLimiter } from "../limits/limiter.ts";
+import { type ClaimHub, createClaimHub } from "../realtime/claims/claim-hub.ts";
+import { type CatchUp, createCatchUp } from "../realtime/log/catch-up.ts";
+import { createHeadPoll } from "../realtime/log/head-poll.ts";
+import { createHub, type Hub } from "../realtime/log/hub.ts";
+import type { ServerContext } from "./context.ts";
+import type { Part } from "./part.ts";
+
+/** Pages for sockets that catch up: few enough that commits get their share of the database. */
+const CATCH_UPS = { most: 4, mostPerKey: 3 };
+
+/** What this process publishes of logs and claims to its streams and long polls. */
+export interface Hubs extends Part {
+  readonly log: FollowLog;
+  readonly hub: Hub;
+  readonly catchUp: CatchUp;
+  readonly claims: FollowClaims;
+  readonly claimHub: ClaimHub;
+}
+
+export function openHubs({ pool, schemas, cacheBytes, wake, report }: ServerContext): Hubs {
+  const log = followLog(pool, schemas);
+  const heads = createHeadPoll(log.heads, report("tail_failed"));
+  const hub = createHub(log, heads, report("tail_failed"));
+  const catchUp = createCatchUp(log, createLimiter(CATCH_UPS), cacheBytes / 8);
+  const claims = followClaims(pool, schemas);
+  const claimHub = createClaimHub(claims, heads, report("claim_news_failed"));
+  wake.subscribe({ log: hub.hint, schema: hub.schemaHint, claims: claimHub.changed, opened: heads.askAll });
+  return {
+    ...{ log, hub, catchUp, claims, claimHub },
+    forget() {
+      catchUp.forget();
+      hub.forget();
+      claimHub.forget();
+    },
+    async close() {
+      heads.close();
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import type { Server } from "node:http";
+import { limits as agreed } from "@holdfast/sdk/protocol";
+import { openPresenceChannel } from "../db/presence/presence-channel.ts";
+import { keepWaiters, type Waiter } from "../flows/claims/keep-claims.ts";
+import { createLimiter } from "../limits/limiter.ts";
+import { type Gateway, openGateway } from "../realtime/gateway.ts";
+import type { PresenceTimes } from "../realtime/presence/presence-mesh.ts";
+import { openPresenceRooms } from "../realtime/presence/presence-rooms.ts";
+import { createHeartbeat } from "../workers/heartbeat.ts";
+import type { Authentication } from "./authentication.ts";
+import type { Commits } from "./commits.ts";
+import type { ServerContext } from "./context.ts";
+import type { Hubs } from "./hubs.ts";
+import type { Part } from "./part.ts";
+
+/** Each welcome makes three queries, which concurrent welcomes share. */
+const WELCOMES = { most: 32, mostPerKey: 24 };
+/** How often open streams count as a sign of life: well within the time after which a waiter counts as silent. */
+const WAITERS_MS = 10_000;
+/** The members of a killed process stay visible for at most `silentMs` plus one `beatMs`. */
+const PRESENCE_TIMES: PresenceTimes = {
+  graceMs: agreed.presenceGraceMs,
+  beatMs: 10_000,
+  silentMs: 40_000,
+  settleMs: 150,
+};
+
+export interface Streams extends Part {
+  readonly gateway: Gateway;
+}
+
+/** WebSockets: logs, claims, and presence rooms. */
+export function openStreams(
+  ctx: ServerContext,
+  server: Server,
+  isOriginAllowed: (origin: string) => boolean,
+  { authenticator, failedAuths, clientAddress, quota }: Authentication,
+  { log, hub, catchUp, claims, claimHub }: Hubs,
+  { lanes }: Commits,
+): Streams {
+  const { options, limits, pool, publicUrl, report } = ctx;
+  const heartbeat = createHeartbeat<Waiter>({
+    beat: keepWaiters(pool, lanes),
+    failed: report("waiters_failed"),
+    everyMs: WAITERS_MS,
+  });
+  const rooms = openPresenceRooms({
+    times: { ...PRESENCE_TIMES, ...options.presenceTimes },
+    openLine: (on) => openPresenceChannel(options.databaseUrl, on),
+    // Monotonic: if the wall clock were set back, departed members would stay visible.
+    now: () => Math.floor(performance.timeOrigin + performance.now()),
+    failed: report("presence_failed"),
+  });
+  const gateway = openGateway(server, {
+    ...{ log, hub, catchUp, claims, claimHub, rooms },
+    ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },
+    welcomes: createLimiter(WELCOMES),
+    heard: heartbeat.soon,
+    docUrl: publicUrl.docUrl,
+    socketsPerToken: limits.socketsPerToken,
+    now: Date.now,
+  });
+  heartbeat.start(gateway.present);
+  return {
+    gateway,
+    forget: () => gateway.restart("the logs have new ids"),
+    stop: async () => void (await Promise.all([rooms.close(), gateway.close()])),
+    close: heartbeat.stop,
+  };
+}

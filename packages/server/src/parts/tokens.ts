@@ -1,0 +1,32 @@
+import { operatorFlows } from "../flows/organizations/operator-flows.ts";
+import { identify } from "../flows/tokens/identify.ts";
+import { scopedTokenFlows } from "../flows/tokens/scoped-token-flows.ts";
+import { operatorRoutes } from "../http/routes/operator.ts";
+import { tokenRoutes } from "../http/routes/tokens.ts";
+import type { Authentication } from "./authentication.ts";
+import type { ServerContext } from "./context.ts";
+import type { Part } from "./part.ts";
+import type { Streams } from "./streams.ts";
+
+export interface Tokens extends Part {
+  readonly routes: ReturnType<typeof tokenRoutes> & ReturnType<typeof operatorRoutes>;
+}
+
+/** Tokens and organizations. A token that is revoked ends its streams, here and in other processes. */
+export function openTokens(
+  { pool, schemas, cursors, wake }: ServerContext,
+  { authenticator }: Authentication,
+  { gateway }: Streams,
+): Tokens {
+  const revoked = (tokenId: string) => {
+    authenticator.forget(tokenId);
+    wake.token(tokenId);
+    return gateway.revoke(tokenId);
+  };
+  return {
+    routes: {
+      ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
+      ...operatorRoutes(operatorFlows(pool, revoked)),
+    },
+  };
+}
