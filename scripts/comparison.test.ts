@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 const page = readFileSync(new URL("../docs/comparison.md", import.meta.url), "utf8");
 const fileOf = (path: string) => new URL(`../docs/${path}`, import.meta.url);
 
-/** `[name](path) Q8, Q9`: a test, and the rules that it proves. */
-const proofs = [...page.matchAll(/\[[^\]]+\]\(([^)#]+\.(?:test|spec)\.tsx?)\)((?: ?,? ?[A-Z]\d+)*)/g)].map(
-  ([, path = "", rules = ""]) => ({ path, rules: rules.match(/[A-Z]\d+/g) ?? [] }),
-);
+/** `[name](path) Q8, Q9`: a test, or a section of the conformance suite, and the rules that it proves. */
+const proofs = [
+  ...page.matchAll(/\[[^\]]+\]\(([^)#]+(?:\.(?:test|spec)\.tsx?|\/sections\/[\w/-]+\.ts))\)((?: ?,? ?[A-Z]\d+)*)/g),
+].map(([, path = "", rules = ""]) => ({ path, rules: rules.match(/[A-Z]\d+/g) ?? [] }));
 
 test("each of the twenty-five problems is linked to a test", () => {
-  const rows = page.split("\n").filter((line) => /^\|.*\.(test|spec)\.tsx?\)/.test(line));
+  const rows = page.split("\n").filter((line) => /^\|.*(\.(test|spec)\.tsx?|\/sections\/[\w/-]+\.ts)\)/.test(line));
   expect(rows).toHaveLength(25);
 });
 
