@@ -91,7 +91,7 @@ export type Happening =
   | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
   | ({ readonly type: "entriesCame" } & LogRange)
   /** A response shows that the log reaches this position. */
-  | { readonly type: "positionTold"; readonly position: number }
+  | { readonly type: "positionKnown"; readonly position: number }
   | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
   | ({
       readonly type: "logRead";

@@ -34,7 +34,7 @@ function hear(draft: Draft, event: ClientEvent): void {
     case "followed":
       return set(draft, { scope: event.scope });
     case "connectionWanted":
-      return set(draft, { tabs: { ...draft.state.tabs, ownLine: true } });
+      return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
     case "runtimeMissing":
       return set(draft, { trouble: event.reason });
   }

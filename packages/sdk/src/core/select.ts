@@ -38,8 +38,9 @@ export function statusOf(state: ClientState): Status {
   const { queue, rows, auth, trouble, storageTrouble, inMemory, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
-  const line = leaderConnection(state);
-  const reason = auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : line ? line.reason : trouble;
+  const leader = leaderConnection(state);
+  const reason =
+    auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : leader ? leader.reason : trouble;
   return {
     name,
     // Without a disk the tab sends its own writes, but it does not lead the other tabs.
@@ -67,14 +68,14 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
 
 /** A follower's knowledge of the leader's connection. */
 const leaderConnection = ({ lead, stream, tabs }: ClientState) =>
-  lead === "no" && stream.phase === "closed" ? tabs.line : undefined;
+  lead === "no" && stream.phase === "closed" ? tabs.connection : undefined;
 
 function retryAt(state: ClientState): number | undefined {
   const { paused, network, auth, queue, sending, reading, stream } = state;
   if (paused || !network) return undefined;
   if (auth.phase === "refused") return auth.wait.at;
-  const line = leaderConnection(state);
-  if (line) return line.retryAt;
+  const leader = leaderConnection(state);
+  if (leader) return leader.retryAt;
   const write = queue.order.length > queue.waiting.length ? sending.wait?.at : undefined;
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
@@ -87,9 +88,9 @@ function nameOf(state: ClientState): StatusName {
   if (paused) return "paused";
   if (!network) return "offline";
   if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";
-  const line = leaderConnection(state);
-  if (rows.position === undefined) return line?.name === "needs-auth" ? line.name : "connecting";
-  if (line) return line.name;
+  const leader = leaderConnection(state);
+  if (rows.position === undefined) return leader?.name === "needs-auth" ? leader.name : "connecting";
+  if (leader) return leader.name;
   const isLive = stream.phase === "live" || stream.missedAt !== undefined;
   return (sockets ? isLive : reading.verified && !reading.wait) ? "online" : "connecting";
 }

@@ -132,13 +132,13 @@ export interface OtherTabs {
   /** Another tab is listening, so a leader sends it what it receives. */
   readonly listening: boolean;
   /** The state of the leader's connection, as last received. */
-  readonly line: LeaderConnection | undefined;
+  readonly connection: LeaderConnection | undefined;
   /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
   readonly logged: readonly string[];
   /** This tab stays out of the election, because its token belongs to another owner. */
   readonly abstains: boolean;
   /** The app uses claims or presence, so this tab needs its own socket. */
-  readonly ownLine: boolean;
+  readonly ownSocket: boolean;
 }
 
 /** What this tab knows of the queue on disk, which all tabs change. */
@@ -255,7 +255,7 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, line: undefined, logged: [], abstains: false, ownLine: false },
+    tabs: { listening: false, connection: undefined, logged: [], abstains: false, ownSocket: false },
     shared: {
       seqs: seqSetUpTo(0),
       changes: 0,

@@ -95,7 +95,7 @@ function hear(draft: Draft, event: ClientEvent): void {
     case "signedOut":
       return;
     case "connectionWanted":
-      return set(draft, { tabs: { ...draft.state.tabs, ownLine: true } });
+      return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
     case "followed":
       return onScope(draft, event);
     case "scope":
@@ -150,7 +150,7 @@ function hear(draft: Draft, event: ClientEvent): void {
       return onWelcome(draft, event);
     case "entriesCame":
       return onLogRange(draft, event);
-    case "positionTold":
+    case "positionKnown":
       return onPosition(draft, event.position);
     case "resyncAsked":
       return resync(draft, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");

@@ -77,7 +77,7 @@ export function createCollabEngine(
       case "tokenRefused":
         return engine.dispatch({ type: "tokenRefused", reason: effect.reason });
       case "readUpTo":
-        return engine.dispatch({ type: "positionTold", position: effect.syncId });
+        return engine.dispatch({ type: "positionKnown", position: effect.syncId });
       case "drop":
         flights.get(effect.n)?.abort();
         return void flights.delete(effect.n);

@@ -58,7 +58,7 @@ export class OutcomeLookup {
   async #askAll(): Promise<void> {
     let failures = 0;
     for (const name of this.#names) {
-      while (!(this.#deps.mayAsk() && (await this.#tell(name)))) {
+      while (!(this.#deps.mayAsk() && (await this.#lookUp(name)))) {
         if (this.#end.signal.aborted) return;
         await this.#wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures++, 16)));
       }
@@ -79,7 +79,7 @@ export class OutcomeLookup {
   }
 
   /** Asks about one write. Returns whether the server knew its outcome. */
-  async #tell(clientTxId: string): Promise<boolean> {
+  async #lookUp(clientTxId: string): Promise<boolean> {
     let name = clientTxId;
     for (let i = 0; i < NAMES; i++, name = nextName(name)) {
       const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
@@ -88,12 +88,12 @@ export class OutcomeLookup {
       if (verdict.then === "sign-in") this.#deps.tokenRefused(verdict.reason);
       if (verdict.then !== "read") return false;
       const outcome = outcomeOf({ ...(verdict.body as object), httpStatus: 200 });
-      if (outcome.kind === "confirmed") this.#waiters.tell(clientTxId, outcome);
-      else if ("failure" in outcome) this.#waiters.tell(clientTxId, { kind: "failed", failure: outcome.failure });
+      if (outcome.kind === "confirmed") this.#waiters.notify(clientTxId, outcome);
+      else if ("failure" in outcome) this.#waiters.notify(clientTxId, { kind: "failed", failure: outcome.failure });
       else return false;
       return true;
     }
-    this.#waiters.tell(clientTxId, { kind: "failed", failure: this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP });
+    this.#waiters.notify(clientTxId, { kind: "failed", failure: this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP });
     return true;
   }
 }

@@ -24,7 +24,7 @@ export class PendingPromises {
     return this.#byTxId.keys();
   }
 
-  tell(clientTxId: string, news: News): void {
+  notify(clientTxId: string, news: News): void {
     const waiter = this.#byTxId.get(clientTxId);
     if (!waiter) return;
     switch (news.kind) {

@@ -92,7 +92,7 @@ export function createPerformer(
     current: () => currentState().rows,
     toDisk,
     replaced: (other) => post({ type: "rows", other }),
-    settled: (gone, kept) => queue.tell(kept, { gone }),
+    settled: (removed, kept) => queue.publish(kept, { removed }),
     fenced: (generation) => dispatch({ type: "fenced", generation }),
   });
 
@@ -213,7 +213,7 @@ export function createPerformer(
       case "askToken":
         return void askToken();
       case "notify":
-        return waiters.tell(effect.clientTxId, effect.news);
+        return waiters.notify(effect.clientTxId, effect.news);
       case "lookUpOutcomes":
         for (const name of queue.unknown(waiters.names())) lookup.begin(name);
         return;

@@ -20,7 +20,7 @@ export interface QueueKeeperDeps {
 
 interface How {
   readonly put?: readonly Put[];
-  readonly gone?: readonly Removed[];
+  readonly removed?: readonly Removed[];
 }
 
 /** Changes the queue on disk, and sends each change with its number to this tab and the others. */
@@ -56,19 +56,19 @@ export class QueueKeeper {
     const { places, change } = await this.#storage.enqueue(batch);
     for (const name of over) this.#givenAway.delete(name);
     const done = batch.flatMap((each, i) => placed(each, places[i]) ?? []);
-    this.#tellOthers(done, change);
+    this.#postStored(done, change);
     const refused = batch.filter((_, i) => places[i] === "refused");
     this.#deps.dispatch({ type: "persisted", done, refused, change });
     this.#deps.saved();
   }
 
-  #tellOthers(done: readonly QueueChange[], change: number | undefined): void {
+  #postStored(done: readonly QueueChange[], change: number | undefined): void {
     const put = done.flatMap((each) => each.put);
     const mutations = put.flatMap(({ mutation, over }) => (over ? [] : [mutation]));
     if (mutations.length > 0) this.#deps.post({ type: "arrived", mutations });
     if (change === undefined) return;
-    const gone = done.flatMap(({ drop }) => drop);
-    this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), gone });
+    const removed = done.flatMap(({ drop }) => drop);
+    this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), gone: removed });
   }
 
   keep(mutations: readonly Mutation[], generation: number): void {
@@ -76,8 +76,8 @@ export class QueueKeeper {
     this.#change(generation, () => this.#storage.keep(mutations, generation), { put });
   }
 
-  forget(gone: readonly Removed[], generation: number): void {
-    this.#change(generation, () => this.#storage.forget(gone, generation), { gone });
+  forget(removed: readonly Removed[], generation: number): void {
+    this.#change(generation, () => this.#storage.forget(removed, generation), { removed });
   }
 
   /** Makes a change that only the leader may make. If another tab leads by now, the core is notified. */
@@ -85,15 +85,15 @@ export class QueueKeeper {
     this.#deps.toDisk(async () => {
       const kept = await work();
       if (kept === "fenced") this.#deps.dispatch({ type: "fenced", generation });
-      else this.tell(kept, how);
+      else this.publish(kept, how);
     });
   }
 
-  tell({ change }: Kept, { put = [], gone = [] }: How): void {
+  publish({ change }: Kept, { put = [], removed = [] }: How): void {
     if (change === undefined) return;
-    this.#deps.post({ type: "changed", change, put, gone });
+    this.#deps.post({ type: "changed", change, put, gone: removed });
     // This tab has applied the `put` of its own change already, and may have progressed since.
-    this.#deps.dispatch({ type: "changed", change, put: [], gone });
+    this.#deps.dispatch({ type: "changed", change, put: [], gone: removed });
   }
 
   takeLead(): void {

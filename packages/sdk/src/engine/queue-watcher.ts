@@ -10,7 +10,7 @@ const AT_MOST_EVERY_MS = 2_000;
  */
 export function watchQueue({ store }: Engine, evictionMarker: EvictionMarker, clock: Clock): () => void {
   let noted: { pending: number; at: number } | undefined;
-  const look = () => {
+  const update = () => {
     const state = store.getState();
     if (state.life === "starting" || state.storageTrouble !== undefined || state.lead === "no") return;
     const { pending, conflicts, attention } = statusOf(state);
@@ -22,6 +22,6 @@ export function watchQueue({ store }: Engine, evictionMarker: EvictionMarker, cl
     evictionMarker.note({ clientId: state.clientId, pending: waiting, notedAt: noted.at });
   };
   return store.subscribe((state, before) => {
-    if (state.queue !== before.queue || state.life !== before.life || state.lead !== before.lead) look();
+    if (state.queue !== before.queue || state.life !== before.life || state.lead !== before.lead) update();
   });
 }

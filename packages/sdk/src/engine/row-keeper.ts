@@ -11,7 +11,7 @@ export interface RowKeeperDeps {
   /** All rows on disk were replaced. `other`: by rows of another log. */
   replaced(other: boolean): void;
   /** These writes have left the queue on disk. */
-  settled(gone: readonly Removed[], kept: Kept): void;
+  settled(removed: readonly Removed[], kept: Kept): void;
   fenced(generation: number): void;
 }
 
@@ -24,7 +24,7 @@ export class RowKeeper {
   readonly #deps: RowKeeperDeps;
   #gathered: Gathered | undefined;
   /** Slots to free once all rows have been replaced. */
-  #replacing: { gone: Removed[]; generation: number; other: boolean } | undefined;
+  #replacing: { removed: Removed[]; generation: number; other: boolean } | undefined;
   #busy = false;
 
   constructor(storage: Storage, deps: RowKeeperDeps) {
@@ -40,8 +40,8 @@ export class RowKeeper {
   }
 
   keepAll(settled: readonly Removed[], generation: number, other = false): void {
-    const gone = [...(this.#replacing?.gone ?? []), ...(this.#gathered?.settled ?? []), ...settled];
-    this.#replacing = { gone, generation, other: other || this.#replacing?.other === true };
+    const removed = [...(this.#replacing?.removed ?? []), ...(this.#gathered?.settled ?? []), ...settled];
+    this.#replacing = { removed, generation, other: other || this.#replacing?.other === true };
     this.#gathered = undefined;
     this.#go();
   }
@@ -70,7 +70,7 @@ export class RowKeeper {
     const replacing = this.#replacing;
     if (replacing) {
       this.#replacing = undefined;
-      return this.#replaceAll(replacing.gone, replacing.generation, replacing.other);
+      return this.#replaceAll(replacing.removed, replacing.generation, replacing.other);
     }
     const gathered = this.#gathered;
     this.#gathered = undefined;

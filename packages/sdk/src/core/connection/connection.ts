@@ -157,7 +157,7 @@ const hasToSend = ({ lead, queue }: ClientState) => lead === "yes" && queue.orde
 function keepStream(draft: Draft): void {
   const { state } = draft;
   const { stream, rows, reading } = state;
-  const own = !isFollower(state) || state.tabs.ownLine;
+  const own = !isFollower(state) || state.tabs.ownSocket;
   const wanted =
     own &&
     state.sockets &&

@@ -42,8 +42,8 @@ export function onOwned(draft: Draft, owner: string): void {
  */
 export function withhold(draft: Draft): void {
   const { lead, tabs, tokenOwner, withheld: before } = draft.state;
-  const isKnown = (lead === "no" && tabs.line) || tokenOwner !== undefined;
-  const isLeaders = lead === "no" && tabs.line?.withheld === true;
+  const isKnown = (lead === "no" && tabs.connection) || tokenOwner !== undefined;
+  const isLeaders = lead === "no" && tabs.connection?.withheld === true;
   const withheld = isKnown ? isLeaders || isAnothers(draft.state) : before;
   if (before !== withheld) touch(draft, "everything");
   set(draft, { withheld });

@@ -54,14 +54,14 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
         progress = true;
         news.push({ ...write, stage: { phase: "confirmed", receipt: outcome.receipt } });
         const failure = missed(write, outcome.receipt);
-        tell(draft, write, failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: outcome.receipt });
+        notify(draft, write, failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: outcome.receipt });
         return;
       }
       case "held": {
         progress = true;
         const { notifications = [] } = outcome.receipt;
         kept.push({ ...write, stage: { phase: "held", notifications, heldAfter: draft.state.queue.lastSeq } });
-        tell(draft, write, { kind: "failed", failure: outcome.failure });
+        notify(draft, write, { kind: "failed", failure: outcome.failure });
         return;
       }
       case "refused":
@@ -154,12 +154,12 @@ export function reject(draft: Draft, writes: readonly Mutation[], failure: Failu
 function stoppedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
   const held = heldForClaim(write, failure, draft.state);
   if (!held) return rejectedBy(draft, write, failure);
-  tell(draft, write, { kind: "failed", failure });
+  notify(draft, write, { kind: "failed", failure });
   return held;
 }
 
 function rejectedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
-  tell(draft, write, { kind: "failed", failure });
+  notify(draft, write, { kind: "failed", failure });
   return { ...write, stage: { phase: "parked", failure } };
 }
 
@@ -186,4 +186,4 @@ const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
   phase === "sending" || phase === "queued" || phase === "saving";
 
 type News = Extract<Draft["effects"][number], { do: "notify" }>["news"];
-const tell = (draft: Draft, { clientTxId }: Mutation, news: News) => ask(draft, { do: "notify", clientTxId, news });
+const notify = (draft: Draft, { clientTxId }: Mutation, news: News) => ask(draft, { do: "notify", clientTxId, news });

@@ -82,21 +82,21 @@ export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue
 }
 
 export function withoutMutations(queue: Queue, clientTxIds: readonly string[]): Queue {
-  const gone = new Map<string, Mutation>();
+  const removed = new Map<string, Mutation>();
   for (const name of clientTxIds) {
     const mutation = find(queue, name);
-    if (mutation) gone.set(name, mutation);
+    if (mutation) removed.set(name, mutation);
   }
-  if (gone.size === 0) return queue;
-  const stays = (name: string) => !gone.has(name);
+  if (removed.size === 0) return queue;
+  const stays = (name: string) => !removed.has(name);
   return {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {
-      for (const name of gone.keys()) draft.delete(name);
+      for (const name of removed.keys()) draft.delete(name);
     }),
     order: queue.order.filter(stays),
     byRecord: queue.byRecord.edit((draft) => {
-      for (const key of new Set([...gone.values()].flatMap((m) => m.keys))) {
+      for (const key of new Set([...removed.values()].flatMap((m) => m.keys))) {
         const names = (draft.get(key) ?? []).filter(stays);
         if (names.length > 0) draft.set(key, names);
         else draft.delete(key);

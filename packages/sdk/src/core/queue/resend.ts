@@ -9,7 +9,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
   const over = expectedSlot(plan.write);
   if (!over) return tooLate(draft, newTxId);
   const { write, instead, again } = plan;
-  if (!instead) tell(draft, newTxId, localFailure("discarded"));
+  if (!instead) notifyFailed(draft, newTxId, localFailure("discarded"));
   const put = [
     ...(instead ? [{ before: write, mutation: newName(draft, instead, newTxId), over }] : []),
     ...again.flatMap((m) => (m.operations.length > 0 ? putAgain(draft, m) : [])),
@@ -38,9 +38,9 @@ const standingOf = (m: Mutation) => expectedSlot(m) ?? [];
 
 /** The write that the person decided about was replaced or removed meanwhile. */
 const tooLate = (draft: Draft, clientTxId: string): void =>
-  tell(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
+  notifyFailed(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
 
-const tell = (draft: Draft, clientTxId: string, failure: Failure): void =>
+const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void =>
   ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {

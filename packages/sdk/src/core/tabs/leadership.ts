@@ -70,7 +70,7 @@ export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">
     if (snapshot.rows) takeRows(draft, snapshot.rows, false);
     reconcileQueue(draft, { type: "leadTaken", snapshot });
   }
-  set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, line: undefined } });
+  set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, connection: undefined } });
   withhold(draft);
   const { tabs, rows } = draft.state;
   // The tab that stored these writes was killed before it could post them, or is about to post them.
@@ -101,7 +101,7 @@ export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading"
     if (theirs < own) return ask(draft, { do: "post", message: { type: "leading", generation: own } });
     onFenced(draft);
   }
-  set(draft, { tabs: { ...draft.state.tabs, line: undefined } });
+  set(draft, { tabs: { ...draft.state.tabs, connection: undefined } });
   ask(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
 }
 

@@ -81,31 +81,31 @@ function newer(rows: Rows, heard: Rows): Rows["tables"] {
   return changeTables(rows.tables, later);
 }
 
-export function onLeaderConnection(draft: Draft, { line }: Of<"line">): void {
+export function onLeaderConnection(draft: Draft, { line: connection }: Of<"line">): void {
   const { rows, reading } = draft.state;
   if (!isFollower(draft.state)) return;
-  set(draft, { tabs: { ...draft.state.tabs, line } });
+  set(draft, { tabs: { ...draft.state.tabs, connection } });
   withhold(draft);
-  reconcileQueue(draft, { type: "extent", extent: line.extent });
-  onFollowed(draft, line.scope);
-  if (line.position === undefined) return;
-  if (rows.logId !== line.logId || rows.position === undefined) return reloadQueue(draft, "all");
-  if (line.position > rows.position)
-    set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, line.position) } });
+  reconcileQueue(draft, { type: "extent", extent: connection.extent });
+  onFollowed(draft, connection.scope);
+  if (connection.position === undefined) return;
+  if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
+  if (connection.position > rows.position)
+    set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
 }
 
 /** A tab was opened. The leader sends it the state of the connection, and from then on the log. */
 export function onTabJoined(draft: Draft, extent: Extent): void {
   reconcileQueue(draft, { type: "extent", extent });
   set(draft, { tabs: { ...draft.state.tabs, listening: true } });
-  if (draft.state.lead === "yes") post(draft, { type: "line", line: lineOf(draft.state) });
+  if (draft.state.lead === "yes") post(draft, { type: "line", line: connectionOf(draft.state) });
 }
 
 /** Runs last in each step: sends changes of the leader's connection state to the followers. */
 export function shareConnection(draft: Draft, before: ClientState): void {
   const { state } = draft;
   if (state.lead !== "yes" || !state.tabs.listening) return;
-  const [now, then] = [lineOf(state), lineOf(before)];
+  const [now, then] = [connectionOf(state), connectionOf(before)];
   if (
     now.withheld !== then.withheld ||
     now.name !== then.name ||
@@ -116,14 +116,23 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     post(draft, { type: "line", line: now });
 }
 
-function lineOf(state: ClientState): LeaderConnection {
+function connectionOf(state: ClientState): LeaderConnection {
   const { name, reason, retryAt } = statusOf(state);
   const {
     rows: { logId, position },
     scope,
   } = state;
-  const told = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
-  return { name: told, reason, retryAt, logId, position, scope, extent: extentOf(state), withheld: state.withheld };
+  const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
+  return {
+    name: shownName,
+    reason,
+    retryAt,
+    logId,
+    position,
+    scope,
+    extent: extentOf(state),
+    withheld: state.withheld,
+  };
 }
 
 const post = (draft: Draft, message: TabMessage): void => ask(draft, { do: "post", message });
