@@ -262,7 +262,7 @@ export const section: SuiteSection = {
       const participantId = t.id();
       const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
       ann.stream.send({ frame: "hello", token });
-      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 2_500);
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 4_000);
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
     }),
