@@ -15,8 +15,9 @@ import {
   type RoundRules,
   save,
 } from "./commit-round.ts";
+import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { type Job, type Loaded, load, tenantOf } from "./load-round.ts";
+import { type Loaded, load } from "./load-round.ts";
 
 /**
  * A lane runs all writes, and all changes of claims, in rounds. One round is one database transaction:

@@ -6,9 +6,9 @@ import type { SchemaCache } from "../schema/schema-cache.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
 import type { ClaimOutcome, RoundOutcome } from "./commit-round.ts";
+import { type Job, tenantOf } from "./job.ts";
 import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
-import { type Job, tenantOf } from "./load-round.ts";
 
 /**
  * Runs each tenant's writes in one of three lanes, so that one tenant's writes do not delay another's. Each lane has

@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import { createCommitQueue, mayGoBehind, type Waiting } from "./commit-queue.ts";
-import { tenantOf } from "./load-round.ts";
+import { tenantOf } from "./job.ts";
 
 test.each([
   { what: "one alone waits for company", waiting: 1, present: 1, may: false },

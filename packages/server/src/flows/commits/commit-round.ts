@@ -15,16 +15,9 @@ import { type Judged, judgeInOrder, lookupFor } from "../../rules/commits/judge-
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
-import {
-  commitsOf,
-  emptyTenantAt,
-  type Job,
-  type Loaded,
-  roundSizes,
-  type SizeRules,
-  tenantAt,
-  tenantOf,
-} from "./load-round.ts";
+import { commitsOf, type Job, tenantOf } from "./job.ts";
+import type { Loaded, SizeRules } from "./load-round.ts";
+import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
 
 /** The result of one job. */
 export type RoundOutcome =

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { LockedHead } from "../../db/commits/heads.ts";
 import type { CommitOperation, CommitRequest } from "../../rules/commits/commit-request.ts";
+import type { Job } from "./job.ts";
 import { createKnownHeads } from "./known-heads.ts";
-import type { Job } from "./load-round.ts";
 
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 

@@ -1,6 +1,6 @@
 import type { LockedHead } from "../../db/commits/heads.ts";
 import { createSizedCache, type SizedCache } from "../sized-cache.ts";
-import { type Job, tenantOf } from "./load-round.ts";
+import { type Job, tenantOf } from "./job.ts";
 
 /**
  * The heads that this process wrote last. A round of creates can be judged by them before the database has replied to

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
+import type { Job } from "./job.ts";
 import { createLaneChoice } from "./lane-choice.ts";
-import type { Job } from "./load-round.ts";
 
 const job = (tenant: number, { commits = 1, bytes = 100 } = {}): Job => ({
   commits: Array.from({ length: commits }, () => ({ principal: { tenant } }) as unknown as CommitRequest),

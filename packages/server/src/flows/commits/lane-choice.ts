@@ -1,5 +1,5 @@
 import { bytesOf, sizeOf } from "./commit-queue.ts";
-import { type Job, tenantOf } from "./load-round.ts";
+import { type Job, tenantOf } from "./job.ts";
 
 export type LaneName = "quick" | "heavy" | "held";
 
