@@ -285,8 +285,9 @@ const annotationOf = (node: Node): Node | undefined =>
 
 /** The text of a TypeBox schema that is long enough to deserve a name; undefined: it is none. */
 function schemaText(file: DeclarationFile, node: Node | undefined): string | undefined {
-  if (node?.type !== "TSTypeReference") return undefined;
-  const text = file.text.slice(node.start, node.end as number);
+  if (node?.type !== "TSTypeReference" && node?.type !== "TSImportType") return undefined;
+  // A file that does not import Type itself spells it by its module.
+  const text = file.text.slice(node.start, node.end as number).replaceAll('import("typebox").', "Type.");
   return /^Type\.T(Object|Union|Intersect)</.test(text) && text.length > 80 ? text.replace(/\s+/g, " ") : undefined;
 }
 

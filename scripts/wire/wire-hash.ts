@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { STREAM_PATH } from "../../packages/sdk/src/protocol/client-paths.ts";
-import { type EndpointSchema, endpoints } from "../../packages/sdk/src/protocol/endpoints.ts";
+import type { EndpointSchema } from "../../packages/sdk/src/protocol/endpoint-schema.ts";
+import { endpoints } from "../../packages/sdk/src/protocol/endpoints.ts";
 import { ErrorEnvelope } from "../../packages/sdk/src/protocol/errors/error.ts";
 import { errorCodes } from "../../packages/sdk/src/protocol/errors/error-codes.ts";
 import { statusesInBodies } from "../../packages/sdk/src/protocol/errors/error-sentences.ts";

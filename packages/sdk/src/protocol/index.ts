@@ -18,14 +18,8 @@ export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit
 export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./commits/operation.ts";
 export { OnStale, StaleNotification } from "./commits/stale.ts";
 export { Datasource } from "./datasources/datasource.ts";
-export {
-  type Audience,
-  type Body,
-  type EndpointSchema,
-  endpoints,
-  type QueryParameter,
-  type Reply,
-} from "./endpoints.ts";
+export type { Audience, EndpointSchema, QueryParameter } from "./endpoint-schema.ts";
+export { type Body, endpoints, type Reply } from "./endpoints.ts";
 export { ErrorEnvelope, RequiredCapability } from "./errors/error.ts";
 export { type ErrorCode, type ErrorType, errorCodes, isErrorCode, type Remedy } from "./errors/error-codes.ts";
 export { errorSentences, remedySentences, statusesInBodies } from "./errors/error-sentences.ts";
