@@ -77,7 +77,8 @@ test("[A10] who may no longer see the record is not told who holds it now", asyn
   await call("PATCH", `${slides}/l1`, { json: { data: { deckId: "d2" } } });
   await claim(ann, "l1", { description: "a secret" });
   const { status, body, text } = await call("POST", `/v1/claims/${held.id}/renew`, { token: narrow.token });
-  expect([status, body.code]).toEqual([409, "claim_lost"]);
+  expect(status).toBe(409);
+  expect(body.code).toBe("claim_lost");
   expect(text).not.toContain("secret");
   expect(text).not.toContain("ann");
 });
@@ -92,7 +93,8 @@ test("[A3] [M8] a claim of a field goes with the field when it is renamed", asyn
   await call("POST", "/v1/models/page", { token, json: { id: "p1", data: { title: "a" } } });
   const held = await call("POST", "/v1/models/page/p1/claim", { token: bob, json: { field: "title" } });
   const beside = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "body" } });
-  expect([held.status, beside.status]).toEqual([201, 201]);
+  expect(held.status).toBe(201);
+  expect(beside.status).toBe(201);
   const pushed = await call("POST", "/v1/schema", {
     token,
     json: { models: renamed, renames: [{ model: "Page", from: "title", to: "heading" }] },
@@ -104,9 +106,11 @@ test("[A3] [M8] a claim of a field goes with the field when it is renamed", asyn
     [beside.body.id, "body"],
   ]);
   const write = await call("PATCH", "/v1/models/page/p1", { token, json: { data: { heading: "b" } } });
-  expect([write.status, write.body.code]).toEqual([409, "claim_conflict"]);
+  expect(write.status).toBe(409);
+  expect(write.body.code).toBe("claim_conflict");
   const again = await call("POST", "/v1/models/page/p1/claim", { token, json: { field: "heading" } });
-  expect([again.status, again.body.code]).toEqual([409, "claim_conflict"]);
+  expect(again.status).toBe(409);
+  expect(again.body.code).toBe("claim_conflict");
   expect((await call("PATCH", "/v1/models/page/p1", { token, json: { data: { body: "b" } } })).status).toBe(200);
 });
 

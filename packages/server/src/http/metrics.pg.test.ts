@@ -11,7 +11,8 @@ const slides = "/v1/models/slide";
 /** Every line that tells a number, by its name and labels as they stand there. */
 async function read(of = call): Promise<Readonly<Record<string, number>>> {
   const { status, headers, text } = await of("GET", "/metrics", { token: null });
-  expect([status, headers["content-type"]]).toEqual([200, "text/plain; version=0.0.4; charset=utf-8"]);
+  expect(status).toBe(200);
+  expect(headers["content-type"]).toBe("text/plain; version=0.0.4; charset=utf-8");
   const told = text.split("\n").filter((line) => line !== "" && !line.startsWith("#"));
   for (const line of told) expect(line).toMatch(/^[a-z_]+(\{[a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*\})? \S+$/);
   for (const name of new Set(told.map((line) => line.replace(/(_bucket|_sum|_count)?[{ ].*$/, "")))) {
@@ -125,7 +126,8 @@ test("[O11] without a token, and unless programs of this machine may, it is off"
   const { call: ask } = await app.another({ metricsLoopback: false });
   for (const token of [null, keys.live, ADMIN]) {
     const { status, body } = await ask("GET", "/metrics", { token });
-    expect([status, body.code]).toEqual([401, "auth_no_credentials"]);
+    expect(status).toBe(401);
+    expect(body.code).toBe("auth_no_credentials");
     expect(body.message).toContain("HOLDFAST_METRICS_LOOPBACK=1");
   }
 });
@@ -137,7 +139,8 @@ test("[O11] without a token of its own it is shown to this machine alone, and no
     for (const headers of [{ forwarded: "for=192.0.2.1" }, { "x-forwarded-for": "127.0.0.1" }, { via: "1.1 proxy" }])
       for (const token of [null, keys.live]) {
         const { status, body } = await call("GET", path, { token, headers });
-        expect([status, body.code]).toEqual([401, "auth_no_credentials"]);
+        expect(status).toBe(401);
+        expect(body.code).toBe("auth_no_credentials");
         expect(body.message).toContain("HOLDFAST_METRICS_TOKEN");
       }
   }
@@ -151,7 +154,8 @@ test.runIf(outer)("[O11] nor over another address of this machine", async () => 
   const { server } = await app.another({ host: "0.0.0.0" });
   const { port } = new URL(server.url);
   const status = async (host: string) => (await fetch(`http://${host}:${port}/metrics`)).status;
-  expect([await status("127.0.0.1"), await status(outer?.address ?? "")]).toEqual([200, 401]);
+  expect(await status("127.0.0.1")).toBe(200);
+  expect(await status(outer?.address ?? "")).toBe(401);
 });
 
 test("[O11] with a token of its own, whoever has it may read it, and nobody else", async () => {

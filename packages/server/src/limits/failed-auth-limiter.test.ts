@@ -8,7 +8,8 @@ test("[B4] 50 a second from one address, whatever other addresses do", () => {
   for (let i = 0; i < 49; i += 1) failedAuths.came("10.0.0.1");
   expect(failedAuths.areTooMany("10.0.0.1")).toBe(false);
   failedAuths.came("::ffff:10.0.0.1");
-  expect([failedAuths.areTooMany("10.0.0.1"), failedAuths.areTooMany("10.0.0.2")]).toEqual([true, false]);
+  expect(failedAuths.areTooMany("10.0.0.1")).toBe(true);
+  expect(failedAuths.areTooMany("10.0.0.2")).toBe(false);
   vi.advanceTimersByTime(20);
   expect(failedAuths.areTooMany("10.0.0.1")).toBe(false);
   failedAuths.came("10.0.0.1");

@@ -79,12 +79,10 @@ describe("with patience", () => {
 
   test("[B2] so many run at once; the others wait, and enter in the order in which they came", async () => {
     const requests = createLimiter<string>({ mostPerKey: 2 });
-    expect([requests.tryEnter("a"), requests.tryEnter("a"), requests.tryEnter("a"), requests.tryEnter("b")]).toEqual([
-      true,
-      true,
-      false,
-      true,
-    ]);
+    expect(requests.tryEnter("a")).toBe(true);
+    expect(requests.tryEnter("a")).toBe(true);
+    expect(requests.tryEnter("a")).toBe(false);
+    expect(requests.tryEnter("b")).toBe(true);
     const entered: string[] = [];
     const waits = ["first", "second", "third"].map((name) =>
       requests.enter("a", "", { waitMs: 5_000 }).then((runs) => entered.push(`${name} ${runs}`)),

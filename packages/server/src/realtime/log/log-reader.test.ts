@@ -123,7 +123,9 @@ test("[ER6] a page that was read before an erasure is read again for whoever cat
     await reader.begin({ models: undefined, groups: undefined }, 0, 1);
     return reads;
   };
-  expect([await readAll(), await readAll()]).toEqual([1, 1]);
+  expect(await readAll()).toBe(1);
+  expect(await readAll()).toBe(1);
   erasedTo = 501;
-  expect([await readAll(), await readAll()]).toEqual([2, 2]);
+  expect(await readAll()).toBe(2);
+  expect(await readAll()).toBe(2);
 });

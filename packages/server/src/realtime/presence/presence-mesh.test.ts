@@ -83,11 +83,14 @@ test("[P7] who enters a room first in its process learns who is there, and the o
   w.say("y", "c");
   expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(false);
   w.talk();
-  expect([w.seen("x"), w.seen("y"), w.seen("z")]).toEqual([["a", "b", "c"], ["a", "b", "c"], []]);
+  expect(w.seen("x")).toEqual(["a", "b", "c"]);
+  expect(w.seen("y")).toEqual(["a", "b", "c"]);
+  expect(w.seen("z")).toEqual([]);
   w.mesh("x").say(ROOM, someone("a", "a", '{"n":1}'), w.now());
   w.mesh("y").leave(ROOM, "c");
   w.talk();
-  expect([w.seen("x"), w.seen("y")]).toEqual([['a{"n":1}', "b"], []]);
+  expect(w.seen("x")).toEqual(['a{"n":1}', "b"]);
+  expect(w.seen("y")).toEqual([]);
 });
 
 test("[P7] the first in a room waits for processes that have rooms, and for nobody else; never for long", () => {
@@ -95,7 +98,8 @@ test("[P7] the first in a room waits for processes that have rooms, and for nobo
   w.say("x", "a");
   w.talk();
   // Young processes do not know who else is there.
-  expect([w.mesh("x").isSettled(ROOM, w.now()), w.mesh("x").isSettled(ROOM, w.now() + 150)]).toEqual([false, true]);
+  expect(w.mesh("x").isSettled(ROOM, w.now())).toBe(false);
+  expect(w.mesh("x").isSettled(ROOM, w.now() + 150)).toBe(true);
   for (let n = 0; n < 3; n++) w.beat();
   w.mesh("y").say("1 deck:b", someone("c"), w.now());
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(false);
@@ -183,7 +187,8 @@ test("[P8] who was asleep forgets nobody before it has listened again", () => {
   w.mesh("y").news(ROOM);
   w.pass(10 * TIMES.silentMs);
   w.beat();
-  expect([w.seen("y"), w.mesh("y").news(ROOM)]).toEqual([["a", "c"], undefined]);
+  expect(w.seen("y")).toEqual(["a", "c"]);
+  expect(w.mesh("y").news(ROOM)).toBe(undefined);
   w.kill("x");
   for (let n = 0; n < 6; n++) w.beat();
   expect(w.seen("y")).toEqual(["c"]);
@@ -201,13 +206,13 @@ test("[P8] what a process held that says goodbye is shown for the grace, so that
   w.say("z", "a2", "ann", "{}", "tab");
   w.talk();
   const back = w.mesh("y").news(ROOM);
-  expect([back?.joined, back?.left, back?.updated.map(([one]) => one?.session)]).toEqual([[], [], ["a2"]]);
+  expect(back?.joined).toEqual([]);
+  expect(back?.left).toEqual([]);
+  expect(back?.updated.map(([one]) => one?.session)).toEqual(["a2"]);
   w.pass(TIMES.graceMs);
   expect(w.mesh("y").news(ROOM)).toEqual({ joined: [], updated: [], left: ["user:bob"] });
-  expect([w.seen("y"), w.seen("z")]).toEqual([
-    ["a2", "c"],
-    ["a2", "c"],
-  ]);
+  expect(w.seen("y")).toEqual(["a2", "c"]);
+  expect(w.seen("z")).toEqual(["a2", "c"]);
 });
 
 test("[P5] grace: a broken session goes when it is over, and stays when its socket speaks before", () => {
