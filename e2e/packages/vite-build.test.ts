@@ -39,10 +39,10 @@ test("[PK4] a page that imports the packed client and hooks is built without a w
 });
 
 test("[PK4] what a page needs at once is in its first chunk: the client's shell and the hooks, and not what comes later", () => {
-  expect(entry?.sources.some((source) => source.includes("@holdfast/react/dist/use-query.js"))).toBe(true);
+  expect(entry?.sources.some((source) => source.includes("@holdfast/react/dist/hooks/use-query.js"))).toBe(true);
   expect(entry?.sources.some((source) => source.includes("@holdfast/sdk/dist/client.js"))).toBe(true);
   const later =
-    /node_modules\/(dexie|ky|partysocket)|sdk\/dist\/(browser-part\.|part\.|api\/company\.|storage\/indexeddb\.|transport\/)/;
+    /node_modules\/(dexie|ky|partysocket)|sdk\/dist\/(browser-runtime\.|runtime\.|api\/claims\/collab\.|storage\/indexeddb\.|transport\/)/;
   expect(atOnce.flatMap(({ sources }) => sources).filter((source) => later.test(source))).toEqual([]);
 });
 
@@ -50,11 +50,11 @@ test("[PK4] the database is a chunk of its own, and so is what works with the se
   const dexie = has("node_modules/dexie/");
   expect(dexie).toHaveLength(1);
   expect(dexie[0]).not.toBe(entry);
-  const part = has("@holdfast/sdk/dist/browser-part.js");
-  expect(part).toHaveLength(1);
-  expect(part[0]).not.toBe(dexie[0]);
-  expect(entry?.text).toContain(part[0]?.name);
-  expect(has("@holdfast/sdk/dist/api/company.js")).toHaveLength(1);
+  const runtime = has("@holdfast/sdk/dist/browser-runtime.js");
+  expect(runtime).toHaveLength(1);
+  expect(runtime[0]).not.toBe(dexie[0]);
+  expect(entry?.text).toContain(runtime[0]?.name);
+  expect(has("@holdfast/sdk/dist/api/claims/collab.js")).toHaveLength(1);
 });
 
 test("[PK4] nothing of the server's words or of Node's reaches the page", () => {
