@@ -79,7 +79,7 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
       <div className="deck-tools">
         <LookInside deckId={deckId} />
         <button type="button" onClick={lookBack}>
-          QueueSnapshot back in time
+          Look back in time
         </button>
       </div>
       {places.length === 0 && hasRows && <p className="empty">No slides here yet.</p>}
