@@ -34,7 +34,7 @@ async function readBody(request: Request, limit: number): Promise<RawBody | Answ
       parts.push(part.value);
     }
   } catch {
-    // The sender has disconnected, so the answer may reach nobody.
+    // The sender has disconnected, so the answer may reach no one.
     return cutOff;
   }
   return joined(parts);

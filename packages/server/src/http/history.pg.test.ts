@@ -33,7 +33,7 @@ test("[S8] many entries on one record are still judged field by field, and then 
   for (let i = 0; i < 900; i += 100) await commit(counts.slice(i, i + 100));
   expect(await change({ title: "a2" })).toBe(200);
   for (let i = 900; i < 1_005; i += 100) await commit(counts.slice(i, i + 100));
-  // More entries than are looked at: nobody vouches for the field.
+  // More entries than are looked at: the field is not known to be unchanged.
   expect(await change({ notes: "n" })).toBe(409);
 });
 

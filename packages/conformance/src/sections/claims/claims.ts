@@ -213,7 +213,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A1] What somebody else holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
+      "[A1] What another participant holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -326,7 +326,7 @@ export const section: SuiteSection = {
       }
     }),
     check(
-      "[A5] Whoever comes later does not overtake a waiter that it conflicts with, also for something that is free.",
+      "[A5] A later request does not overtake a waiter that it conflicts with, also for something that is free.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const title = await granted(t, ann as Agent, note, { field: "title" });
@@ -477,7 +477,7 @@ export const section: SuiteSection = {
         await queued(t, ann as Agent, two);
         await queued(t, bob as Agent, three);
         t.refused(await claim(t, eve as Agent, one, { queue: true }), "claim_deadlock");
-        // Nobody who holds waits for fay, but she stands behind ann, who would wait for her.
+        // No holder waits for fay, but she stands behind ann, who would wait for her.
         const fay = await agent(t, one.group);
         const four = await t.note({ deckId: one.deckId });
         await granted(t, fay, four);
@@ -547,7 +547,7 @@ export const section: SuiteSection = {
           ],
           "the claims",
         );
-        t.is(idsOf(await list(bob)), [others], "what somebody else is told");
+        t.is(idsOf(await list(bob)), [others], "what another participant reads");
         t.is(idsOf(await list(eve)), [], "what is told to who has none");
         const paged: unknown[] = [];
         for (let cursor: unknown = ""; cursor !== null && paged.length < 9; ) {
@@ -587,7 +587,7 @@ export const section: SuiteSection = {
     ...checkEach(
       WRITES,
       ([what]) =>
-        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of what somebody else has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
+        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of what another participant has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
       async (t, [, attempt]) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -709,7 +709,7 @@ export const section: SuiteSection = {
       refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [String(body.id)]);
     }),
     check(
-      "[A13] Nobody takes a claim from a person, and agents from nobody: 403 preempt_denied; without claim.preempt it is a matter of scope.",
+      "[A13] No participant takes a claim from a person, and agents take none at all: 403 preempt_denied; without claim.preempt it is a matter of scope.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const [eve, dan] = [await person(t, note.group), await person(t, note.group)];

@@ -217,7 +217,7 @@ export const section: SuiteSection = {
         });
       },
     ),
-    check("[S7] Another clientId, or none, is somebody else.", async (t) => {
+    check("[S7] Another clientId, or none, counts as another device.", async (t) => {
       const { path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "first" }, clientId: "conf_a" }), 200);
       t.refused(await t.patch(path, { data: { title: "second" }, readAt: at, clientId: "conf_b" }), "stale_context");

@@ -60,11 +60,12 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       REFUSED,
-      ([what]) => `[H9] What JSON can say and nobody can keep, ${what}, is 400 invalid_value, and its place is named.`,
+      ([what]) =>
+        `[H9] What JSON can express but no server can store, ${what}, is 400 invalid_value, and its place is named.`,
       async (t, [, field, spelled, param]) =>
         t.refused(await send(t, t.id(), field, spelled), "invalid_value", { param }),
     ),
-    check("[H9] 64 levels of JSON are kept; a million are refused and hurt nobody.", async (t) => {
+    check("[H9] 64 levels of JSON are kept; a million are refused and harm no other request.", async (t) => {
       const id = t.id();
       t.answered(await send(t, id, "extra", nested(62)), 200, { status: "confirmed" });
       const read = await t.get(`${notes}/${id}`);

@@ -289,21 +289,25 @@ export const section: SuiteSection = {
       const address = `${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(String(body.next_cursor))}`;
       t.refused(await t.get(address, { token }), "invalid_cursor");
     }),
-    check("[G1] stamp is never newer than the list: whoever reads the log from there misses nothing.", async (t) => {
-      const { idsQuery, ids } = await deckOf(t, ...many(5));
-      for (let i = 0; i < 8; i++) {
-        const [write, list] = await Promise.all([
-          t.patch(`${notes}/${ids[0]}`, { data: { order: i + 1 } }),
-          t.get(`${notes}?${idsQuery}`),
-        ]);
-        t.answered(write, 200);
-        const shown = rowsOf(t.answered(list, 200))[0]?.order;
-        const newer = (await t.entries(Number(list.body.stamp), [String(ids[0])])).map(({ data }) => data?.order);
-        t.that(shown === i + 1 || newer.includes(i + 1), "the write to be in the list, or in the log after its stamp", [
-          shown,
-          newer,
-        ]);
-      }
-    }),
+    check(
+      "[G1] stamp is never newer than the list: a client that reads the log from there misses nothing.",
+      async (t) => {
+        const { idsQuery, ids } = await deckOf(t, ...many(5));
+        for (let i = 0; i < 8; i++) {
+          const [write, list] = await Promise.all([
+            t.patch(`${notes}/${ids[0]}`, { data: { order: i + 1 } }),
+            t.get(`${notes}?${idsQuery}`),
+          ]);
+          t.answered(write, 200);
+          const shown = rowsOf(t.answered(list, 200))[0]?.order;
+          const newer = (await t.entries(Number(list.body.stamp), [String(ids[0])])).map(({ data }) => data?.order);
+          t.that(
+            shown === i + 1 || newer.includes(i + 1),
+            "the write to be in the list, or in the log after its stamp",
+            [shown, newer],
+          );
+        }
+      },
+    ),
   ],
 };

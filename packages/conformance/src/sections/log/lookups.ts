@@ -60,13 +60,13 @@ export const section: SuiteSection = {
       const again = t.answered(await t.get(`/v1/commits/${clientTxId}`), 200);
       t.is([again.text, again.headers["holdfast-held"]], [held.text, "true"], "the receipt, and holdfast-held");
     }),
-    check("[I10] A name that nobody used, and one whose commit was refused, is 404 commit_not_found.", async (t) => {
+    check("[I10] An unused name, and one whose commit was refused, is 404 commit_not_found.", async (t) => {
       t.refused(await t.get(`/v1/commits/${t.id()}`), "commit_not_found");
       const clientTxId = t.id();
       t.refused(await t.post(notes, { id: t.id(), data: { colour: 1 }, clientTxId }), "unknown_field");
       t.refused(await t.get(`/v1/commits/${clientTxId}`), "commit_not_found");
     }),
-    check("[I10] A scoped token finds its own commits and nobody else's.", async (t) => {
+    check("[I10] A scoped token finds its own commits only.", async (t) => {
       const { group, deckId } = t.deck();
       const scope = { operations: [`${NOTE}.*`], syncGroups: [group] };
       const participantId = t.id();

@@ -49,7 +49,7 @@ export const section: SuiteSection = {
       t.answered(await t.remove(`/v1/secret_keys/${keyId}`, { token }), 200, { deleted: true });
       t.refused(await t.get("/v1/log", { token: key }), "token_revoked");
     }),
-    check("[O6] Nobody else may: a secret key and a scoped token are 403 admin_required.", async (t) => {
+    check("[O6] Only the operator may: a secret key and a scoped token are 403 admin_required.", async (t) => {
       const { token } = await t.capability({ wideScope: true });
       for (const one of [t.environment.key, token]) {
         t.refused(await t.post("/v1/organizations", { name: "x" }, { token: one }), "admin_required");

@@ -104,7 +104,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[P1] Who is alone is told so: the first answer holds oneself, with every documented field, and nobody else.",
+      "[P1] A lone member learns it: the first answer holds only the member itself, with every documented field.",
       async (t) => {
         const { group: room } = t.deck();
         const ann = await person(t, { rooms: [room], clientId: "conf_tab" });
@@ -184,32 +184,35 @@ export const section: SuiteSection = {
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
     }),
-    check("[P3] A burst of updates closes nobody, is told in fewer frames, and ends with the last one.", async (t) => {
-      const { group: room } = t.deck();
-      const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
-      for (let n = 1; n <= 150; n++) {
-        ann.stream.send({ frame: "presence", room, state: { n } });
-        if (n % 15 === 0) await pause(30);
-      }
-      await becomes(t, () => statesOf(bob.stream, room, ann), [{ n: 150 }], "the last state");
-      const before = about(bob.stream, room).length;
-      t.that(before < 60, "far fewer frames than updates", before);
-      const order = about(bob.stream, room)
-        .flatMap((frame) => told(frame, "updated"))
-        .map(({ sessions }) => Number((sessions[0]?.state as { n?: number } | undefined)?.n));
-      t.is(
-        order,
-        [...order].sort((a, b) => a - b),
-        "the order of the states",
-      );
-      // What does not change is not sent again.
-      for (let n = 0; n < 20; n++) ann.stream.send({ frame: "presence", room, state: { n: 150 } });
-      ann.stream.send({ frame: "ping", n: 1 });
-      await ann.stream.next("pong", { n: 1 });
-      await pause(150);
-      t.is(about(bob.stream, room).length, before, "the frames after nothing changed");
-      t.that(ann.stream.isOpen, "the quick socket to be open");
-    }),
+    check(
+      "[P3] A burst of updates closes no socket, arrives in fewer frames, and ends with the last one.",
+      async (t) => {
+        const { group: room } = t.deck();
+        const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
+        for (let n = 1; n <= 150; n++) {
+          ann.stream.send({ frame: "presence", room, state: { n } });
+          if (n % 15 === 0) await pause(30);
+        }
+        await becomes(t, () => statesOf(bob.stream, room, ann), [{ n: 150 }], "the last state");
+        const before = about(bob.stream, room).length;
+        t.that(before < 60, "far fewer frames than updates", before);
+        const order = about(bob.stream, room)
+          .flatMap((frame) => told(frame, "updated"))
+          .map(({ sessions }) => Number((sessions[0]?.state as { n?: number } | undefined)?.n));
+        t.is(
+          order,
+          [...order].sort((a, b) => a - b),
+          "the order of the states",
+        );
+        // What does not change is not sent again.
+        for (let n = 0; n < 20; n++) ann.stream.send({ frame: "presence", room, state: { n: 150 } });
+        ann.stream.send({ frame: "ping", n: 1 });
+        await ann.stream.next("pong", { n: 1 });
+        await pause(150);
+        t.is(about(bob.stream, room).length, before, "the frames after nothing changed");
+        t.that(ann.stream.isOpen, "the quick socket to be open");
+      },
+    ),
     ...checkEach(
       ["", "confdeck", "confdeck:", "confdeck:a b", ":a", `confdeck:${"x".repeat(201)}`],
       (room) => `[P4] A room has to be a sync group: "${room.slice(0, 20)}" is invalid_sync_group and close 4400.`,
@@ -255,7 +258,7 @@ export const section: SuiteSection = {
         t.that(idsIn(stream, room).includes(participantId), `it to be in ${room}`, idsIn(stream, room));
       }
     }),
-    check("[P4] Who says hello as somebody else has left, and may enter as that one.", async (t) => {
+    check("[P4] A socket that says hello as another participant has left, and may enter as that one.", async (t) => {
       const { group: room } = t.deck();
       const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
@@ -266,7 +269,7 @@ export const section: SuiteSection = {
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
     }),
-    check("[P5] A resync takes nobody out of a room; a token that is revoked meanwhile does.", async (t) => {
+    check("[P5] A resync takes no member out of a room; a token that is revoked meanwhile does.", async (t) => {
       const { group: room } = t.deck();
       const bob = await enter(t, room, {});
       const participantId = t.id();
@@ -361,7 +364,7 @@ export const section: SuiteSection = {
       await isClosed(t, ann, 4400, { type: "validation_error", param: "room" });
     }),
     check(
-      "[P5] A socket that breaks is shown for about 5 s more; when its device comes back before that, nobody hears that it left or joined.",
+      "[P5] A socket that breaks is shown for about 5 s more; if its device comes back before that, no member hears that it left or joined.",
       async (t) => {
         const { group: room } = t.deck();
         const bob = await enter(t, room, {});

@@ -100,7 +100,7 @@ export const section: SuiteSection = {
       t.is([...idsOf(first), ...idsOf(rest)].sort(), mine.map(({ id }) => id).sort(), "the keys");
       t.refused(await t.get(`${path}?user=other&${cursor}`), "invalid_cursor");
     }),
-    check("[K8] Deleting one key ends it; ?user= ends all keys of that person and nobody else's.", async (t) => {
+    check("[K8] Deleting one key ends it; ?user= ends all keys of that person only.", async (t) => {
       const [ann, bob] = [t.id(), t.id()];
       const [one, two, other] = [
         await t.ephemeral({ user: { id: ann } }),

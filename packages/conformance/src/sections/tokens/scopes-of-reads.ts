@@ -219,7 +219,7 @@ export const section: SuiteSection = {
         t.that(!JSON.stringify(entries).includes(secret), "nothing of its past");
       },
     ),
-    check("[T7] A deletion is told to whom the record was visible, and to nobody else.", async (t) => {
+    check("[T7] A deletion is sent only to readers who could see the record.", async (t) => {
       const { inside, outside, token } = await reader(t);
       const stream = await t.hear({ token });
       t.answered(await t.remove(outside.path), 200);

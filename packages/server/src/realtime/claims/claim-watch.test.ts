@@ -42,7 +42,7 @@ function open(
     ...{ hub: news, follow, share, reader: () => reader },
     notify: (text) => void sent.push(JSON.parse(text).id),
   });
-  /** A claim of a record that is there now has changed: sent to whoever is among its listeners. */
+  /** A claim of a record that is there now has changed: sent to its listeners. */
   const change = (model: string, id: string) => {
     const queue = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
     if (keys.has(recordKey(model, id))) onQueue(recordKey(model, id), { queue, text: queueFrame(model, id, queue) });
