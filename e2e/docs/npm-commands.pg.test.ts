@@ -15,7 +15,7 @@ const started: Readonly<Record<string, RegExp>> = {
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   converge: /converge: \d+ runs/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
-  planted: /planted: 1\/\d+|found:/,
+  planted: /planted: \d+ bugs, each in a copy/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
   conformance: /Name the server to ask/,

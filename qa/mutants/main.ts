@@ -17,7 +17,9 @@ async function run(args: Args): Promise<number> {
   if (args.list) return list(chosen);
   const postgres = await startEmbeddedPostgres({ throwaway: true });
   const environment = openTestEnvironment(postgres.url, { seed: args.seed, processes: availableParallelism() });
-  const sums = { done: 0, wrong: 0, all: chosen.reduce((sum, { planted }) => sum + planted.length, 0) };
+  const all = chosen.reduce((sum, { planted }) => sum + planted.length, 0);
+  say(`${all} bugs, each in a copy of the sources of its own …`);
+  const sums = { done: 0, wrong: 0, all };
   try {
     for (const suite of chosen) await search(suite, environment, args.jobs ?? suite.atOnce, sums);
   } finally {

@@ -169,7 +169,7 @@ test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012,
 });
 
 test.concurrent("[O2] [O7] by itself it makes its own Postgres and keys, which only its owner may read", async () => {
-  const dataDir = join(folder, "data");
+  const dataDir = await mkdtemp(join(folder, "data-"));
   const env = { HOLDFAST_DATA_DIR: dataDir, HOLDFAST_SCHEMA: schema, HOLDFAST_LOG_LEVEL: "trace" };
   const first = start(env);
   await first.url;
