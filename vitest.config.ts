@@ -36,8 +36,8 @@ export default defineConfig({
     restoreMocks: true,
     // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.
     maxWorkers: availableParallelism() + 1,
-    // A limit only ends what hangs: on a busy machine a test that works for a second takes ten.
-    testTimeout: 30_000,
+    // A limit only ends what hangs: on a busy machine a test that works for a second takes twenty.
+    testTimeout: 60_000,
     // `npm test -- --coverage`. Processes that a test starts are not counted.
     coverage: {
       provider: "v8",
@@ -94,7 +94,7 @@ export default defineConfig({
           include: [postgresTests],
           isolate: false,
           // One Postgres for the whole run; each file takes a database of its own from it.
-          globalSetup: ["packages/server/src/testing/global-setup.ts"],
+          globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
           pool: "forks",
           hookTimeout: 60_000,
         },

@@ -8,12 +8,13 @@ import { createClient } from "@holdfast/sdk/node";
 import { createWebhookHandler, type WebhookHandler } from "@holdfast/sdk/webhooks";
 import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
 import { afterAll, expect, test, vi } from "vitest";
 import { schema } from "./people.ts";
 
 const ADMIN = "admin_token_of_the_other_log";
-const CLI = fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url));
+const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
 
 const { url: databaseUrl } = await freshDatabase();
 const server = await startServer({
@@ -98,14 +99,10 @@ async function restoreTo(position: number): Promise<void> {
   ])
     await client.query(text);
   await client.end();
-  await promisify(execFile)(
-    process.execPath,
-    ["--conditions=holdfast-source", "--import", "tsx", CLI, "log", "renew"],
-    {
-      env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
-      cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
-    },
-  );
+  await promisify(execFile)(process.execPath, [...cli.flags, cli.file, "log", "renew"], {
+    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
+    cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
+  });
 }
 
 const head = async () => Number((await ask("GET", "/v1/log?limit=1")).stamp);

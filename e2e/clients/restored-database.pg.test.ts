@@ -4,13 +4,14 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { newMasterKey, type RunningServer, startEmbeddedPostgres, startServer } from "@holdfast/server";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
 import { afterEach, expect, test, vi } from "vitest";
 import { copyFiles, copyRunning, cuttableWay, hasStarted, newDirectory, promote } from "./copied-postgres.ts";
 import { schema } from "./people.ts";
 
 const ADMIN = "admin_token_of_the_restored_database";
-const CLI = fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url));
+const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
@@ -225,14 +226,10 @@ test("[O20] a cold copy is not noticed; `holdfast log renew` gives its logs new 
   expect(await logIdsOf(copy.url)).toBe(before);
   await house.write("new", "new");
   await house.write("newer", "newer");
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    ["--conditions=holdfast-source", "--import", "tsx", CLI, "log", "renew"],
-    {
-      env: { PATH: process.env.PATH, DATABASE_URL: copy.url },
-      cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
-    },
-  );
+  const { stdout } = await promisify(execFile)(process.execPath, [...cli.flags, cli.file, "log", "renew"], {
+    env: { PATH: process.env.PATH, DATABASE_URL: copy.url },
+    cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
+  });
   expect(stdout).toContain("gave 2 logs new ids");
   await agrees(house);
   expect(house.shown()).toEqual({ kept: "as it was", own: "mine", new: "new", newer: "newer" });

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../../scripts/root.mjs";
@@ -43,8 +44,8 @@ test("the proxy's configuration asks the services of this file, and reads variab
 });
 
 test("the server knows every setting that it is given", { timeout: 60_000 }, async () => {
-  const program = ["--conditions=holdfast-source", "--import", "tsx", "packages/server/src/holdfast.ts", "--help"];
-  const { stdout } = await ending(runIn(root, process.execPath, program));
+  const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
+  const { stdout } = await ending(runIn(root, process.execPath, [...flags, file, "--help"]));
   const given = Object.keys(first?.environment ?? {});
   expect(given).toContain("DATABASE_URL");
   expect(given.filter((name) => !stdout.includes(`  ${name}`))).toEqual([]);

@@ -1,4 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/stranger.ts";
@@ -25,12 +27,10 @@ test("[DP5] there are commands in the pages", () => {
 
 test.concurrent.each([...optionsByCommand])(
   "[DP5] holdfast %s is a command, with the options shown",
-  {
-    timeout: 30_000,
-  },
   async (command, options) => {
-    const program = ["--conditions=holdfast-source", "--import", "tsx", "packages/server/src/holdfast.ts"];
-    const { code, stdout } = await ending(runIn(root, process.execPath, [...program, ...command.split(" "), "--help"]));
+    const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
+    const words = [...flags, file, ...command.split(" "), "--help"];
+    const { code, stdout } = await ending(runIn(root, process.execPath, words));
     expect(code).toBe(0);
     expect(stdout).toMatch(new RegExp(`^Usage: holdfast ${command}\\b`));
     for (const option of options) expect(stdout).toContain(`  ${option}`);

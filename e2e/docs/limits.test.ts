@@ -1,5 +1,7 @@
 import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { limits } from "@holdfast/sdk/protocol";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/stranger.ts";
@@ -17,9 +19,9 @@ test("[DP2] the fixed limits are those of the source", () => {
   expect(fixed).toEqual(fixed.map(({ name }) => ({ name, is: limits[name as keyof typeof limits] })));
 });
 
-test("[DP2] the limits that can be set are those that the server's help lists", { timeout: 30_000 }, async () => {
-  const main = ["--conditions=holdfast-source", "--import", "tsx", "packages/server/src/holdfast.ts", "--help"];
-  const { stdout } = await ending(runIn(root, process.execPath, main));
+test("[DP2] the limits that can be set are those that the server's help lists", async () => {
+  const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
+  const { stdout } = await ending(runIn(root, process.execPath, [...flags, file, "--help"]));
   const listed = [...stdout.matchAll(/^ +(HOLDFAST_\w+) +(\d+)$/gm)].map(([, name, is]) => ({ name, is: Number(is) }));
   expect(listed.length).toBeGreaterThan(10);
   const byName = (one: { name?: string | undefined }, other: { name?: string | undefined }) =>

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import type { Plan } from "./plan.ts";
 
 const PROGRAM = fileURLToPath(new URL("./claimant-process.ts", import.meta.url));
@@ -83,8 +84,9 @@ function start(plan: Omit<Plan, "name">, which: number, generation: number): Chi
   const name = `${which}x${generation}`;
   const file = join(plan.folder, `${name}.plan.json`);
   writeFileSync(file, JSON.stringify({ ...plan, name, seed: plan.seed + generation * 7919 }), { mode: 0o600 });
-  return fork(PROGRAM, [file], {
-    execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
+  const program = sourceProgram(PROGRAM);
+  return fork(program.file, [file], {
+    execArgv: [...program.flags],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     // Nobody's business but what Node needs.
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },

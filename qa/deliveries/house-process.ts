@@ -1,6 +1,7 @@
 // Servers that nobody kills, as many as are asked for, in one process: what they have in common is loaded once.
 import { pathToFileURL } from "node:url";
 import type { RunningServer, ServerOptions } from "@holdfast/server";
+import * as own from "@holdfast/server";
 import type { SenderPlan } from "./server-process.ts";
 
 export type Wish =
@@ -12,7 +13,7 @@ export type Reply = { readonly number: number; readonly url?: string; readonly e
 const running = new Map<number, RunningServer>();
 
 async function start(number: number, { sources, ...options }: SenderPlan): Promise<string> {
-  const { startServer } = (await import(pathToFileURL(sources).href)) as {
+  const { startServer } = (sources === undefined ? own : await import(pathToFileURL(sources).href)) as {
     startServer(options: ServerOptions): Promise<RunningServer>;
   };
   const server = await startServer({ ...options, port: 0 });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { fromSources, sourceProgram } from "@holdfast/server/testing/source-program";
 import { KillableServer } from "../support/killable-server.ts";
 import { killPostgres } from "../support/postgres-process.ts";
 import type { Trouble } from "./evidence.ts";
@@ -36,7 +37,8 @@ export async function startSenders(
   changed: (pids: readonly number[]) => Promise<void>,
 ): Promise<Senders> {
   const env = { WEBHOOK_PLAN: JSON.stringify(plan) };
-  const servers = Array.from({ length: count }, () => new KillableServer(folder, { main: PROGRAM, env }));
+  const main = plan.sources === undefined ? sourceProgram(PROGRAM) : fromSources(PROGRAM);
+  const servers = Array.from({ length: count }, () => new KillableServer(folder, { main, env }));
   /** Of each, what is being done to it: one thing after the other. */
   const doing: Promise<void>[] = servers.map(() => Promise.resolve());
   const troubles: Trouble[] = [];

@@ -1,16 +1,17 @@
 // The server, from our sources or a copy of them, with the short times of a run: some of them no environment variable sets.
 import { pathToFileURL } from "node:url";
 import type { RunningServer, ServerOptions, WebhookOptions } from "@holdfast/server";
+import * as own from "@holdfast/server";
 
 /** What is handed over in WEBHOOK_PLAN. */
 export interface SenderPlan extends Pick<ServerOptions, "databaseUrl" | "adminToken" | "masterKeys"> {
-  /** The server's `server.ts`. */
-  readonly sources: string;
+  /** The `server.ts` of other sources than ours. */
+  readonly sources?: string | undefined;
   readonly webhooks: Partial<WebhookOptions>;
 }
 
 const { sources, ...options } = JSON.parse(process.env.WEBHOOK_PLAN ?? "{}") as SenderPlan;
-const { startServer } = (await import(pathToFileURL(sources).href)) as {
+const { startServer } = (sources === undefined ? own : await import(pathToFileURL(sources).href)) as {
   startServer(options: ServerOptions): Promise<RunningServer>;
 };
 const server = await startServer({ ...options, port: Number(process.env.PORT ?? 0) });

@@ -3,7 +3,6 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
 import { type Ask, createAsk, good } from "./ask.ts";
@@ -17,7 +16,6 @@ import { type Senders, startSenders } from "./senders.ts";
 import type { SenderPlan } from "./server-process.ts";
 import type { WorkerHost } from "./worker-host.ts";
 
-const SOURCES = fileURLToPath(new URL("../../packages/server/src/server.ts", import.meta.url));
 const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
 
 /** Short ones: what takes a day takes seconds. */
@@ -82,7 +80,7 @@ const PATIENCE_MS = 60_000;
 let opened = 0;
 
 export async function openPlace(options: Options): Promise<TestEnvironment> {
-  const { workerHost, servers = 1, databaseUrl, sources = SOURCES, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
+  const { workerHost, servers = 1, databaseUrl, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
   const times = { ...SHORT, ...options.times };
   const plan: SenderPlan = {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fromSources } from "@holdfast/server/testing/source-program";
 import type { Reply, Wish } from "./house-process.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 import type { Senders } from "./senders.ts";
@@ -23,7 +24,7 @@ export async function openWorkerHost(): Promise<WorkerHost> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
   const receiver = await startReceiver({ folder, seed: 1 });
   const child = fork(PROGRAM, {
-    execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
+    execArgv: [...fromSources(PROGRAM).flags],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
   });

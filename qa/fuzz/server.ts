@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { tokensIn } from "./judge.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -27,27 +28,24 @@ const ENDED_WELL = "code 0";
 export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
   const secretKey = newSecretToken(true);
   const adminToken = `admin_${newSecretToken(true).slice(8)}`;
-  const child = spawn(
-    process.execPath,
-    ["--conditions=holdfast-source", "--import", "tsx", join(ROOT, "packages/server/src/main.ts")],
-    {
-      cwd: ROOT,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        PATH: process.env.PATH ?? "",
-        HOME: process.env.HOME ?? "",
-        PORT: "0",
-        DATABASE_URL: databaseUrl,
-        HOLDFAST_SECRET_KEY: secretKey,
-        HOLDFAST_ADMIN_TOKEN: adminToken,
-        HOLDFAST_MASTER_KEY: newMasterKey(),
-        // Rates would refuse most of what is asked before anybody looks at it.
-        HOLDFAST_RATE_RK: "0",
-        HOLDFAST_RATE_EK: "0",
-        HOLDFAST_RATE_FAILED_AUTH: "0",
-      },
+  const { flags, file } = sourceProgram(join(ROOT, "packages/server/src/main.ts"));
+  const child = spawn(process.execPath, [...flags, file], {
+    cwd: ROOT,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      PORT: "0",
+      DATABASE_URL: databaseUrl,
+      HOLDFAST_SECRET_KEY: secretKey,
+      HOLDFAST_ADMIN_TOKEN: adminToken,
+      HOLDFAST_MASTER_KEY: newMasterKey(),
+      // Rates would refuse most of what is asked before anybody looks at it.
+      HOLDFAST_RATE_RK: "0",
+      HOLDFAST_RATE_EK: "0",
+      HOLDFAST_RATE_FAILED_AUTH: "0",
     },
-  );
+  });
   const log = readAlong(child, adminToken);
   const ended = once(child, "close").then(([code, signal]) => (code === null ? String(signal) : `code ${code}`));
   let exit: string | undefined;

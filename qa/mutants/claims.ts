@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
+import { fromSources } from "@holdfast/server/testing/source-program";
 import type { Verdict } from "../claims/check.ts";
 import { runClaims } from "../claims/run.ts";
 import { type Mutant, mutants, promotionMutants } from "../claims/testing/mutants.ts";
@@ -41,7 +42,8 @@ async function violationOf(
   databaseUrl: string,
   seed: number,
 ): Promise<string | undefined> {
-  const { main, forget } = patchSources(edits);
+  const { main: file, forget } = patchSources(edits);
+  const main = fromSources(file);
   const foundIn = ({ violations }: Verdict) => violations.find(({ kind }) => finds.includes(kind))?.kind;
   try {
     const { verdict } = await runClaims({

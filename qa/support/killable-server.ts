@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type SourceProgram, sourceProgram } from "@holdfast/server/testing/source-program";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MAIN = join(ROOT, "packages/server/src/main.ts");
@@ -13,8 +14,8 @@ export interface ServerPlan {
   readonly env?: Readonly<Record<string, string>>;
   /** Further words to Node, before the program's. */
   readonly node?: readonly string[];
-  /** The program, when it is that of other sources than ours. */
-  readonly main?: string;
+  /** Instead of the server's own program. */
+  readonly main?: SourceProgram;
 }
 
 /** The server's own program with its embedded Postgres, always on one address, to be killed and started again. */
@@ -42,22 +43,19 @@ export class KillableServer {
 
   async start(): Promise<void> {
     this.#port ||= await freePort();
-    const child = spawn(
-      process.execPath,
-      ["--conditions=holdfast-source", "--import", "tsx", ...(this.#plan.node ?? []), this.#plan.main ?? MAIN],
-      {
-        cwd: ROOT,
-        stdio: ["ignore", "pipe", "ignore"],
-        env: {
-          PATH: process.env.PATH ?? "",
-          HOME: process.env.HOME ?? "",
-          PORT: String(this.#port),
-          HOLDFAST_DATA_DIR: this.dataDir,
-          HOLDFAST_SCHEMA: join(ROOT, "packages/server/reference-schema.json"),
-          ...this.#plan.env,
-        },
+    const { flags, file } = this.#plan.main ?? sourceProgram(MAIN);
+    const child = spawn(process.execPath, [...flags, ...(this.#plan.node ?? []), file], {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "ignore"],
+      env: {
+        PATH: process.env.PATH ?? "",
+        HOME: process.env.HOME ?? "",
+        PORT: String(this.#port),
+        HOLDFAST_DATA_DIR: this.dataDir,
+        HOLDFAST_SCHEMA: join(ROOT, "packages/server/reference-schema.json"),
+        ...this.#plan.env,
       },
-    );
+    });
     this.#child = child;
     let text = "";
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, type Answer, type Call, caller, startApp } from "../testing/app.ts";
+import { sourceProgram } from "../testing/source-program.ts";
 
 const app = await startApp();
 const MiB = 1_048_576;
@@ -18,11 +19,11 @@ afterAll(async () => {
 
 /** A server whose heap is as small as that of a small machine. */
 async function smallServer(): Promise<{ call: Call; child: ChildProcess; log(): string }> {
+  const { flags, file } = sourceProgram(fileURLToPath(new URL("../testing/server-process.ts", import.meta.url)));
   const child = spawn(
     process.execPath,
     [
-      ...["--max-old-space-size=128", "--conditions=holdfast-source", "--import", "tsx"],
-      fileURLToPath(new URL("../testing/server-process.ts", import.meta.url)),
+      ...["--max-old-space-size=128", ...flags, file],
       JSON.stringify({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 }),
     ],
     { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] },

@@ -10,6 +10,7 @@ import { pushSchema } from "../flows/schema/push-schema.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
+import { sourceProgram } from "../testing/source-program.ts";
 
 const masterKeys = [newMasterKey()];
 const app = await startApp({ masterKeys });
@@ -257,13 +258,11 @@ test("[ER1] [M12] what is erased while a push prepares records is in no form tha
 });
 
 async function killable(): Promise<{ child: ChildProcess; url: string }> {
-  const file = fileURLToPath(new URL("../testing/server-process.ts", import.meta.url));
+  const { flags, file } = sourceProgram(fileURLToPath(new URL("../testing/server-process.ts", import.meta.url)));
   const options = { databaseUrl, adminToken: ADMIN, masterKeys, port: 0 };
-  const child = spawn(
-    process.execPath,
-    ["--conditions=holdfast-source", "--import", "tsx", file, JSON.stringify(options)],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
+  const child = spawn(process.execPath, [...flags, file, JSON.stringify(options)], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
   killed.push(child);
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
     const found = /\{"object":"listening","url":"([^"]+)"\}/.exec(chunk.toString());

@@ -8,6 +8,7 @@ import { renewLogs } from "../flows/log/log-epoch.ts";
 import { dumpOrganization, restoreOrganization } from "../flows/organizations/dump.ts";
 import { createWebhookSender } from "../outbound/send-webhook.ts";
 import { ADMIN, type App } from "./app.ts";
+import { sourceProgram } from "./source-program.ts";
 
 const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
 const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
@@ -84,7 +85,8 @@ export function commandLine({ url, keys, databaseUrl }: App, folder: string): Co
 
   return {
     start(words, env = {}) {
-      const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", CLI, ...words], {
+      const { flags, file } = sourceProgram(CLI);
+      const child = spawn(process.execPath, [...flags, file, ...words], {
         cwd: PACKAGE,
         stdio: ["ignore", "pipe", "pipe"],
         env: { PATH: process.env.PATH ?? "", HOME: folder, ...usual, ...env },

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { sourceProgram } from "./source-program.ts";
 
 const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
 const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
@@ -18,7 +19,8 @@ export interface Program {
 
 /** Starts the server's program with only the environment variables that Node needs. */
 export function startProgram(env: Readonly<Record<string, string>>, words: readonly string[] = []): Program {
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", MAIN, ...words], {
+  const { flags, file } = sourceProgram(MAIN);
+  const child = spawn(process.execPath, [...flags, file, ...words], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },

@@ -7,6 +7,7 @@ import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { presenceFrames, roomOf } from "../../testing/room.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
+import { sourceProgram } from "../../testing/source-program.ts";
 import { follow, type TestStream } from "../../testing/stream.ts";
 
 const GRACE_MS = 1_500;
@@ -160,13 +161,12 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
   const room = newRoom();
   const near = await enter(room, { id: "near" });
+  const { flags, file } = sourceProgram(fileURLToPath(new URL("../../testing/server-process.ts", import.meta.url)));
   const child = spawn(
     process.execPath,
     [
-      "--conditions=holdfast-source",
-      "--import",
-      "tsx",
-      fileURLToPath(new URL("../../testing/server-process.ts", import.meta.url)),
+      ...flags,
+      file,
       JSON.stringify({
         databaseUrl: app.databaseUrl,
         adminToken: ADMIN,
