@@ -90,7 +90,7 @@ test("[C17] eight bulks that change 36 records of 1 MiB each by a few bytes, on 
   expect(wrong?.count).toBe("0");
   const [log8] = await app.sql<{ count: string }>("select count(*) from holdfast.log where id like 'wide%'");
   expect(log8?.count).toBe(String(8 * COUNT));
-}, 120_000);
+}, 240_000);
 
 test("[C17] a commit that names more than 32 MiB of records is refused, and nothing of it is written", async () => {
   await fill("heavy", 34);
