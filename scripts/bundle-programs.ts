@@ -11,6 +11,7 @@ const programs = [
   "packages/server/src/cli.ts",
   "packages/server/src/holdfast.ts",
   "packages/server/src/testing/server-process.ts",
+  "packages/agent/src/holdfast-mcp.ts",
   "qa/claims/claimant-process.ts",
   "qa/deliveries/server-process.ts",
 ];

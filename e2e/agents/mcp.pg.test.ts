@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, expect, test, vi } from "vitest";
@@ -12,7 +13,9 @@ const people = await startPeople();
 const reference = JSON.parse(
   readFileSync(new URL("../../packages/server/reference-schema.json", import.meta.url), "utf8"),
 ) as { models: Record<string, unknown> };
+/** As a host starts it. */
 const program = `${root}node_modules/.bin/holdfast-mcp`;
+const { flags, file } = sourceProgram(join(root, "packages/agent/src/holdfast-mcp.ts"));
 const open: Mcp[] = [];
 await people.ask("POST", "/v1/schema", { models: reference.models });
 const token = await tokenOf("robot");
@@ -31,15 +34,15 @@ interface Mcp {
   stderr(): string;
 }
 
-/** The program as hosts start it, and the official client on the other end of its stdin and stdout. */
+/** The program, and the official client on the other end of its stdin and stdout. */
 async function startMcp(
   env: Record<string, string> = {},
   words: string[] = [],
   options: ClientOptions = {},
 ): Promise<Mcp> {
   const transport = new StdioClientTransport({
-    command: program,
-    args: words,
+    command: process.execPath,
+    args: [...flags, file, ...words],
     env: { PATH: process.env.PATH ?? "", HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token, ...env },
     stderr: "pipe",
   });
@@ -180,7 +183,8 @@ test("[AG8] stdout carries the protocol and nothing else, whatever happens besid
 });
 
 test("[AG9] what it cannot start with is told in a sentence, with nothing on stdout", { timeout: 60_000 }, async () => {
-  const start = (env: Record<string, string>, ...words: string[]) => ending(runIn(root, program, words, env));
+  const start = (env: Record<string, string>, ...words: string[]) =>
+    ending(runIn(root, process.execPath, [...flags, file, ...words], env));
   const given = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token };
   const cases = [
     [start({ ...given, HOLDFAST_TOKEN: "nonsense" }), /apikey_invalid/],

@@ -13,7 +13,7 @@ const started: Readonly<Record<string, RegExp>> = {
   claims: /claims: seed \d+/,
   deliveries: /deliveries: seed \d+/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
-  converge: /converge: \d+ runs/,
+  converge: /converge: \d+ runs of \d+ steps/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
   planted: /planted: \d+ bugs, each in a copy/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,

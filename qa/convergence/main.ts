@@ -44,6 +44,7 @@ async function converge(wanted: Exclude<typeof args, string>): Promise<number> {
       ? [wanted.seed]
       : Array.from({ length: wanted.seeds }, () => Math.floor(Math.random() * MOST));
   const sums = { runs: 0, written: 0, conflicts: 0, kills: 0 };
+  process.stderr.write(`converge: ${seeds.length} runs of ${wanted.steps} steps …\n`);
   const failed: number[] = [];
   try {
     for (const seed of seeds) {
