@@ -171,7 +171,7 @@ class Device {
 
   decide(): void {
     const [conflict] = this.client.conflicts();
-    const [parked] = this.client.attention();
+    const [rejected] = this.client.attention();
     if (conflict) {
       this.answered += 1;
       this.decided.add(conflict.clientTxId);
@@ -184,9 +184,9 @@ class Device {
         conflict.merge(
           Object.fromEntries(conflict.fields.map((f) => [f, f === "title" || f === "notes" ? "merged" : 7])),
         );
-    } else if (parked) {
-      this.decided.add(parked.clientTxId);
-      parked.discard();
+    } else if (rejected) {
+      this.decided.add(rejected.clientTxId);
+      rejected.discard();
     }
   }
 

@@ -125,7 +125,7 @@ function waitsFor({ name, client }: Tab): string | undefined {
   const { pending, conflicts, attention } = client.status();
   if (pending + conflicts + attention === 0) return undefined;
   const first = client.pending()[0] ?? client.conflicts()[0] ?? client.attention()[0];
-  return `${name} has ${pending} pending, ${conflicts} conflicts, ${attention} parked: ${first?.clientTxId}`;
+  return `${name} has ${pending} pending, ${conflicts} conflicts, ${attention} rejected: ${first?.clientTxId}`;
 }
 
 function shownBy({ client }: Tab): Shown {

@@ -24,7 +24,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [265, "the tab that leads told of its own write after it was settled"],
   [200_333, "a write that only its maker knew was told to the others as it stood there"],
   [200_134, "a decision that came too late took the promise of another write with it"],
-  [400_176, "what one tab cannot read was parked there, while it waited to be sent in the one that leads"],
+  [400_176, "what one tab cannot read was rejected there, while it waited to be sent in the one that leads"],
   [200_137, "a tab that was about to lead took the queue from the disk, and not the rows"],
   [200_899, "what was settled came back from the disk, where it still lay"],
   [400_640, "a tab whose store had been cleared told of places that no store had"],

@@ -27,8 +27,8 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${core}/queue/blocked.ts`,
-        find: ' || stage.phase === "parked" || stage.phase === "saving";',
-        replace: ' || stage.phase === "parked";',
+        find: ' || stage.phase === "rejected" || stage.phase === "saving";',
+        replace: ' || stage.phase === "rejected";',
       },
     ],
   },
@@ -67,7 +67,7 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${sdk}/storage/memory.ts`,
-        find: "    return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;",
+        find: "    return there?.clientTxId === clientTxId && storedPhase(there) === phase;",
         replace: "    return there !== undefined || clientTxId !== phase;",
       },
     ],
@@ -168,13 +168,13 @@ export const mutants: readonly Mutant[] = [
         file: `${sdk}/engine/queue-keeper.ts`,
         find: "        const mutations = snapshot.mutations.map((m) => adapted(m, state));",
         replace:
-          '        const mutations = snapshot.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "parked");',
+          '        const mutations = snapshot.mutations.map((m) => adapted(m, state)).filter((m) => m.stage.phase !== "rejected");',
       },
       {
         file: `${sdk}/engine/queue-keeper.ts`,
         find: "        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m));",
         replace:
-          '        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "parked");',
+          '        const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m)).filter((m) => m.stage.phase !== "rejected");',
       },
     ],
   },
@@ -251,7 +251,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/blocked.ts`,
-        find: 'const stands = stage.phase === "held" || stage.phase === "parked" || ',
+        find: 'const stands = stage.phase === "conflicted" || stage.phase === "rejected" || ',
         replace: "const stands = ",
       },
     ],

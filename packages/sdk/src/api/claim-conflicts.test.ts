@@ -143,7 +143,7 @@ test("[U10] a write without a claim on a record that somebody holds is such a co
   expect(server.rows.get("slide/s1")?.data).toMatchObject({ title: "Mine" });
 });
 
-test("[U10] a delete that a claim stood against is decided whole; a create is parked", async () => {
+test("[U10] a delete that a claim stood against is decided whole; a create is rejected", async () => {
   const setup = await away({ ben: true });
   (await back(setup)).takeTheirs();
   setup.slides.delete("s1");

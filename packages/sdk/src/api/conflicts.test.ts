@@ -261,7 +261,7 @@ test("[D9] a conflict survives a reload and can be answered then", async () => {
   expect(client.models.slide.get("s1")).toMatchObject({ title: "Ann's" });
 });
 
-test("[R10] after a backup was restored, differences become conflicts and nothing is parked for it", async () => {
+test("[R10] after a backup was restored, differences become conflicts and nothing is rejected for it", async () => {
   const both = people();
   const { ann, ben, server, settle } = both;
   await ann.client.ready();

@@ -175,7 +175,7 @@ test("[Q8] a fresh token that works is used at once, without anybody seeing it",
   expect(names).not.toContain("needs-auth");
 });
 
-test("[Q9] a refused write is parked with its error, and other records go on", async () => {
+test("[Q9] a refused write waits with its error, and other records go on", async () => {
   const { client, slides, connection, settle, disk } = await start();
   connection.answers.push(
     refused(403, "capability_scope_denied", "permission_error", {
@@ -197,11 +197,11 @@ test("[Q9] a refused write is parked with its error, and other records go on", a
   expect(item?.error).toBeInstanceOf(SyncError);
   expect(item?.error.requiredCapability).toMatchObject({ scope: "slide.create" });
   await expect(write.receipt).rejects.toMatchObject({ code: "capability_scope_denied" });
-  expect(disk.queue().map((m) => m.stage.phase)).toEqual(["parked"]);
+  expect(disk.queue().map((m) => m.stage.phase)).toEqual(["rejected"]);
   expect(client.attention()).toBe(client.attention());
 });
 
-test("[Q10] behind a parked write the writes of its record wait, and go on in order once it is decided", async () => {
+test("[Q10] behind a rejected write the writes of its record wait, and go on in order once it is decided", async () => {
   const { client, slides, connection, settle, server } = await start();
   connection.answers.push(refused(409, "claim_conflict", "claim_error"));
   slides.create({ title: "1" }, { id: "s1", clientTxId: "t1" });
@@ -217,7 +217,7 @@ test("[Q10] behind a parked write the writes of its record wait, and go on in or
   expect(client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
-test("[Q17] retry sends a parked write under a new name in its old place; discard forgets it and shows the log's rows", async () => {
+test("[Q17] retry sends a rejected write under a new name in its old place; discard forgets it and shows the log's rows", async () => {
   const { client, slides, connection, settle, server, disk } = await start();
   slides.create({ title: "Old" }, { id: "s1" });
   await settle();
@@ -405,10 +405,10 @@ test("[R7] a write says how far the rows had read, and which device it comes fro
   ]);
 });
 
-test("[D9] the queue survives a reload: the same bytes, in the same order, and refused ones still parked", async () => {
+test("[D9] the queue survives a reload: the same bytes, in the same order, and the rejected ones still wait", async () => {
   const { client, slides, connection, settle, disk } = await start();
   connection.answers.push(refused(409, "claim_conflict", "claim_error"));
-  slides.create({ title: "Parked" }, { id: "s1" });
+  slides.create({ title: "Rejected" }, { id: "s1" });
   await settle();
   connection.answers.push("held back");
   slides.create({ title: "Sent, no answer" }, { id: "s2" });

@@ -11,11 +11,11 @@ export function newsOf(m: Mutation): News | undefined {
       const failure = missed(m, stage.receipt);
       return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
     }
-    case "held": {
+    case "conflicted": {
       const failure = knownFailure(stage.claim?.code ?? "stale_context", "Someone else has written there meanwhile.");
       return { kind: "failed", failure };
     }
-    case "parked":
+    case "rejected":
       return { kind: "failed", failure: stage.failure };
     default:
       return undefined;

@@ -98,7 +98,7 @@ function nameOf(state: ClientState): StatusName {
 function oldestPendingAt({ queue }: ClientState): number | undefined {
   if (queue.order.length === queue.waiting.length) return undefined;
   for (const { stage, createdAt } of inOrder(queue))
-    if (stage.phase !== "held" && stage.phase !== "parked") return createdAt;
+    if (stage.phase !== "conflicted" && stage.phase !== "rejected") return createdAt;
   return undefined;
 }
 
@@ -106,8 +106,8 @@ function waitingCounts(state: ClientState): { conflicts: number; attention: numb
   let conflicts = 0;
   let attention = 0;
   for (const { stage } of waitingWrites(state.queue)) {
-    if (stage.phase === "held") conflicts += stage.notifications.length;
-    if (stage.phase === "parked") attention += 1;
+    if (stage.phase === "conflicted") conflicts += stage.notifications.length;
+    if (stage.phase === "rejected") attention += 1;
   }
   return { conflicts, attention };
 }
@@ -125,7 +125,7 @@ export function pendingOf(state: ClientState): readonly Pending[] {
   const blocked = blockedNames(state);
   const pending: Pending[] = [];
   for (const { clientTxId, stage, operations, createdAt, attempts } of inOrder(queue)) {
-    if (stage.phase === "held" || stage.phase === "parked") continue;
+    if (stage.phase === "conflicted" || stage.phase === "rejected") continue;
     const phase = blocked.has(clientTxId) ? "blocked" : stage.phase;
     pending.push({ clientTxId, phase, operations, createdAt, attempts });
   }
@@ -136,5 +136,5 @@ export function pendingOf(state: ClientState): readonly Pending[] {
 export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {
   const mutation = state.queue.byTxId.get(clientTxId);
   if (!mutation) return false;
-  return mutation.stage.phase !== "held" && mutation.stage.phase !== "parked" && !blocked.has(clientTxId);
+  return mutation.stage.phase !== "conflicted" && mutation.stage.phase !== "rejected" && !blocked.has(clientTxId);
 }

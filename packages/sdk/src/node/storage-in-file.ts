@@ -1,9 +1,17 @@
 import type { LogRow, RowChange } from "../core/log/rows.ts";
 import { tableOf } from "../core/log/tables.ts";
-import { type ExpectedSlot, lastingPhase, type Mutation, type QueueChange, type Slot } from "../core/queue/mutation.ts";
+import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, StoredLogRange, StoredPage } from "../engine/ports.ts";
-import { fromStored, fromStoredRows, hasNews, type StoredMutation, storedRow, toStored } from "../storage/stored.ts";
+import {
+  fromStored,
+  fromStoredRows,
+  hasNews,
+  type StoredMutation,
+  storedPhase,
+  storedRow,
+  toStored,
+} from "../storage/stored.ts";
 import { fileFailure, isDamage } from "./file-failure.ts";
 import type { StoreFile } from "./store-file.ts";
 
@@ -89,7 +97,7 @@ export function storageInFile(file: StoreFile): Storage {
 
   const holds = ({ seq, clientTxId, phase }: ExpectedSlot): boolean => {
     const [text] = (sql.at.all(seq, clientTxId)[0] ?? []) as [string?];
-    return text !== undefined && lastingPhase((JSON.parse(text) as StoredMutation).stage) === phase;
+    return text !== undefined && storedPhase(JSON.parse(text) as StoredMutation) === phase;
   };
 
   function enqueue(changes: readonly QueueChange[]): Enqueued {

@@ -74,7 +74,7 @@ const write = (clientTxId: string): Mutation => ({
   createdAt: 1,
   attempts: 0,
   keys: [],
-  landed: [],
+  echoed: [],
   stage: { phase: "saving" },
 });
 

@@ -1,7 +1,7 @@
-import { lastingPhase, type QueueChange, type Slot } from "../core/queue/mutation.ts";
+import type { QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { Enqueued } from "../engine/ports.ts";
 import type { Database } from "./database.ts";
-import { lastSeqOf, type StoredMeta, type StoredMutation, toStored } from "./stored.ts";
+import { lastSeqOf, type StoredMeta, type StoredMutation, storedPhase, toStored } from "./stored.ts";
 import { answer, strictTransaction } from "./strict-transaction.ts";
 
 /** Stores queue changes. Resolves only when they are on disk. */
@@ -32,7 +32,7 @@ async function exchange(transaction: IDBTransaction, changes: readonly QueueChan
     const there = await Promise.all(expected.map(({ seq }) => answer<StoredMutation | undefined>(store.get(seq))));
     const isThere = expected.every(
       ({ clientTxId, phase }, i) =>
-        there[i]?.clientTxId === clientTxId && lastingPhase((there[i] as StoredMutation).stage) === phase,
+        there[i]?.clientTxId === clientTxId && storedPhase(there[i] as StoredMutation) === phase,
     );
     if (!isThere) {
       places.push("refused");

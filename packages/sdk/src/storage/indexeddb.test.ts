@@ -23,7 +23,7 @@ const write = (clientTxId: string): Mutation => ({
   createdAt: 0,
   attempts: 0,
   keys: [],
-  landed: [],
+  echoed: [],
   stage: { phase: "saving" },
 });
 

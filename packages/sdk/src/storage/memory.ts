@@ -1,9 +1,9 @@
 import { noRows, type PartialSnapshot, type Rows } from "../core/log/rows.ts";
 import { changeTables } from "../core/log/tables.ts";
-import { type ExpectedSlot, lastingPhase, type Mutation, type QueueChange, type Slot } from "../core/queue/mutation.ts";
+import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
-import { fromStored, hasNews, type StoredMutation, toStored } from "./stored.ts";
+import { fromStored, hasNews, type StoredMutation, storedPhase, toStored } from "./stored.ts";
 
 /** The content of a store. Giving it to a second client has the effect of a reload in a browser. */
 export class MemoryDisk {
@@ -63,7 +63,7 @@ export class MemoryDisk {
   #holds({ clientTxId, seq, phase }: ExpectedSlot): boolean {
     if (this.#isFallback) return true;
     const there = this.#bySeq.get(seq);
-    return there?.clientTxId === clientTxId && lastingPhase(there.stage) === phase;
+    return there?.clientTxId === clientTxId && storedPhase(there) === phase;
   }
 
   lead(seen?: Seen): QueueSnapshot {

@@ -1,6 +1,7 @@
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
-import { asKept, type Mutation } from "../core/queue/mutation.ts";
+import { currentStage, type FormerStage } from "../core/queue/former-stage.ts";
+import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
 import type { Seen } from "../engine/ports.ts";
 
 /*
@@ -9,8 +10,9 @@ import type { Seen } from "../engine/ports.ts";
  */
 
 /** One row per write, keyed by `seq`, which the database increments for all tabs. */
-export interface StoredMutation extends Omit<Mutation, "seq"> {
+export interface StoredMutation extends Omit<Mutation, "seq" | "stage"> {
   seq?: number;
+  readonly stage: Stage | FormerStage;
 }
 
 /** A row in its latest state, or the tombstone of a deleted record. It overrides the snapshot chunks. */
@@ -58,10 +60,18 @@ export interface StoredMeta {
 /** The stored form of a write, without state that only matters in this tab. */
 export function toStored(mutation: Mutation): StoredMutation {
   const { seq, ...rest } = asKept(mutation);
-  return { ...rest, attempts: 0, landed: [], ...(seq !== undefined && { seq }) };
+  return { ...rest, attempts: 0, echoed: [], ...(seq !== undefined && { seq }) };
 }
 
-export const fromStored = (stored: StoredMutation): Mutation => ({ ...stored, seq: stored.seq });
+export const fromStored = (stored: StoredMutation): Mutation => ({
+  ...stored,
+  seq: stored.seq,
+  echoed: [],
+  stage: currentStage(stored.stage),
+});
+
+/** What the slot of a stored write contains. */
+export const storedPhase = (stored: StoredMutation): ExpectedSlot["phase"] => lastingPhase(currentStage(stored.stage));
 
 /** Model names cannot contain `/`, so the key is unambiguous. */
 export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;

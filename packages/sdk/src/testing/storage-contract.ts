@@ -85,11 +85,11 @@ export const storageContract: readonly StorageCheck[] = [
       const done: QueueChange = { put: instead(b, "b2").put, drop: [standingAt(c)] };
       same(await storage.enqueue([refused, done]), { places: ["refused", [b.seq]], change: 1 });
       // Another stage than was expected is another write, too.
-      const parked: QueueChange = {
-        put: [{ mutation: { ...write("a3"), seq: a.seq }, over: { ...a, phase: "parked" } }],
+      const rejected: QueueChange = {
+        put: [{ mutation: { ...write("a3"), seq: a.seq }, over: { ...a, phase: "rejected" } }],
         drop: [],
       };
-      same(await storage.enqueue([parked]), { places: ["refused"] });
+      same(await storage.enqueue([rejected]), { places: ["refused"] });
       const look = await storage.readQueue();
       same([look.mutations.map((m) => m.clientTxId), look.changes], [["a", "b2"], 1]);
     },
@@ -106,7 +106,7 @@ export const storageContract: readonly StorageCheck[] = [
       same(await two.forget([b], generation), { change: 1 });
       same((await one.enqueue([instead(a, "a2")])).change, 2);
       same(await two.keep([], generation), {});
-      same(await two.keep([{ ...write("a2"), seq: a.seq, stage: PARKED }], generation), { change: 3 });
+      same(await two.keep([{ ...write("a2"), seq: a.seq, stage: REJECTED }], generation), { change: 3 });
       same((await enqueued(one, "d")).length, 1);
       const { changes, lastSeq } = await one.readQueue();
       same([changes, lastSeq > b.seq], [3, true]);
@@ -151,14 +151,14 @@ export const storageContract: readonly StorageCheck[] = [
       const storage = await open();
       await storage.open("c");
       const places = await enqueued(storage, "a", "b");
-      const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
+      const rejected = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: REJECTED }));
       await storage.enqueue([{ put: [], drop: [standingAt(places[0])] }]);
       const { generation } = await storage.takeLead();
-      same(await storage.keep(parked, generation), { change: 2 });
+      same(await storage.keep(rejected, generation), { change: 2 });
       const { mutations } = await (await open()).open("c");
       same(
         mutations.map((m) => [m.clientTxId, m.stage]),
-        [["b", PARKED]],
+        [["b", REJECTED]],
       );
     },
   },
@@ -306,11 +306,11 @@ export const storageContract: readonly StorageCheck[] = [
       const { generation, mutations } = await two.takeLead();
       same([generation > old, mutations.map((m) => m.clientTxId)], [true, ["a"]]);
       same([(await one.readQueue()).generation, (await two.readQueue()).generation], [generation, generation]);
-      const parked = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: PARKED }));
+      const rejected = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: REJECTED }));
       const change = { record: { model: "slide", id: "s1" }, value: undefined };
       const range = { logId: "log", from: 3, to: 4, changes: [change], settled: places };
       const answers = [
-        await one.keep(parked, old),
+        await one.keep(rejected, old),
         await one.forget(places, old),
         await one.keepRows(range, old),
         await one.keepPage({ ...page(9, []), cursor: null }, old),
@@ -333,7 +333,7 @@ export const storageContract: readonly StorageCheck[] = [
       const [a] = await enqueued(storage, "a");
       const { generation } = await storage.takeLead();
       await storage.enqueue([instead(a, "a2")]);
-      await storage.keep([{ ...write("a"), seq: a.seq, stage: PARKED }], generation);
+      await storage.keep([{ ...write("a"), seq: a.seq, stage: REJECTED }], generation);
       await storage.forget([a], generation);
       same(
         (await (await open()).open("c")).mutations.map((m) => [m.clientTxId, m.stage.phase]),
@@ -345,8 +345,8 @@ export const storageContract: readonly StorageCheck[] = [
   },
 ];
 
-const PARKED = {
-  phase: "parked",
+const REJECTED = {
+  phase: "rejected",
   failure: { code: "claim_conflict", type: "claim_error", then: "wait", message: "Held." },
 } as const;
 
@@ -362,7 +362,7 @@ const write = (clientTxId: string): Mutation => ({
   createdAt: 1,
   attempts: 0,
   keys: ["slide/s1"],
-  landed: [],
+  echoed: [],
   stage: { phase: "saving" },
 });
 

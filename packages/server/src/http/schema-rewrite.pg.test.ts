@@ -145,7 +145,7 @@ test("[M12] commits are answered while a push prepares records, and what they wr
   });
 });
 
-test("[M13] a push that has landed is in all that is read and written, on every server, before its rows are moved", async () => {
+test("[M13] a push that is committed is in all that is read and written, on every server, before its rows are moved", async () => {
   const one = await openTenant();
   const { ask, token, prepared, isRewriting } = one;
   const pushed = ask("POST", "/v1/schema", NEW);
@@ -308,7 +308,7 @@ test("[M14] what a killed push had prepared does not count in the next one, whic
   expect(await shown("n0001")).toEqual({ id: "n0001", deck: "d1", title: "note 1", size: "s1" });
 });
 
-test("[M14] a process that is killed when its push has landed leaves the rest to others", async () => {
+test("[M14] a process that is killed when its push is committed leaves the rest to others", async () => {
   const one = await openTenant();
   const { ask, prepared, isRewriting, token } = one;
   const { child, url } = await killable();

@@ -1,3 +1,4 @@
+import { currentStage } from "../../core/queue/former-stage.ts";
 import { type Mutation, serialized } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
 import { adapted } from "../../core/schema/upcast.ts";
@@ -35,9 +36,9 @@ export function readExport(state: ClientState, exported: unknown): readonly Muta
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
     .map((write) => {
-      const { phase } = write.stage;
-      const stage = phase === "held" || phase === "parked" ? write.stage : ({ phase: "saving" } as const);
-      const taken: Mutation = { ...write, seq: undefined, attempts: 0, landed: [], stage };
+      const found = currentStage(write.stage);
+      const stage = found.phase === "conflicted" || found.phase === "rejected" ? found : ({ phase: "saving" } as const);
+      const taken: Mutation = { ...write, seq: undefined, attempts: 0, echoed: [], stage };
       // A write that was exported before it was serialized is serialized now.
       return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });

@@ -63,10 +63,10 @@ export function waitingFor(deps: WriteDeps): WaitingFor {
       return conflicts;
     },
     attention(state) {
-      const next = rejectedOf(state).map((parked) => {
+      const next = rejectedOf(state).map((rejected) => {
         // The stage object stays the same from the refusal to the decision, whatever else changes in the write.
-        const item = items.get(parked.stage) ?? attentionOf(deps, parked);
-        items.set(parked.stage, item);
+        const item = items.get(rejected.stage) ?? attentionOf(deps, rejected);
+        items.set(rejected.stage, item);
         return item;
       });
       attention = same(attention, next);
@@ -99,9 +99,9 @@ function conflictOf(deps: WriteDeps, open: OpenConflict, position: number): Conf
   };
 }
 
-function attentionOf(deps: WriteDeps, parked: ReturnType<typeof rejectedOf>[number]): AttentionItem {
-  const { clientTxId, operations, createdAt } = parked;
-  const { failure } = parked.stage;
+function attentionOf(deps: WriteDeps, rejected: ReturnType<typeof rejectedOf>[number]): AttentionItem {
+  const { clientTxId, operations, createdAt } = rejected;
+  const { failure } = rejected.stage;
   return {
     clientTxId,
     code: failure.code,

@@ -9,7 +9,7 @@ import { pick } from "./conflict.ts";
  * values and the wanted ones. Undefined: the refusal was not about a claim, or the write is a create, which has nothing
  * to compare.
  */
-export function heldForClaim(
+export function conflictedByClaim(
   write: Mutation,
   failure: Failure,
   { rows, queue }: Pick<ClientState, "rows" | "queue">,
@@ -36,7 +36,10 @@ export function heldForClaim(
     currentValues: pick(lookUp(rows.tables, refused)?.data ?? {}, fields),
   };
   const claim: ClaimRefusal = { code, holders: claims };
-  return { ...write, stage: { phase: "held", notifications: [notification], heldAfter: queue.lastSeq, claim } };
+  return {
+    ...write,
+    stage: { phase: "conflicted", notifications: [notification], conflictedAfter: queue.lastSeq, claim },
+  };
 }
 
 /**

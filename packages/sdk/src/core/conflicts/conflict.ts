@@ -39,22 +39,22 @@ interface Sides {
 }
 
 /** One conflict for each notification of a conflicted write. */
-export function openConflictsOf(sides: Sides, held: Mutation): readonly OpenConflict[] {
-  if (held.stage.phase !== "held") return [];
-  const { notifications, claim } = held.stage;
-  return notifications.map((notification) => openConflictOf(sides, held, notification, claim));
+export function openConflictsOf(sides: Sides, conflicted: Mutation): readonly OpenConflict[] {
+  if (conflicted.stage.phase !== "conflicted") return [];
+  const { notifications, claim } = conflicted.stage;
+  return notifications.map((notification) => openConflictOf(sides, conflicted, notification, claim));
 }
 
 /** The conflict on one record, if a write to it is conflicted. */
-export function openConflictOn(sides: Sides, held: Mutation, key: string): OpenConflict | undefined {
-  if (held.stage.phase !== "held" || !held.keys.includes(key)) return undefined;
-  const notification = held.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
-  return notification && openConflictOf(sides, held, notification, held.stage.claim);
+export function openConflictOn(sides: Sides, conflicted: Mutation, key: string): OpenConflict | undefined {
+  if (conflicted.stage.phase !== "conflicted" || !conflicted.keys.includes(key)) return undefined;
+  const notification = conflicted.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
+  return notification && openConflictOf(sides, conflicted, notification, conflicted.stage.claim);
 }
 
 function openConflictOf(
   { rows, queue }: Sides,
-  held: Mutation,
+  conflicted: Mutation,
   notification: StaleNotification,
   claim: ClaimRefusal | undefined,
 ): OpenConflict {
@@ -62,7 +62,7 @@ function openConflictOf(
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
   const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
-  const { mine, base } = wishes(onRecord(queue, key), held, key);
+  const { mine, base } = wishes(onRecord(queue, key), conflicted, key);
   const told = notification.currentValues as JsonObject;
   const now = seen ? (row?.data ?? null) : toldValues(notification);
   const fields = new Set(notification.conflictingFields);
@@ -73,10 +73,10 @@ function openConflictOf(
         fields.add(field);
   const shown = new Set([...fields, ...Object.keys(mine)]);
   return {
-    clientTxId: held.clientTxId,
+    clientTxId: conflicted.clientTxId,
     model: notification.model,
     id: notification.id,
-    action: held.operations.find((o) => recordKey(o) === key)?.action ?? "update",
+    action: conflicted.operations.find((o) => recordKey(o) === key)?.action ?? "update",
     fields: [...fields],
     mine,
     base,
@@ -94,11 +94,15 @@ function openConflictOf(
  * What a conflicted write and the writes after it want of one record, and the value of each field when it was first
  * touched. A field that was absent then has no base: a later write saw this client's own value there.
  */
-function wishes(writes: readonly Mutation[], held: Mutation, key: string): { mine: JsonObject; base: JsonObject } {
+function wishes(
+  writes: readonly Mutation[],
+  conflicted: Mutation,
+  key: string,
+): { mine: JsonObject; base: JsonObject } {
   const mine: Record<string, Json> = {};
   const base: Record<string, Json> = {};
   const touched = new Set<string>();
-  for (const write of writes.slice(writes.indexOf(held)))
+  for (const write of writes.slice(writes.indexOf(conflicted)))
     for (const operation of write.operations) {
       if (recordKey(operation) !== key) continue;
       const seen = operation.base ?? {};

@@ -8,16 +8,17 @@ import { type OpenConflict, without } from "./conflict.ts";
  * Restates a conflicted write as if its author had seen the changes of others, so that the server no longer finds it
  * stale.
  */
-export function inView(held: Mutation, conflicts: readonly OpenConflict[]): Mutation {
+export function inView(conflicted: Mutation, conflicts: readonly OpenConflict[]): Mutation {
   const seenOf = new Map(conflicts.map((d) => [recordKey(d), d.observedSyncId]));
-  const groups = held.stage.phase === "held" ? held.stage.notifications.filter((n) => n.group !== undefined) : [];
+  const groups =
+    conflicted.stage.phase === "conflicted" ? conflicted.stage.notifications.filter((n) => n.group !== undefined) : [];
   return {
-    ...held,
-    operations: held.operations.map((o) => ({
+    ...conflicted,
+    operations: conflicted.operations.map((o) => ({
       ...withoutClaim(o, conflicts),
       readAt: latest(o.readAt, seenOf.get(recordKey(o))),
     })),
-    reads: held.reads.map((premise) => ({
+    reads: conflicted.reads.map((premise) => ({
       ...premise,
       readAt: latest(premise.readAt, seenBy(premise, seenOf, groups)),
     })),
@@ -25,14 +26,14 @@ export function inView(held: Mutation, conflicts: readonly OpenConflict[]): Muta
 }
 
 /** If "mine" is kept for a deleted record, the record is restored first, with mine on top. */
-export function broughtBack(held: Mutation, conflicts: readonly OpenConflict[]): Mutation {
+export function broughtBack(conflicted: Mutation, conflicts: readonly OpenConflict[]): Mutation {
   const deleted = new Set(conflicts.filter((d) => d.theirs === null).map(recordKey));
-  const operations = held.operations.map((o): MutationOperation => {
-    const row = deleted.has(recordKey(o)) ? held.lost?.[recordKey(o)] : undefined;
+  const operations = conflicted.operations.map((o): MutationOperation => {
+    const row = deleted.has(recordKey(o)) ? conflicted.lost?.[recordKey(o)] : undefined;
     if (!row || o.action !== "update") return o;
     return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
   });
-  return { ...held, operations };
+  return { ...conflicted, operations };
 }
 
 /**
@@ -42,11 +43,11 @@ export function broughtBack(held: Mutation, conflicts: readonly OpenConflict[]):
 export function withoutContested(
   o: MutationOperation,
   conflicts: readonly OpenConflict[],
-  which: "held" | "later",
+  which: "conflicted" | "later",
 ): readonly MutationOperation[] {
   const conflict = conflicts.find((d) => recordKey(d) === recordKey(o));
   if (!conflict || o.action === "create") return [o];
-  if (o.action !== "update") return which === "held" ? [] : [o];
+  if (o.action !== "update") return which === "conflicted" ? [] : [o];
   const data = without(o.data ?? {}, conflict.fields);
   return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
 }

@@ -86,17 +86,17 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   let contested: { fields: readonly string[]; upTo: number } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
   // snapshot, without names.
-  const landed = writes.map((write) => write.landed.includes(key)).lastIndexOf(true);
-  for (const write of writes.slice(landed + 1)) {
-    if (write.stage.phase === "parked") continue;
-    if (write.stage.phase === "held") {
+  const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
+  for (const write of writes.slice(echoed + 1)) {
+    if (write.stage.phase === "rejected") continue;
+    if (write.stage.phase === "conflicted") {
       const conflict = openConflictOn(state, write, key);
-      if (conflict) contested = { fields: conflict.fields, upTo: write.stage.heldAfter };
+      if (conflict) contested = { fields: conflict.fields, upTo: write.stage.conflictedAfter };
     }
     for (const { action, id, model: name, data } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;
-      const hidden = contested && (write.stage.phase === "held" || placeOf(write) <= contested.upTo);
-      if (hidden && write.stage.phase === "held" && action !== "update" && action !== "create") continue;
+      const hidden = contested && (write.stage.phase === "conflicted" || placeOf(write) <= contested.upTo);
+      if (hidden && write.stage.phase === "conflicted" && action !== "update" && action !== "create") continue;
       const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
       shown = applyOperation(shown, step, model, dateOf(action, write));
     }

@@ -15,11 +15,11 @@ import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.t
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const write = find(state.queue, clientTxId);
   const phase = write?.stage.phase;
-  if (write && phase === "parked" && decision.kind === "retry") return { write, instead: write, again: [] };
-  if (write && phase === "parked" && decision.kind === "discard") return { write, instead: undefined, again: [] };
-  if (write && phase === "parked" && decision.kind === "edit")
+  if (write && phase === "rejected" && decision.kind === "retry") return { write, instead: write, again: [] };
+  if (write && phase === "rejected" && decision.kind === "discard") return { write, instead: undefined, again: [] };
+  if (write && phase === "rejected" && decision.kind === "edit")
     return { write, instead: edited(state, write, decision.operations), again: [] };
-  if (!write || phase !== "held" || !("asOf" in decision)) return undefined;
+  if (!write || phase !== "conflicted" || !("asOf" in decision)) return undefined;
   const conflicts = openConflictsOf(state, write).map((d) => asSeen(d, decision.asOf));
   const followers = followersOf(state, write, conflicts);
   if (decision.kind === "keep-mine") return keepMine(write, conflicts, followers);
@@ -41,20 +41,20 @@ const asSeen = (conflict: OpenConflict, asOf: number): OpenConflict => ({
 type Writes = readonly Mutation[];
 type OpenConflicts = readonly OpenConflict[];
 
-function keepMine(held: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
-  const instead = broughtBack(inView(held, conflicts), conflicts);
-  return { write: held, instead, again: rebased(followers, conflicts) };
+function keepMine(conflicted: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
+  const instead = broughtBack(inView(conflicted, conflicts), conflicts);
+  return { write: conflicted, instead, again: rebased(followers, conflicts) };
 }
 
 function merge(
-  held: Mutation,
+  conflicted: Mutation,
   conflicts: OpenConflicts,
   followers: Writes,
   decision: Extract<Decision, { kind: "merge" }>,
 ): Plan {
   const answered = conflicts.filter((d) => recordKey(d) === recordKey(decision));
   const contested = answered.flatMap((d) => d.fields);
-  const mine = broughtBack(inView(held, conflicts), conflicts);
+  const mine = broughtBack(inView(conflicted, conflicts), conflicts);
   const operations = mine.operations.map((o): MutationOperation => {
     if (recordKey(o) !== recordKey(decision)) return o;
     const rest = without(o.data ?? {}, contested);
@@ -62,24 +62,24 @@ function merge(
   });
   // Later writes to this record are part of "mine", which the patch replaces. Later writes to other records stay.
   const again = withoutFields(rebased(followers, conflicts), answered);
-  return { write: held, instead: { ...mine, operations }, again };
+  return { write: conflicted, instead: { ...mine, operations }, again };
 }
 
-function takeTheirs(held: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
+function takeTheirs(conflicted: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
   // A changed premise affects the whole commit, not only one record.
-  const premiseMoved = conflicts.some((d) => d.isPremise || !held.keys.includes(recordKey(d)));
-  const mine = inView(held, conflicts);
-  const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, conflicts, "held"));
+  const premiseMoved = conflicts.some((d) => d.isPremise || !conflicted.keys.includes(recordKey(d)));
+  const mine = inView(conflicted, conflicts);
+  const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, conflicts, "conflicted"));
   const instead = operations.length > 0 ? { ...mine, operations } : undefined;
-  return { write: held, instead, again: withoutFields(followers, conflicts) };
+  return { write: conflicted, instead, again: withoutFields(followers, conflicts) };
 }
 
 /** Later writes to the conflicting records that are on disk and not sent: the server has not tried them. */
-function followersOf({ queue }: ClientState, held: Mutation, conflicts: OpenConflicts): Writes {
+function followersOf({ queue }: ClientState, conflicted: Mutation, conflicts: OpenConflicts): Writes {
   const followers = new Set<Mutation>();
   for (const conflict of conflicts) {
     const writes = onRecord(queue, recordKey(conflict));
-    for (const write of writes.slice(writes.indexOf(held) + 1))
+    for (const write of writes.slice(writes.indexOf(conflicted) + 1))
       if (write.stage.phase === "queued") followers.add(write);
   }
   return [...followers];

@@ -7,12 +7,12 @@ import { type OpenConflict, openConflictsOf } from "./conflict.ts";
 /* Selectors of the writes that wait for a person. */
 
 export const conflictsOf = (state: ClientState): readonly OpenConflict[] =>
-  waitingWrites(state.queue).flatMap((held) => openConflictsOf(state, held));
+  waitingWrites(state.queue).flatMap((conflicted) => openConflictsOf(state, conflicted));
 
 /** Rejected writes, each with its failure in its stage. */
 export const rejectedOf = (
   state: ClientState,
-): readonly (Mutation & { stage: { phase: "parked"; failure: Failure } })[] =>
+): readonly (Mutation & { stage: { phase: "rejected"; failure: Failure } })[] =>
   waitingWrites(state.queue).filter(
-    (m): m is Mutation & { stage: { phase: "parked"; failure: Failure } } => m.stage.phase === "parked",
+    (m): m is Mutation & { stage: { phase: "rejected"; failure: Failure } } => m.stage.phase === "rejected",
   );

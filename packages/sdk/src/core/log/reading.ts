@@ -85,17 +85,17 @@ function forgetLost(draft: Draft, keys: readonly string[]): void {
  * later writes of others.
  */
 function markEchoed(draft: Draft, range: LogRange): void {
-  const landed = new Map<string, Mutation>();
+  const echoed = new Map<string, Mutation>();
   for (const entry of range.entries) {
-    const mutation = landed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
+    const mutation = echoed.get(entry.clientTxId) ?? find(draft.state.queue, entry.clientTxId);
     const key = recordKey(entry);
     // The write of another tab has not been posted yet. Remember its name: when it arrives, the rows include it
     // already.
     if (!mutation && entry.clientId === draft.state.clientId) logged(draft, entry.clientTxId);
-    if (mutation?.keys.includes(key) && !mutation.landed.includes(key))
-      landed.set(entry.clientTxId, { ...mutation, landed: [...mutation.landed, key] });
+    if (mutation?.keys.includes(key) && !mutation.echoed.includes(key))
+      echoed.set(entry.clientTxId, { ...mutation, echoed: [...mutation.echoed, key] });
   }
-  set(draft, { queue: withChanged(draft.state.queue, [...landed.values()]) });
+  set(draft, { queue: withChanged(draft.state.queue, [...echoed.values()]) });
 }
 
 /** The log reaches at least this position. Request the entries that were not delivered. */

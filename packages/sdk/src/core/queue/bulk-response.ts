@@ -1,5 +1,5 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import { heldForClaim } from "../conflicts/claim-conflict.ts";
+import { conflictedByClaim } from "../conflicts/claim-conflict.ts";
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { sendPace, waitAfter } from "../connection/retry.ts";
 import { ask, type Draft, keep, set, touch } from "../draft.ts";
@@ -57,10 +57,13 @@ function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[]
         notify(draft, write, failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: outcome.receipt });
         return;
       }
-      case "held": {
+      case "conflicted": {
         progress = true;
         const { notifications = [] } = outcome.receipt;
-        kept.push({ ...write, stage: { phase: "held", notifications, heldAfter: draft.state.queue.lastSeq } });
+        kept.push({
+          ...write,
+          stage: { phase: "conflicted", notifications, conflictedAfter: draft.state.queue.lastSeq },
+        });
         notify(draft, write, { kind: "failed", failure: outcome.failure });
         return;
       }
@@ -141,26 +144,26 @@ function hearRefusal(draft: Draft, writes: Writes, failure: Failure): void {
 
 /** Moves writes to the attention list, where they wait for a person or the app. */
 export function reject(draft: Draft, writes: readonly Mutation[], failure: Failure): void {
-  const parked = writes.map((write) => rejectedBy(draft, write, failure));
-  set(draft, { queue: withChanged(draft.state.queue, parked) });
+  const rejected = writes.map((write) => rejectedBy(draft, write, failure));
+  set(draft, { queue: withChanged(draft.state.queue, rejected) });
   touch(
     draft,
-    parked.flatMap((m) => m.keys),
+    rejected.flatMap((m) => m.keys),
   );
-  keep(draft, parked);
+  keep(draft, rejected);
 }
 
 /** A claim refusal becomes a conflict; every other refusal rejects the write. */
 function stoppedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
-  const held = heldForClaim(write, failure, draft.state);
-  if (!held) return rejectedBy(draft, write, failure);
+  const conflicted = conflictedByClaim(write, failure, draft.state);
+  if (!conflicted) return rejectedBy(draft, write, failure);
   notify(draft, write, { kind: "failed", failure });
-  return held;
+  return conflicted;
 }
 
 function rejectedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
   notify(draft, write, { kind: "failed", failure });
-  return { ...write, stage: { phase: "parked", failure } };
+  return { ...write, stage: { phase: "rejected", failure } };
 }
 
 export function requeue(draft: Draft, writes: Writes): void {

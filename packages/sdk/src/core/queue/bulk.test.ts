@@ -22,8 +22,8 @@ function write(name: string, record: string, phase: Stage["phase"] = "queued", m
     createdAt: 0,
     attempts: 0,
     keys: keysOf(operations),
-    landed: [],
-    stage: phase === "held" ? { phase, notifications: [], heldAfter: 0 } : stage,
+    echoed: [],
+    stage: phase === "conflicted" ? { phase, notifications: [], conflictedAfter: 0 } : stage,
     ...more,
   };
 }
@@ -63,7 +63,7 @@ test("[R23] before its text each write names the log that its positions count in
   expect(bulkBody(bulk, true)).toBe('{"commits":[{"logId":"log_1","clientTxId":"a"},{"clientTxId":"b"}]}');
 });
 
-test.each(["held", "parked", "saving"] as const)(
+test.each(["conflicted", "rejected", "saving"] as const)(
   "[Q10] behind a %s write its records wait, and what builds on those",
   (phase) => {
     const queue = [write("a", "1", phase), write("b", "1 2"), write("c", "2"), write("d", "3")];
@@ -73,6 +73,6 @@ test.each(["held", "parked", "saving"] as const)(
 );
 
 test("[Q10] only what waits for a person counts as blocked", () => {
-  const held = withMutations(emptyQueue, [write("a", "1", "parked"), write("b", "1"), write("c", "2")]);
-  expect([...blockedNames({ queue: held, models: {} })]).toEqual(["b"]);
+  const conflicted = withMutations(emptyQueue, [write("a", "1", "rejected"), write("b", "1"), write("c", "2")]);
+  expect([...blockedNames({ queue: conflicted, models: {} })]).toEqual(["b"]);
 });

@@ -31,11 +31,11 @@ export interface Premise {
 }
 
 /**
- * Life of a write, by phase. `held` is a conflict; `parked` is a rejected write in the attention list.
+ * Life of a write, by phase. Conflicted and rejected writes wait for a person.
  *
  * mutated ─► saving ─persisted─► queued ─► sending ─receipt─► confirmed ─the log reaches it─► removed
- *                                  ▲          │ ├─ held (notify) ─► a person decides ─► saving │ removed
- *                                  └──again───┘ └─ refused ───────► parked ─ retry ─► saving │ discard ─► removed
+ *                                  ▲          │ ├─ conflicted ─► a person decides ─► saving │ removed
+ *                                  └──again───┘ └─ rejected ───► retry ─► saving │ discard ─► removed
  */
 export type Stage =
   /** Shown, but not on disk yet, so it must not be sent yet. */
@@ -46,19 +46,19 @@ export type Stage =
   /** Committed on the server. The overlay shows it until the rows reach its position. */
   | { readonly phase: "confirmed"; readonly receipt: CommitReceipt }
   /**
-   * Conflicted: the server wrote nothing, because others changed the same fields or hold a claim. Waits for a person.
+   * The server wrote nothing, because others changed the same fields or hold a claim. Waits for a person.
    */
   | {
-      readonly phase: "held";
+      readonly phase: "conflicted";
       readonly notifications: readonly StaleNotification[];
       /**
        * The last `seq` in the queue when the conflict arrived. Later writes were made after the user could see theirs.
        */
-      readonly heldAfter: number;
+      readonly conflictedAfter: number;
       readonly claim?: ClaimRefusal | undefined;
     }
   /** Rejected by the server. Waits for a person or the app. */
-  | { readonly phase: "parked"; readonly failure: Failure };
+  | { readonly phase: "rejected"; readonly failure: Failure };
 
 /** The claim conflict of a write: the claim that it named had ended, or another participant holds the record. */
 export interface ClaimRefusal {
@@ -88,7 +88,7 @@ export interface Mutation {
   /** Keys of the records that it touches. */
   readonly keys: readonly string[];
   /** Keys whose log entry has arrived: the rows contain this write there already. */
-  readonly landed: readonly string[];
+  readonly echoed: readonly string[];
   /**
    * Last values of records that someone else deleted while this write was pending. They are needed to restore the
    * records.
@@ -97,7 +97,7 @@ export interface Mutation {
   readonly stage: Stage;
 }
 
-export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "held" || m.stage.phase === "parked";
+export const waitsForPerson = (m: Mutation): boolean => m.stage.phase === "conflicted" || m.stage.phase === "rejected";
 
 /** Where a write is stored on disk. */
 export interface Slot {
@@ -107,14 +107,14 @@ export interface Slot {
 
 /** What a slot on disk is expected to contain. */
 export interface ExpectedSlot extends Slot {
-  readonly phase: "queued" | "held" | "parked";
+  readonly phase: "queued" | "conflicted" | "rejected";
 }
 
 /** The stored form of a write, without the phases that only matter in memory. */
 export const asKept = (m: Mutation): Mutation => (waitsForPerson(m) ? m : { ...m, stage: { phase: "queued" } });
 
 export const lastingPhase = ({ phase }: Stage): ExpectedSlot["phase"] =>
-  phase === "held" || phase === "parked" ? phase : "queued";
+  phase === "conflicted" || phase === "rejected" ? phase : "queued";
 
 /** Undefined: the write has no slot yet. */
 export const expectedSlot = ({ clientTxId, seq, stage }: Mutation): ExpectedSlot | undefined =>

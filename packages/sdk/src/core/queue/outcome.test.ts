@@ -44,7 +44,7 @@ const items: [string, object, string][] = [
   [
     "a held receipt",
     { httpStatus: 200, ...rejected, error: { code: "stale_context", message: "" }, notifications: [{}] },
-    "held",
+    "conflicted",
   ],
   [
     "a rejected receipt without notifications",

@@ -45,7 +45,7 @@ export function verdictOf(reply: Reply): Verdict {
 /** The outcome of one commit in a bulk. */
 export type Outcome =
   | { readonly kind: "confirmed"; readonly receipt: CommitReceipt }
-  | { readonly kind: "held"; readonly receipt: CommitReceipt; readonly failure: Failure }
+  | { readonly kind: "conflicted"; readonly receipt: CommitReceipt; readonly failure: Failure }
   | { readonly kind: "refused"; readonly failure: Failure }
   /** Not tried, because an earlier write to its record did not succeed. */
   | { readonly kind: "blocked" }
@@ -65,7 +65,7 @@ export function outcomeOf(item: unknown): Outcome {
     const receipt = said as unknown as CommitReceipt;
     if (receipt.status === "confirmed") return { kind: "confirmed", receipt };
     const failure = failureOfReceipt(receipt);
-    return receipt.notifications?.length ? { kind: "held", receipt, failure } : { kind: "refused", failure };
+    return receipt.notifications?.length ? { kind: "conflicted", receipt, failure } : { kind: "refused", failure };
   }
   const failure = typeof status === "number" ? readFailure(said, status) : undefined;
   if (!failure) return { kind: "again", reason: "The response to a write could not be parsed." };

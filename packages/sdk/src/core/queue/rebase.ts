@@ -26,9 +26,9 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): v
       return { ...o, readAt: same ? (rows.position ?? 0) : 0 };
     });
     const reads = write.reads.map((r) => ({ ...r, readAt: 0 }));
-    const moved = serialized({ ...write, operations, reads, landed: [] }, draft.state.clientId, rows);
-    if (write.stage.phase === "held") stay.push({ ...moved, stage: restated(write.stage, rows) });
-    else if (write.stage.phase === "parked") stay.push(moved);
+    const moved = serialized({ ...write, operations, reads, echoed: [] }, draft.state.clientId, rows);
+    if (write.stage.phase === "conflicted") stay.push({ ...moved, stage: restated(write.stage, rows) });
+    else if (write.stage.phase === "rejected") stay.push(moved);
     // The leader offers the writes of all tabs, and sends the new names to the others.
     else if (!leads) continue;
     // A write that is not on disk yet is offered once it is stored.
@@ -77,7 +77,7 @@ function unchanged(o: MutationOperation, rows: Rows, own: ReadonlySet<string>): 
 }
 
 /** Restates the changes of others with positions of the new log. */
-function restated(stage: Extract<Mutation["stage"], { phase: "held" }>, rows: Rows): Mutation["stage"] {
+function restated(stage: Extract<Mutation["stage"], { phase: "conflicted" }>, rows: Rows): Mutation["stage"] {
   const notifications = stage.notifications.map((n) => ({
     ...n,
     observedSyncId: rows.position ?? 0,

@@ -44,7 +44,7 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
   ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
-  const fresh = { ...next, clientTxId: newTxId, attempts: 0, landed: [], lost: undefined, createdAt: draft.now };
+  const fresh = { ...next, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };
   return reseal(draft, fresh);
 }
 

@@ -12,17 +12,17 @@ import { eachOnRecord, find, withChanged, withoutMutations } from "./queue.ts";
 export function settle(draft: Draft): readonly Removed[] {
   const { queue, rows } = draft.state;
   const done: Mutation[] = [];
-  const parked: Mutation[] = [];
+  const rejected: Mutation[] = [];
   for (const name of queue.confirmed) {
     const mutation = find(queue, name);
     if (mutation?.stage.phase !== "confirmed" || !reached(mutation.stage.receipt, rows)) continue;
     if (!isNext(draft.state, mutation)) continue;
     const failure = missed(mutation, mutation.stage.receipt);
-    if (failure) parked.push({ ...mutation, stage: { phase: "parked", failure } });
+    if (failure) rejected.push({ ...mutation, stage: { phase: "rejected", failure } });
     else done.push(mutation);
   }
-  if (done.length + parked.length === 0) return [];
-  set(draft, { queue: withChanged(queue, parked) });
+  if (done.length + rejected.length === 0) return [];
+  set(draft, { queue: withChanged(queue, rejected) });
   set(draft, {
     queue: withoutMutations(
       draft.state.queue,
@@ -31,9 +31,9 @@ export function settle(draft: Draft): readonly Removed[] {
   });
   touch(
     draft,
-    [...done, ...parked].flatMap((m) => m.keys),
+    [...done, ...rejected].flatMap((m) => m.keys),
   );
-  keep(draft, parked);
+  keep(draft, rejected);
   const removed = done.flatMap(removedOf);
   const { shared, storageTrouble } = draft.state;
   if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...removed] } });
@@ -72,7 +72,7 @@ const isNext = (state: ClientState, m: Mutation): boolean =>
 const knowsBefore = ({ shared, storageTrouble }: ClientState, { seq = 0 }: Mutation): boolean =>
   storageTrouble !== undefined || seq <= shared.seqs.upTo + 1;
 
-const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "held" || phase === "parked";
+const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "conflicted" || phase === "rejected";
 
 function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {
   if (receipt.lastSyncId === undefined) return true;

@@ -19,7 +19,7 @@ export function onMutated(draft: Draft, event: Mutated): void {
     createdAt: draft.now,
     attempts: 0,
     keys: keysOf(event.operations),
-    landed: [],
+    echoed: [],
     stage: { phase: "saving" },
   };
   take(draft, [mutation]);

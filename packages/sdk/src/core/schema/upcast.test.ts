@@ -122,7 +122,7 @@ test.each([
     { code: "schema_changed", error: { message: expect.stringMatching(message) } },
   ]);
   expect(disk.queue().map((m) => [m.stage.phase, m.operations[0]?.data])).toEqual([
-    ["parked", { title: "Hello", order: 2 }],
+    ["rejected", { title: "Hello", order: 2 }],
   ]);
 });
 
@@ -176,7 +176,7 @@ test.each([
       expect(client.attention()).toMatchObject([
         { code: "schema_changed", operations: [{ id: "b", data: { title: "unknown" } }] },
       ]);
-      expect(disk.queue().map((m) => m.stage.phase)).toEqual(["parked"]);
+      expect(disk.queue().map((m) => m.stage.phase)).toEqual(["rejected"]);
     }
   },
 );

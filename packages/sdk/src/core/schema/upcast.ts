@@ -11,8 +11,8 @@ import { shapeOf } from "./schema-hash.ts";
  */
 export function adapted(m: Mutation, state: ClientState): Mutation {
   const { schemaHash: now, upcasts, models, clientId, rows } = state;
-  const wasUnknown = m.stage.phase === "parked" && m.stage.failure.code === "schema_changed";
-  if ((m.stage.phase === "parked" && !wasUnknown) || m.schema === undefined || m.schema === now) return m;
+  const wasUnknown = m.stage.phase === "rejected" && m.stage.failure.code === "schema_changed";
+  if ((m.stage.phase === "rejected" && !wasUnknown) || m.schema === undefined || m.schema === now) return m;
   const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
   if (m.shape === shapeOf(models, m.operations)) return queued;
   const upcast = upcasts[m.schema];
@@ -59,5 +59,5 @@ function isKnown({ model, data = {} }: OldOperation, { models }: ClientState): b
 
 const unknown = (m: Mutation, reason: string): Mutation => ({
   ...m,
-  stage: { phase: "parked", failure: localFailure("schema_changed", reason) },
+  stage: { phase: "rejected", failure: localFailure("schema_changed", reason) },
 });

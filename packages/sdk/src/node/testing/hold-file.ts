@@ -16,7 +16,7 @@ const mutation: Mutation = {
   createdAt: 1,
   attempts: 0,
   keys: [],
-  landed: [],
+  echoed: [],
   stage: { phase: "saving" },
 };
 await storage.enqueue([{ put: [{ mutation }], drop: [] }]);

@@ -56,8 +56,8 @@ export async function pushSchema(
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const landed = await transaction(pool, (tx) => land(tx, tenant, push, undefined));
-  if (!("unprepared" in landed)) return landed;
+  const pushed = await transaction(pool, (tx) => land(tx, tenant, push, undefined));
+  if (!("unprepared" in pushed)) return pushed;
   const { stopping = new AbortController().signal } = options;
   try {
     const prepare = () => whileRewriting(pool, tenant, (client) => landPrepared(client, tenant, push, stopping));
@@ -111,9 +111,9 @@ async function landPrepared(
 ): Promise<SchemaPushed | Refusal> {
   await settleRecords(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
-    const landed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
-    if (!("unprepared" in landed)) return landed;
-    const { unprepared, rowsVersion } = landed;
+    const pushed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
+    if (!("unprepared" in pushed)) return pushed;
+    const { unprepared, rowsVersion } = pushed;
     prepared = await prepareRecords(client, tenant, { changes: unprepared, rowsVersion }, prepared, stopping);
   }
 }

@@ -48,7 +48,7 @@ export const ownWithSeq = ({ view: { queue } }: Reconciliation, mutations: reado
 /** Adds writes found on disk. If the log contained one before this tab learned of it, the rows include it already. */
 export function addFound(r: Reconciliation, mutations: readonly Mutation[]): void {
   const inRows = new Set(r.facts.logged);
-  const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, landed: m.keys } : m));
+  const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, echoed: m.keys } : m));
   update(r, { queue: withMutations(r.view.queue, found) });
   touch(r, found);
   for (const m of found) notifyOutcome(r, m);
@@ -149,11 +149,11 @@ const isSame = (own: Mutation, found: Mutation): boolean =>
 const isUndecided = ({ stage }: Mutation): boolean =>
   stage.phase === "queued" ||
   stage.phase === "saving" ||
-  (stage.phase === "parked" && stage.failure.code === "schema_changed");
+  (stage.phase === "rejected" && stage.failure.code === "schema_changed");
 
 function merged({ own, found }: Stored): Mutation {
-  const { landed, attempts, stage, lost = found.lost } = own;
-  return { ...found, landed, attempts, lost, stage: isUndecided(own) ? found.stage : stage };
+  const { echoed, attempts, stage, lost = found.lost } = own;
+  return { ...found, echoed, attempts, lost, stage: isUndecided(own) ? found.stage : stage };
 }
 
 function takeRemoved(r: Reconciliation, { clientTxId, receipt }: Removed): void {
