@@ -1,13 +1,13 @@
 import { awaitsRows } from "../core/claims/claim-grant.ts";
-import type { Asking, ClaimNews, Instant } from "../core/claims/claim-state.ts";
+import type { ClaimNews, Instant, RequestKind } from "../core/claims/claim-state.ts";
 import {
+  type CollabConnection,
   type CollabEffect,
   type CollabHappening,
   type CollabState,
   collabDueAt,
   collabStep,
   emptyCollab,
-  type Line,
 } from "../core/collab/collab.ts";
 import { canSend } from "../core/connection/auth.ts";
 import type { Happening } from "../core/events.ts";
@@ -43,16 +43,16 @@ export interface CollabEngine {
 type Request = Extract<CollabEffect, { do: "request" }>;
 
 /** How long a closing client waits for the confirmation that its claims are released. */
-const FAREWELL_MS = 2_000;
+const RELEASE_MS = 2_000;
 
-/** The event loop of claims and presence. It also hears the events of the client's engine. */
+/** The event loop of claims and presence. It also handles the events of the client's engine. */
 export function createCollabEngine(
   { engine, server, stream, frames, clock, random }: CollabEngineDeps,
   notifyLease: (lease: string, news: ClaimNews) => void,
 ): CollabEngine {
   const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
   const flights = new Map<number, AbortController>();
-  const farewells = new Set<Promise<unknown>>();
+  const releases = new Set<Promise<unknown>>();
   const loop = createEventLoop<CollabState, CollabHappening, CollabEffect, Instant>({
     initial: emptyCollab,
     step: (state, event, at) => {
@@ -70,9 +70,9 @@ export function createCollabEngine(
 
   function perform(effect: CollabEffect): void {
     switch (effect.do) {
-      case "say":
+      case "sendFrame":
         return stream.say(effect.frame);
-      case "tellLease":
+      case "notifyLease":
         return notifyLease(effect.lease, effect.news);
       case "tokenRefused":
         return engine.dispatch({ type: "tokenRefused", reason: effect.reason });
@@ -82,42 +82,42 @@ export function createCollabEngine(
         flights.get(effect.n)?.abort();
         return void flights.delete(effect.n);
       case "request":
-        return ask(effect);
+        return sendRequest(effect);
     }
   }
 
-  function ask(request: Request): void {
+  function sendRequest(request: Request): void {
     const { key, n, what, timeoutMs, keepalive = false } = request;
     const flight = new AbortController();
     flights.set(n, flight);
-    const [name, asked] = addressed(request, state().line.clientId);
-    const answered = server.request(name, { ...asked, timeoutMs, keepalive }, flight.signal).then((reply) => {
+    const [name, options] = endpointOf(request, state().connection.clientId);
+    const done = server.request(name, { ...options, timeoutMs, keepalive }, flight.signal).then((reply) => {
       flights.delete(n);
       dispatch({ type: "answered", key, n, reply });
     });
     if (what !== "release") return;
-    farewells.add(answered);
-    void answered.finally(() => farewells.delete(answered));
+    releases.add(done);
+    void done.finally(() => releases.delete(done));
   }
 
-  function hearClient(happening: Happening): void {
+  function onClientEvent(happening: Happening): void {
     // Handle the close code before the connection state: it shows what not to request again.
-    if (happening.type === "streamClosed") dispatch({ type: "lineClosed", code: happening.code });
-    hearConnection();
+    if (happening.type === "streamClosed") dispatch({ type: "connectionClosed", code: happening.code });
+    updateConnection();
     if (awaitsRows(state().holds.values())) dispatch({ type: "due" });
     if (happening.type === "woke") dispatch({ type: "woke" });
-    if (happening.type === "hidden") dispatch({ type: "goes", reason: "hidden" });
+    if (happening.type === "hidden") dispatch({ type: "away", reason: "hidden" });
   }
 
-  function hearConnection(): void {
+  function updateConnection(): void {
     const connection = connectionOf(engine.store.getState());
-    const before = state().line;
-    const keys = Object.keys(connection) as (keyof Line)[];
-    if (keys.some((key) => connection[key] !== before[key])) dispatch({ type: "line", line: connection });
+    const before = state().connection;
+    const keys = Object.keys(connection) as (keyof CollabConnection)[];
+    if (keys.some((key) => connection[key] !== before[key])) dispatch({ type: "connection", connection });
   }
 
-  const offs = [engine.listen(hearClient), frames.listen((frame) => dispatch({ type: "heard", frame }))];
-  hearConnection();
+  const unsubscribes = [engine.listen(onClientEvent), frames.listen((frame) => dispatch({ type: "received", frame }))];
+  updateConnection();
 
   return {
     state,
@@ -125,32 +125,32 @@ export function createCollabEngine(
     dispatch,
     subscribe: loop.store.subscribe,
     async close() {
-      for (const off of offs) off();
-      dispatch({ type: "goes", reason: "closed" });
+      for (const unsubscribe of unsubscribes) unsubscribe();
+      dispatch({ type: "away", reason: "closed" });
       loop.close();
-      let calledOff = () => {};
-      const late = new Promise<void>((resolve) => {
-        calledOff = clock.wait(FAREWELL_MS, resolve);
+      let cancelTimeout = () => {};
+      const timeout = new Promise<void>((resolve) => {
+        cancelTimeout = clock.wait(RELEASE_MS, resolve);
       });
-      await Promise.race([Promise.all(farewells), late]);
-      calledOff();
+      await Promise.race([Promise.all(releases), timeout]);
+      cancelTimeout();
       for (const flight of flights.values()) flight.abort();
     },
   };
 }
 
-const connectionOf = (state: ClientState): Line => ({
-  mayTalk: state.life === "running" && canSend(state),
+const connectionOf = (state: ClientState): CollabConnection => ({
+  canRequest: state.life === "running" && canSend(state),
   live: state.stream.phase === "live",
   clientId: state.clientId,
   participant: state.self?.participant,
   session: state.self?.session,
 });
 
-function addressed({ what, target, claimId, body }: Request, clientId: string): readonly [ClientEndpointName, Asked] {
+function endpointOf({ what, target, claimId, body }: Request, clientId: string): readonly [ClientEndpointName, Asked] {
   const { model, id } = target;
   const claim = { params: { id: claimId ?? "" } };
-  const names: Record<Asking, readonly [ClientEndpointName, Asked]> = {
+  const names: Record<RequestKind, readonly [ClientEndpointName, Asked]> = {
     acquire: ["acquireClaim", { params: { model, id }, ...(body && { body }) }],
     renew: ["renewClaim", claim],
     poll: ["readClaim", { ...claim, query: { wait: String(limits.claimWaitMs) } }],

@@ -20,12 +20,12 @@ export interface Collab {
 
 export function openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab {
   const leases = new Leases(deps, () => loop);
-  const loop: CollabEngine = createCollabEngine(engineDeps, (lease, news) => leases.tell(lease, news));
+  const loop: CollabEngine = createCollabEngine(engineDeps, (lease, news) => leases.notify(lease, news));
   const seen = new WeakMap<Claim, SeenClaim>();
   const answers = new WeakMap<object, { readonly me: string | undefined; readonly answer: RecordClaims }>();
 
   const asSeen = (claim: Claim): SeenClaim => {
-    const isMine = `${claim.participantKind}:${claim.actor}` === loop.state().line.participant;
+    const isMine = `${claim.participantKind}:${claim.actor}` === loop.state().connection.participant;
     const known = seen.get(claim);
     if (known?.isMine === isMine) return known;
     const made = { ...claim, isMine };
@@ -46,25 +46,25 @@ export function openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Coll
       };
     },
     claimsOf(model, id) {
-      const { watched, line } = loop.state();
-      const known = knowledgeOf(watched, line.live, model, id);
+      const { watched, connection } = loop.state();
+      const known = knowledgeOf(watched, connection.live, model, id);
       if (known.state === "unknown") return IGNORANCE[known.why];
       // The server sends the whole state each time, as a new list. So the same list means the same result.
       const before = answers.get(known.claims);
-      if (before && before.me === line.participant) return before.answer;
+      if (before && before.me === connection.participant) return before.answer;
       const answer: RecordClaims = {
         state: "known",
         holders: known.claims.map(asSeen),
         queue: known.queue.map(asSeen),
       };
-      answers.set(known.claims, { me: line.participant, answer });
+      answers.set(known.claims, { me: connection.participant, answer });
       return answer;
     },
     ownClaims: () => ownClaims(deps, engineDeps, loop),
     room: roomsOn(loop),
     subscribe: (listener) =>
       loop.subscribe((state, before) => {
-        if (state.watched !== before.watched || state.line !== before.line) listener();
+        if (state.watched !== before.watched || state.connection !== before.connection) listener();
       }),
     close: () => {
       const closed = loop.close();

@@ -9,7 +9,7 @@ import { localError, SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { notifyApp } from "../notify-app.ts";
-import type { AskedOperation } from "../writes/write.ts";
+import type { OperationRequest } from "../writes/write.ts";
 import type { Write, WriteOptions } from "../writes/write-api.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
 
@@ -20,7 +20,7 @@ export interface LeasesDeps {
   /** Resolves when the store has been read. */
   readonly usable: () => Promise<unknown>;
   readonly newName: () => string;
-  readonly write: (operation: AskedOperation, options: WriteOptions) => Write;
+  readonly write: (operation: OperationRequest, options: WriteOptions) => Write;
   /** Resolves when all matching writes to a record have reached the server or were refused. */
   readonly arrived: (recordKey: string, isMeant: (operation: MutationOperation) => boolean) => Promise<void>;
 }
@@ -38,10 +38,10 @@ export class Leases {
 
   /** Stops all waiting requests. */
   close(): void {
-    for (const lease of [...this.#listeners.keys()]) this.tell(lease, { kind: "lost", reason: "closed" });
+    for (const lease of [...this.#listeners.keys()]) this.notify(lease, { kind: "lost", reason: "closed" });
   }
 
-  tell(lease: string, news: ClaimNews): void {
+  notify(lease: string, news: ClaimNews): void {
     this.#listeners.get(lease)?.(news);
   }
 
@@ -105,15 +105,15 @@ export class Leases {
     const key = targetKey({ model, id: recordId, field });
     const losing = new AbortController();
     let isOver = false;
-    let toldReleased = () => {};
+    let resolveReleased = () => {};
     const released = new Promise<void>((resolve) => {
-      toldReleased = resolve;
+      resolveReleased = resolve;
     });
     const lost = new Promise<SyncError>((resolve) => {
       this.#listeners.set(lease, (news) => {
         if (news.kind !== "lost" && news.kind !== "released") return;
         this.#listeners.delete(lease);
-        toldReleased();
+        resolveReleased();
         if (isOver || news.kind === "released") return;
         isOver = true;
         const loss = lossOf(news);
@@ -123,7 +123,7 @@ export class Leases {
     });
     let releasing: Promise<void> | undefined;
     /** Holds and renews the claim until the writes made under it have reached the server. */
-    async function giveUp(): Promise<void> {
+    async function releaseAfterWrites(): Promise<void> {
       await Promise.race([deps.arrived(recordKey({ model, id: recordId }), ({ claim }) => claim === id), released]);
       if (!isOver) {
         isOver = true;
@@ -132,10 +132,10 @@ export class Leases {
       await released;
     }
     const release = () => {
-      releasing ??= giveUp();
+      releasing ??= releaseAfterWrites();
       return releasing;
     };
-    const write = (operation: Omit<AskedOperation, "model" | "id">, options = {}) =>
+    const write = (operation: Omit<OperationRequest, "model" | "id">, options = {}) =>
       deps.write({ ...operation, model, id: recordId }, { ...options, claim: { id, model, recordId } });
     return {
       id,
@@ -161,7 +161,7 @@ export class Leases {
 
 const isCreate = ({ action }: MutationOperation): boolean => action === "create";
 
-const SAYS: Record<LossReason, string> = {
+const LOSS_MESSAGES: Record<LossReason, string> = {
   deadline: "The claim was not renewed in time: the server did not answer, and someone else may hold it now.",
   expired: "The claim expired, because it was not renewed.",
   released: "The claim was released in another window, or by another program of the same participant.",
@@ -174,9 +174,9 @@ const SAYS: Record<LossReason, string> = {
 };
 
 function lossOf({ reason, holders: claims = [] }: Extract<ClaimNews, { kind: "lost" }>): SyncError {
-  const says = [SAYS[reason] ?? SAYS.refused, ...claims.map(saysWho)].join(" ");
-  return new SyncError(knownFailure("claim_lost", says, { reason, ...(claims.length > 0 && { claims }) }));
+  const message = [LOSS_MESSAGES[reason] ?? LOSS_MESSAGES.refused, ...claims.map(holderSentence)].join(" ");
+  return new SyncError(knownFailure("claim_lost", message, { reason, ...(claims.length > 0 && { claims }) }));
 }
 
-const saysWho = ({ participantKind, actor, field }: Claim): string =>
+const holderSentence = ({ participantKind, actor, field }: Claim): string =>
   `${field === undefined ? "It" : `Its field ${field}`} is now held by ${participantKind} ${actor}.`;

@@ -30,7 +30,7 @@ export async function ownClaims(
   const claims: Claim[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query = { limit: PAGE, ...(cursor && { starting_after: cursor }) };
-    const { data, next_cursor } = (await asked(engineDeps, "listOwnClaims", { query })) as Page;
+    const { data, next_cursor } = (await request(engineDeps, "listOwnClaims", { query })) as Page;
     claims.push(...data);
     cursor = next_cursor;
   }
@@ -42,7 +42,7 @@ export async function ownClaims(
     async release() {
       const { resource: model, id } = claim.target;
       await deps.arrived(recordKey({ model, id }), (operation) => operation.claim === claim.id);
-      await asked(engineDeps, "releaseClaim", { params: { id: claim.id } });
+      await request(engineDeps, "releaseClaim", { params: { id: claim.id } });
     },
   }));
 }
@@ -50,12 +50,12 @@ export async function ownClaims(
 const claimIds = (holds: Holds): ReadonlySet<string> =>
   new Set([...holds.values()].flatMap(({ stage }) => ("claimId" in stage && stage.claimId ? [stage.claimId] : [])));
 
-async function asked(
+async function request(
   { server, engine }: CollabEngineDeps,
   name: ClientEndpointName,
-  question: Asked,
+  options: Asked,
 ): Promise<unknown> {
-  const reply = await server.request(name, question, new AbortController().signal);
+  const reply = await server.request(name, options, new AbortController().signal);
   const verdict = verdictOf(reply);
   if (verdict.then === "read") return verdict.body;
   if (verdict.then === "refused") throw new SyncError(verdict.failure);

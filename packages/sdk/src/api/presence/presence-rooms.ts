@@ -35,25 +35,26 @@ export function roomsOn(loop: CollabEngine): (name: string) => RoomUse {
   const shown = new Map<string, Shown>();
   const peers = new WeakMap<Peer, RoomPeer>();
 
-  function look(name: string): Shown {
-    const { presence, line } = loop.state();
+  function readRoom(name: string): Shown {
+    const { presence, connection } = loop.state();
     const room = (presence as PresenceState).rooms.get(name);
     const before = shown.get(name);
-    if (before && before.of === room && before.live === line.live && before.me === line.participant) return before;
+    if (before && before.of === room && before.live === connection.live && before.me === connection.participant)
+      return before;
     const known = [...(room?.peers.values() ?? [])].map(peerOf);
     const error = room?.denied && (before?.of?.denied === room.denied ? before.error : new SyncError(room.denied));
     const next: Shown = {
       of: room,
-      live: line.live,
-      me: line.participant,
+      live: connection.live,
+      me: connection.participant,
       state: room?.state ?? NOTHING,
       peers: kept(before?.peers, known),
       others: kept(
         before?.others,
-        known.filter((peer) => peer.participant !== line.participant),
+        known.filter((peer) => peer.participant !== connection.participant),
       ),
-      self: known.find((peer) => peer.participant === line.participant),
-      status: room?.denied ? "denied" : line.live && room?.phase === "inside" ? "live" : "connecting",
+      self: known.find((peer) => peer.participant === connection.participant),
+      status: room?.denied ? "denied" : connection.live && room?.phase === "inside" ? "live" : "connecting",
       error,
     };
     shown.set(name, next);
@@ -76,7 +77,7 @@ export function roomsOn(loop: CollabEngine): (name: string) => RoomUse {
     const listeners = new Set<() => void>();
     let off = () => {};
     return {
-      shown: () => look(name),
+      shown: () => readRoom(name),
       set(state: JsonObject) {
         enter();
         loop.dispatch({ type: "stated", room: name, state });
@@ -87,7 +88,8 @@ export function roomsOn(loop: CollabEngine): (name: string) => RoomUse {
         if (listeners.size === 0)
           off = loop.subscribe((state, before) => {
             const same =
-              state.presence.rooms.get(name) === before.presence.rooms.get(name) && state.line === before.line;
+              state.presence.rooms.get(name) === before.presence.rooms.get(name) &&
+              state.connection === before.connection;
             if (!same) for (const each of [...listeners]) each();
           });
         listeners.add(own);

@@ -1,7 +1,7 @@
 import { planFor } from "../../core/conflicts/plan-decision.ts";
 import type { Decision, NewOperation } from "../../core/events.ts";
 import { localError } from "../../errors.ts";
-import { type AskedOperation, checkCount, checked, checkOwner, type WriteDeps } from "./write.ts";
+import { checkCount, checked, checkOwner, type OperationRequest, type WriteDeps } from "./write.ts";
 import type { Write } from "./write-api.ts";
 
 /** Applies a decision about a conflicted or rejected write, and returns the write that is sent because of it. */
@@ -15,7 +15,7 @@ export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, de
 }
 
 /** The operations of an edited write, validated like those of a new one. */
-export function editedOperations(deps: WriteDeps, asked: readonly AskedOperation[]): readonly NewOperation[] {
-  checkCount(asked);
-  return asked.map((o) => ({ ...checked(deps, o), onStale: "notify" }));
+export function editedOperations(deps: WriteDeps, operations: readonly OperationRequest[]): readonly NewOperation[] {
+  checkCount(operations);
+  return operations.map((o) => ({ ...checked(deps, o), onStale: "notify" }));
 }

@@ -27,7 +27,7 @@ export interface WriteDeps {
   readonly show: ShowRow;
 }
 
-export interface AskedOperation {
+export interface OperationRequest {
   readonly action: Action;
   readonly model: string;
   readonly id?: string | undefined;
@@ -39,7 +39,7 @@ const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
 /** Every write of the app goes through this function. One operation or a hundred are one commit. */
 export function makeWrite(
   deps: WriteDeps,
-  asked: readonly AskedOperation[],
+  asked: readonly OperationRequest[],
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
 ): Write {
@@ -87,7 +87,7 @@ export function checkModel(models: object, model: unknown): void {
 }
 
 /** An operation of the app, validated against the schema. */
-export function checked(deps: WriteDeps, { action, model, id, data }: AskedOperation): Omit<NewOperation, "onStale"> {
+export function checked(deps: WriteDeps, { action, model, id, data }: OperationRequest): Omit<NewOperation, "onStale"> {
   const models = deps.engine.store.getState().models;
   checkModel(models, model);
   switch (action) {

@@ -3,12 +3,12 @@ import { expect, test, vi } from "vitest";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import { type Answer, ModelClaims } from "../../testing/model-claims.ts";
 import {
+  type CollabConnection,
   type CollabEffect,
   type CollabHappening,
   collabDueAt,
   collabStep,
   emptyCollab,
-  type Line,
 } from "../collab/collab.ts";
 import type { Reply } from "../queue/outcome.ts";
 import { claimsDueAt } from "./claim-due.ts";
@@ -17,7 +17,7 @@ import { remainingMs } from "./lease-time.ts";
 
 type Request = Extract<CollabEffect, { do: "request" }>;
 
-const LIVE: Line = { mayTalk: true, live: true, clientId: "c1", participant: "user:ann", session: "s1" };
+const LIVE: CollabConnection = { canRequest: true, live: true, clientId: "c1", participant: "user:ann", session: "s1" };
 const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
 
 /** The machine with a server beside it, on lines whose every move is chosen: true time, two clocks of the client's, requests, frames. */
@@ -39,11 +39,11 @@ class Setup {
   frames: Claim[] = [];
   readonly effects: CollabEffect[] = [];
   readonly news: { lease: string; news: ClaimNews }[] = [];
-  readonly asked: Request[] = [];
+  readonly requests: Request[] = [];
 
-  constructor(line: Line = LIVE) {
+  constructor(connection: CollabConnection = LIVE) {
     this.server.onChange((claim) => claim.actor === "ann" && this.frames.push(claim));
-    this.dispatch({ type: "line", line });
+    this.dispatch({ type: "connection", connection });
   }
 
   now = (): Instant => ({ at: this.time - this.#slept, wall: this.time + this.#wallOff });
@@ -53,10 +53,10 @@ class Setup {
     this.state = state;
     this.effects.push(...effects);
     for (const effect of effects) {
-      if (effect.do === "tellLease") this.news.push(effect);
+      if (effect.do === "notifyLease") this.news.push(effect);
       if (effect.do === "request") {
         this.up.push(effect);
-        this.asked.push(effect);
+        this.requests.push(effect);
       }
       // The request may have left all the same, and be heard.
       if (effect.do === "drop") this.down = this.down.filter(({ request }) => request.n !== effect.n);
@@ -98,7 +98,7 @@ class Setup {
     this.check();
   }
 
-  hear(at = 0): void {
+  receive(at = 0): void {
     const [request] = this.up.splice(at % Math.max(1, this.up.length), 1);
     if (!request) return;
     const { status, body } = this.#answer(request);
@@ -119,15 +119,17 @@ class Setup {
     if (request) this.dispatch({ type: "answered", key: request.key, n: request.n, reply: SILENCE });
   }
 
-  frame(heard: boolean): void {
+  frame(arrives: boolean): void {
     const claim = this.frames.shift();
-    if (claim && heard && this.state.line.live) this.dispatch({ type: "heard", frame: { frame: "claim", claim } });
+    if (claim && arrives && this.state.connection.live)
+      this.dispatch({ type: "received", frame: { frame: "claim", claim } });
   }
 
   /** Everything that is on its way arrives. */
   settle(): void {
     for (let i = 0; i < 20; i++) {
-      while (this.up.some(({ what }) => what !== "poll")) this.hear(this.up.findIndex(({ what }) => what !== "poll"));
+      while (this.up.some(({ what }) => what !== "poll"))
+        this.receive(this.up.findIndex(({ what }) => what !== "poll"));
       while (this.down.length > 0) this.answer();
       while (this.frames.length > 0) this.frame(true);
     }
@@ -165,7 +167,7 @@ test("[U2] a lease counts from when its request was sent, less a tenth", () => {
   const deps = new Setup();
   deps.claim("l1", true, 60_000);
   deps.pass(7_000);
-  deps.hear();
+  deps.receive();
   deps.pass(2_000);
   deps.answer();
   const [hold] = deps.state.holds.values();
@@ -177,15 +179,15 @@ test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves
   deps.claim("l1", true, 60_000);
   deps.settle();
   deps.pass(19_999);
-  expect(deps.asked.map((r) => r.what)).toEqual(["acquire"]);
+  expect(deps.requests.map((r) => r.what)).toEqual(["acquire"]);
   deps.pass(1);
-  expect(deps.asked.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
+  expect(deps.requests.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
   // Nothing is answered: each gives up in time for the next, until the lease is over.
   for (let i = 0; i < 60; i++) {
     if (deps.up.length > 0) deps.loseRequest();
     deps.pass(600);
   }
-  expect(deps.asked.filter((r) => r.what === "renew").length).toBeGreaterThan(5);
+  expect(deps.requests.filter((r) => r.what === "renew").length).toBeGreaterThan(5);
   expect(deps.last("l1")).toEqual({ kind: "lost", reason: "deadline" });
   expect(deps.time).toBeLessThan(60_000);
 });
@@ -196,7 +198,7 @@ test("[U4] a lease that the server ends is lost at once, with the way it ended",
     deps.claim("l1");
     deps.settle();
     const [own] = deps.server.of("slide", "s1").claims;
-    if (own) deps.dispatch({ type: "heard", frame: { frame: "claim", claim: { ...own, status } } });
+    if (own) deps.dispatch({ type: "received", frame: { frame: "claim", claim: { ...own, status } } });
     expect(deps.last("l1")).toEqual({ kind: "lost", reason: status });
     expect(deps.state.holds.size).toBe(0);
   }
@@ -226,7 +228,7 @@ test("[U4] a stream that says that the token was revoked ends the lease", () => 
   deps.claim("l1");
   deps.settle();
   const error = { frame: "error", type: "authentication_error", code: "token_revoked", message: "said" } as const;
-  deps.dispatch({ type: "heard", frame: error });
+  deps.dispatch({ type: "received", frame: error });
   expect(deps.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
 });
 
@@ -250,7 +252,7 @@ test("[U5] what was slept through is asked about before it is relied on", () => 
   deps.sleep(3_600_000);
   expect(deps.held()).toBe(false);
   deps.dispatch({ type: "woke" });
-  expect(deps.asked.at(-1)?.what).toBe("renew");
+  expect(deps.requests.at(-1)?.what).toBe("renew");
   deps.settle();
   expect(deps.last("l1")).toEqual({ kind: "lost", reason: "refused" });
 });
@@ -277,7 +279,7 @@ test("[U6] a grant that the stream reports needs no request: it counts from the 
   deps.server.release("ben", other.id);
   deps.frame(true);
   expect(deps.last("l1")).toMatchObject({ kind: "granted", fence: 2 });
-  expect(deps.asked.map(({ what }) => what)).toEqual(["acquire"]);
+  expect(deps.requests.map(({ what }) => what)).toEqual(["acquire"]);
   const [hold] = deps.state.holds.values();
   expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 12_000);
 });
@@ -291,7 +293,7 @@ test("[U6] if most of the lease may have passed, a grant that the stream reports
   deps.server.release("ben", other.id);
   deps.frame(true);
   expect(deps.held()).toBe(false);
-  expect(deps.asked.at(-1)?.what).toBe("renew");
+  expect(deps.requests.at(-1)?.what).toBe("renew");
   deps.settle();
   expect(deps.held()).toBe(true);
 });
@@ -302,7 +304,7 @@ test("[U6] a response from before the grant does not take the granted claim away
   deps.claim("l1", true, 60_000);
   deps.settle();
   deps.pass(20_000);
-  deps.hear(); // the check of a waiting client: the server answers that it is queued
+  deps.receive(); // the check of a waiting client: the server answers that it is queued
   deps.server.release("ben", other.id);
   deps.frame(true);
   deps.settle();
@@ -314,7 +316,7 @@ test("[U6] a grant that is told before the answer that it waits is not missed", 
   const deps = new Setup();
   const other = rival(deps);
   deps.claim("l1");
-  deps.hear();
+  deps.receive();
   deps.server.release("ben", other.id);
   while (deps.frames.length > 0) deps.frame(true);
   deps.settle();
@@ -327,22 +329,22 @@ test("[U6] a waiter asks every 20 s although the stream is open, and polls witho
   deps.claim("l1");
   deps.settle();
   deps.pass(20_000);
-  expect(deps.asked.at(-1)?.what).toBe("renew");
+  expect(deps.requests.at(-1)?.what).toBe("renew");
   deps.settle();
-  deps.dispatch({ type: "line", line: { ...LIVE, live: false } });
-  expect(deps.asked.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
+  deps.dispatch({ type: "connection", connection: { ...LIVE, live: false } });
+  expect(deps.requests.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
 });
 
 /** A client without rows beyond position 3 that is granted the claim when the log has reached 7. */
-function behind(line: Line = LIVE): Setup {
-  const deps = new Setup(line);
+function behind(connection: CollabConnection = LIVE): Setup {
+  const deps = new Setup(connection);
   deps.head = 7;
   deps.readTo = 3;
   deps.claim("l1", true, 60_000);
   deps.settle();
   return deps;
 }
-const readsAsked = (deps: Setup) => deps.effects.filter((effect) => effect.do === "readUpTo");
+const logReads = (deps: Setup) => deps.effects.filter((effect) => effect.do === "readUpTo");
 
 test("[U17] a grant is told when the rows have read up to it", () => {
   const deps = behind();
@@ -353,19 +355,19 @@ test("[U17] a grant is told when the rows have read up to it", () => {
   deps.readTo = 7;
   deps.dispatch({ type: "due" });
   expect(deps.last("l1")).toMatchObject({ kind: "granted", claimId: "clm_1" });
-  expect(readsAsked(deps)).toEqual([]);
+  expect(logReads(deps)).toEqual([]);
 });
 
 test("[U17] a stream has 250 ms to bring what is missing, then the log is read, once", () => {
   const deps = behind();
   deps.pass(249);
-  expect(readsAsked(deps)).toEqual([]);
+  expect(logReads(deps)).toEqual([]);
   deps.pass(1_000);
-  expect(readsAsked(deps)).toEqual([{ do: "readUpTo", syncId: 7 }]);
+  expect(logReads(deps)).toEqual([{ do: "readUpTo", syncId: 7 }]);
 });
 
 test("[U17] without a stream the log is read at once", () => {
-  expect(readsAsked(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
+  expect(logReads(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
 });
 
 test("[U17] after 5 s the app hears of the grant all the same", () => {
@@ -393,12 +395,12 @@ test("[U17] a second user of the claim waits for the same rows, and a lease that
 
 test("[U18] who lost a lease is told who holds the record now, from the frame and from a refused renewal", () => {
   const holders = [rival(new Setup())];
-  const told = new Setup();
-  told.claim("l1");
-  told.settle();
-  const ended = { ...(told.server.read("clm_1").body as Claim), status: "preempted" as const };
-  told.dispatch({ type: "heard", frame: { frame: "claim", claim: ended, holders } });
-  expect(told.last("l1")).toEqual({ kind: "lost", reason: "preempted", holders });
+  const preempted = new Setup();
+  preempted.claim("l1");
+  preempted.settle();
+  const ended = { ...(preempted.server.read("clm_1").body as Claim), status: "preempted" as const };
+  preempted.dispatch({ type: "received", frame: { frame: "claim", claim: ended, holders } });
+  expect(preempted.last("l1")).toEqual({ kind: "lost", reason: "preempted", holders });
 
   const refused = new Setup();
   refused.claim("l1", true, 60_000);
@@ -431,7 +433,7 @@ test("[U7] who joins a claim is given it without a request, and it goes with the
   deps.claim("l2");
   deps.settle();
   deps.claim("l3", false);
-  expect(deps.asked).toHaveLength(1);
+  expect(deps.requests).toHaveLength(1);
   expect(["l1", "l2", "l3"].map((l) => deps.last(l)?.kind)).toEqual(["granted", "granted", "granted"]);
   for (const lease of ["l1", "l2"]) deps.dispatch({ type: "left", lease });
   deps.settle();
@@ -446,14 +448,14 @@ test("[U8] a claim that is given up before its answer came is released when it c
   for (const lost of [false, true]) {
     const deps = new Setup();
     deps.claim("l1");
-    deps.hear();
+    deps.receive();
     deps.dispatch({ type: "left", lease: "l1" });
-    expect(deps.asked.map((r) => r.what)).toEqual(["acquire"]);
+    expect(deps.requests.map((r) => r.what)).toEqual(["acquire"]);
     deps.answer(0, lost);
     deps.pass(1_000);
     deps.settle();
     // What a lost answer would have named is asked for once more: the same claim, not another one.
-    expect(deps.asked.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
+    expect(deps.requests.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
     expect(deps.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
   }
 });
@@ -465,7 +467,7 @@ test("[U8] who claims again while it is being released asks after that", () => {
   deps.dispatch({ type: "left", lease: "l1" });
   deps.claim("l2");
   deps.settle();
-  expect(deps.asked.map((r) => r.what)).toEqual(["acquire", "release", "acquire"]);
+  expect(deps.requests.map((r) => r.what)).toEqual(["acquire", "release", "acquire"]);
   expect(deps.last("l2")).toMatchObject({ kind: "granted", fence: 2 });
 });
 
@@ -492,7 +494,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
           deps.claim(`l${made}`, random % 4 > 0, 5_000 + random);
         } else if (kind < 12)
           deps.dispatch({ type: "left", lease: leases[random % Math.max(1, leases.length)] ?? "none" });
-        else if (kind < 30) deps.hear(random);
+        else if (kind < 30) deps.receive(random);
         else if (kind < 46) deps.answer(random, random % 7 === 0);
         else if (kind < 50) deps.loseRequest();
         else if (kind < 58) deps.frame(random % 6 > 0);
@@ -501,12 +503,15 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
         else if (kind < 83) deps.dispatch({ type: "woke" });
         else if (kind < 85) deps.jump(random);
         else if (kind < 90)
-          deps.dispatch({ type: "line", line: { ...LIVE, live: random % 2 > 0, mayTalk: random % 5 > 0 } });
+          deps.dispatch({
+            type: "connection",
+            connection: { ...LIVE, live: random % 2 > 0, canRequest: random % 5 > 0 },
+          });
         else if (kind < 95) deps.server.acquire("ben", "slide", "s1", { ttl: 1_000 + random, queue: random % 2 > 0 });
         else for (const claim of deps.server.of("slide", "s1").claims) deps.server.release("ben", claim.id);
       }
       granted += deps.news.filter(({ news }) => news.kind === "granted").length;
-      deps.dispatch({ type: "line", line: LIVE });
+      deps.dispatch({ type: "connection", connection: LIVE });
       // What was nearly over already may still be lost: then it is claimed anew, as an app would.
       let wanted = "last";
       deps.claim(wanted);
@@ -537,7 +542,7 @@ test("[U3] a wait that is over hides no renewal that is due later", () => {
     unread: undefined,
     check: false,
   } as const;
-  const hold = { target: { model: "slide", id: "s1" }, users: [], flight: undefined, told: undefined };
+  const hold = { target: { model: "slide", id: "s1" }, users: [], flight: undefined, lastPushed: undefined };
   const dueWith = (wait: Hold["wait"]) => claimsDueAt(new Map([["s1", { ...hold, stage, wait }]]), LIVE, now);
   const renewal = dueWith(undefined);
   expect(renewal).toBe(30_000);

@@ -4,11 +4,12 @@ import { recordKey } from "../log/tables.ts";
 import { readFailure } from "../queue/failure.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
 import {
-  handOver,
-  joinLine,
+  joinQueue,
   leave,
-  leftOn,
-  lost,
+  loseClaim,
+  notify,
+  notifyGranted,
+  onAnsweredWhileLeaving,
   onClaim,
   onEnded,
   onGranted,
@@ -16,7 +17,6 @@ import {
   onRefused,
   readClaim,
   retryLater,
-  tell,
 } from "./claim-moves.ts";
 import { request } from "./claim-request.ts";
 import { type ClaimDraft, type Hold, type Target, type Terms, targetKey, type User } from "./claim-state.ts";
@@ -29,22 +29,29 @@ export function onClaimed(draft: ClaimDraft, target: Target, terms: Terms, lease
   const user: User = { lease, terms, queue, has: false };
   const hold = draft.holds.get(key);
   if (!hold) {
-    const stage = { phase: "asking", asked: false } as const;
-    draft.holds.set(key, { target, users: [user], stage, flight: undefined, wait: undefined, told: undefined });
+    const stage = { phase: "acquiring", isSent: false } as const;
+    draft.holds.set(key, { target, users: [user], stage, flight: undefined, wait: undefined, lastPushed: undefined });
     return;
   }
   const { stage } = hold;
   const users = [...hold.users, user];
   // A preempting request does not wait for the response to an earlier request.
-  if (terms.preempt && (stage.phase === "asking" || stage.phase === "waiting")) {
+  if (terms.preempt && (stage.phase === "acquiring" || stage.phase === "waiting")) {
     if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
-    const asking = { phase: "asking", asked: true } as const;
-    draft.holds.set(key, { ...hold, users, stage: asking, flight: undefined, wait: undefined, told: undefined });
+    const acquiring = { phase: "acquiring", isSent: true } as const;
+    draft.holds.set(key, {
+      ...hold,
+      users,
+      stage: acquiring,
+      flight: undefined,
+      wait: undefined,
+      lastPushed: undefined,
+    });
     return;
   }
   draft.holds.set(key, { ...hold, users });
-  if (stage.phase === "held" && remainingMs(stage, draft.now) > 0) handOver(draft, key);
-  if (stage.phase === "waiting") joinLine(draft, key, user, stage.position);
+  if (stage.phase === "held" && remainingMs(stage, draft.now) > 0) notifyGranted(draft, key);
+  if (stage.phase === "waiting") joinQueue(draft, key, user, stage.position);
 }
 
 /** Ends one user's share in a hold. The claim is released with its last user. */
@@ -54,15 +61,15 @@ export function onLeft(draft: ClaimDraft, lease: string): void {
     const users = hold.users.filter((user) => user.lease !== lease);
     if (users.length > 0 || hold.stage.phase === "leaving") {
       draft.holds.set(key, { ...hold, users });
-      return tell(draft, [{ lease }], { kind: "released" });
+      return notify(draft, [{ lease }], { kind: "released" });
     }
-    if (hold.stage.phase === "asking" && !hold.stage.asked) {
+    if (hold.stage.phase === "acquiring" && !hold.stage.isSent) {
       draft.holds.delete(key);
-      return tell(draft, [{ lease }], { kind: "released" });
+      return notify(draft, [{ lease }], { kind: "released" });
     }
     return leave(draft, key, hold, [lease]);
   }
-  tell(draft, [{ lease }], { kind: "released" });
+  notify(draft, [{ lease }], { kind: "released" });
 }
 
 /** A `claim` frame: one claim of this participant has changed. */
@@ -72,7 +79,7 @@ export function onClaimFrame(draft: ClaimDraft, { claim, holders }: Pick<ClaimFr
   const hold = draft.holds.get(key);
   if (!hold) return;
   const { stage } = hold;
-  if (stage.phase === "asking") return void draft.holds.set(key, { ...hold, told: claim });
+  if (stage.phase === "acquiring") return void draft.holds.set(key, { ...hold, lastPushed: claim });
   if (stage.phase === "leaving" || stage.claimId !== claim.id) return;
   if (claim.status === "queued") {
     if (stage.phase === "waiting") onMoved(draft, key, hold, stage, claim.position);
@@ -89,7 +96,7 @@ export function onAnswered(draft: ClaimDraft, key: string, n: number, reply: Rep
   const hold: Hold = { ...before, flight: undefined };
   draft.holds.set(key, hold);
   const verdict = verdictOf(reply);
-  if (hold.stage.phase === "leaving") return leftOn(draft, key, hold, hold.stage, flight, verdict);
+  if (hold.stage.phase === "leaving") return onAnsweredWhileLeaving(draft, key, hold, hold.stage, flight, verdict);
   switch (verdict.then) {
     case "read": {
       const claim = readClaim(verdict.body);
@@ -102,7 +109,7 @@ export function onAnswered(draft: ClaimDraft, key: string, n: number, reply: Rep
     case "sign-in": {
       draft.effects.push({ do: "tokenRefused", reason: verdict.reason });
       const revoked = reply.kind === "answer" && readFailure(reply.body, reply.status)?.code === "token_revoked";
-      if (revoked && hold.stage.phase === "held") return lost(draft, key, "revoked");
+      if (revoked && hold.stage.phase === "held") return loseClaim(draft, key, "revoked");
       return retryLater(draft, key, 0);
     }
     case "refused":
@@ -111,7 +118,7 @@ export function onAnswered(draft: ClaimDraft, key: string, n: number, reply: Rep
 }
 
 /** The machine may have slept, or the connection was lost: check each claim with the server before relying on it. */
-export function onDoubted(draft: ClaimDraft): void {
+export function recheckClaims(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     const { stage } = hold;
     const wait = dueNow(hold.wait, draft.now.at);
@@ -127,21 +134,21 @@ export function onRevoked(draft: ClaimDraft): void {
   for (const [key, hold] of draft.holds) {
     if (hold.stage.phase !== "held") continue;
     if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
-    lost(draft, key, "revoked");
+    loseClaim(draft, key, "revoked");
   }
 }
 
 /** The page or the client is closing. Release its claims, so that other participants need not wait for their expiry. */
-export function onLetGo(draft: ClaimDraft, reason: "hidden" | "closed"): void {
+export function releaseAll(draft: ClaimDraft, reason: "hidden" | "closed"): void {
   for (const [key, hold] of draft.holds) {
-    const claimId = hold.stage.phase === "asking" ? undefined : hold.stage.claimId;
+    const claimId = hold.stage.phase === "acquiring" ? undefined : hold.stage.claimId;
     if (hold.flight) draft.effects.push({ do: "drop", key, n: hold.flight.n });
     // For a claim whose id is unknown, only a closing client may release all its claims on the record: a later request
     // could create a new claim.
-    const unnamed = reason === "closed" && hold.stage.phase === "asking" && hold.stage.asked;
+    const unnamed = reason === "closed" && hold.stage.phase === "acquiring" && hold.stage.isSent;
     if (claimId !== undefined || (unnamed && !hasSibling(draft, key, hold)))
       request(draft, key, hold, "release", claimId, reason === "hidden");
-    lost(draft, key, reason);
+    loseClaim(draft, key, reason);
   }
 }
 

@@ -14,9 +14,9 @@ const STREAM_MS = 250;
  */
 const LONGEST_MS = 5_000;
 
-export function unreadOf({ syncId = 0 }: Claim, { readTo, now, line }: ClaimDraft): Unread | undefined {
+export function unreadOf({ syncId = 0 }: Claim, { readTo, now, connection }: ClaimDraft): Unread | undefined {
   if (readTo >= syncId) return undefined;
-  return { syncId, askAt: now.at + (line.live ? STREAM_MS : 0), until: now.at + LONGEST_MS };
+  return { syncId, fetchAt: now.at + (connection.live ? STREAM_MS : 0), until: now.at + LONGEST_MS };
 }
 
 export const isOutstanding = ({ syncId, until }: Unread, { readTo, now }: ClaimDraft): boolean =>

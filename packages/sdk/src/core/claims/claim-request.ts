@@ -1,17 +1,17 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import type { Asking, ClaimDraft, ConnectionState, Hold, Instant, Terms } from "./claim-state.ts";
+import type { ClaimDraft, ConnectionState, Hold, Instant, RequestKind, Terms } from "./claim-state.ts";
 import { isForRenewal } from "./lease-time.ts";
 
 const ANSWER_MS = 10_000;
 
 /** The request that a hold needs now, if any. */
-export function wish({ stage }: Hold, line: ConnectionState, now: Instant): Asking | undefined {
+export function neededRequest({ stage }: Hold, connection: ConnectionState, now: Instant): RequestKind | undefined {
   switch (stage.phase) {
-    case "asking":
+    case "acquiring":
       return "acquire";
     case "waiting":
       if (stage.granted) return "renew";
-      if (!line.live) return "poll";
+      if (!connection.live) return "poll";
       return now.at >= stage.checkAt ? "renew" : undefined;
     case "held":
       return stage.check || isForRenewal(stage, now) ? "renew" : undefined;
@@ -27,13 +27,13 @@ export function request(
   draft: ClaimDraft,
   key: string,
   { target, users, stage }: Hold,
-  what: Asking,
+  what: RequestKind,
   claimId: string | undefined,
   keepalive = false,
 ): number {
-  draft.asked += 1;
-  const { clientId } = draft.line;
-  const queue = waits({ users });
+  draft.requestCount += 1;
+  const { clientId } = draft.connection;
+  const queue = wantsQueue({ users });
   const { field } = target;
   const body =
     what === "acquire"
@@ -51,11 +51,11 @@ export function request(
       : stage.phase === "held" && what === "renew"
         ? Math.min(ANSWER_MS, Math.max(1_000, Math.ceil(stage.ttlMs / 4)))
         : ANSWER_MS;
-  draft.effects.push({ do: "request", key, n: draft.asked, what, target, claimId, body, timeoutMs, keepalive });
-  return draft.asked;
+  draft.effects.push({ do: "request", key, n: draft.requestCount, what, target, claimId, body, timeoutMs, keepalive });
+  return draft.requestCount;
 }
 
-export const waits = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
+export const wantsQueue = ({ users }: Pick<Hold, "users">): boolean => users.some((user) => user.queue);
 
 /** The terms of the latest user; preempting as long as any user wants that. */
 function termsOf(users: Hold["users"]): Terms {

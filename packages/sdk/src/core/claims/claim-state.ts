@@ -38,7 +38,7 @@ export interface Hold {
   readonly flight: Flight | undefined;
   readonly wait: Wait | undefined;
   /** The claim in the last stream frame, which may arrive before the response that it belongs to. */
-  readonly told: Claim | undefined;
+  readonly lastPushed: Claim | undefined;
 }
 
 /** The log range that the rows still lack before the app is notified of a grant. */
@@ -46,14 +46,14 @@ export interface Unread {
   /** The log position at the time of the grant. */
   readonly syncId: number;
   /** When to read entries over HTTP that the stream has not delivered; undefined: they were requested. */
-  readonly askAt: number | undefined;
+  readonly fetchAt: number | undefined;
   /** When the app is notified in any case. */
   readonly until: number;
 }
 
 export type HoldStage =
-  /** `asked`: the server may have received the request. */
-  | { readonly phase: "asking"; readonly asked: boolean }
+  /** `isSent`: the server may have received the request. */
+  | { readonly phase: "acquiring"; readonly isSent: boolean }
   | {
       readonly phase: "waiting";
       readonly claimId: string;
@@ -83,11 +83,11 @@ export type HoldStage =
       readonly left: readonly string[];
     };
 
-export type Asking = "acquire" | "renew" | "poll" | "release";
+export type RequestKind = "acquire" | "renew" | "poll" | "release";
 
 export interface Flight {
   readonly n: number;
-  readonly what: Asking;
+  readonly what: RequestKind;
   /** Whether it requested a place in the claim queue. */
   readonly queue: boolean;
   readonly sent: Instant;
@@ -106,7 +106,7 @@ export type ClaimEffect =
       readonly do: "request";
       readonly key: string;
       readonly n: number;
-      readonly what: Asking;
+      readonly what: RequestKind;
       readonly target: Target;
       readonly claimId: string | undefined;
       readonly body?: ClaimBody | undefined;
@@ -115,7 +115,7 @@ export type ClaimEffect =
     }
   /** Abandons a request in flight. */
   | { readonly do: "drop"; readonly key: string; readonly n: number }
-  | { readonly do: "tellLease"; readonly lease: string; readonly news: ClaimNews }
+  | { readonly do: "notifyLease"; readonly lease: string; readonly news: ClaimNews }
   | { readonly do: "tokenRefused"; readonly reason: string }
   /** Reads the log up to this position. */
   | { readonly do: "readUpTo"; readonly syncId: number };
@@ -123,7 +123,7 @@ export type ClaimEffect =
 /** The state of the connection, as far as claims depend on it. */
 export interface ConnectionState {
   /** Requests may be sent. */
-  readonly mayTalk: boolean;
+  readonly canRequest: boolean;
   /** A socket is open that reports changes. */
   readonly live: boolean;
   readonly clientId: string;
@@ -135,8 +135,8 @@ export type Holds = ReadonlyMap<string, Hold>;
 export interface ClaimDraft {
   holds: Map<string, Hold>;
   /** Counts requests. */
-  asked: number;
-  readonly line: ConnectionState;
+  requestCount: number;
+  readonly connection: ConnectionState;
   readonly now: Instant;
   readonly roll: number;
   /** The rows' position in the log. */

@@ -23,8 +23,8 @@ export function remainingMs(stage: HoldStage, now: Instant): number {
 /**
  * Uses the monotonic clock. If only the wall clock says that the lease is over, the server is asked first if possible.
  */
-export const isOver = (stage: Held, { now, line }: ClaimDraft): boolean =>
-  now.at >= deadlineOf(stage) || (!line.mayTalk && remainingMs(stage, now) === 0);
+export const isOver = (stage: Held, { now, connection }: ClaimDraft): boolean =>
+  now.at >= deadlineOf(stage) || (!connection.canRequest && remainingMs(stage, now) === 0);
 
 /** Uses either clock: the monotonic one may not count time asleep. */
 export const isForRenewal = (stage: Held, now: Instant): boolean =>

@@ -1,33 +1,33 @@
 import { expect, test } from "vitest";
-import { forgotten, knowledgeOf, onClaimsFrame, sayWatched, unwatch, type Watched, watch } from "./watched.ts";
+import { knowledgeOf, onClaimsFrame, unwatch, type Watched, watch, watchDue, withoutKnown } from "./watched.ts";
 
 const free = { frame: "claims", model: "Slide", id: "s1", claims: [], queue: [] } as const;
-const heard = (watched: Watched) => onClaimsFrame(watched, { ...free, claims: [], queue: [] });
-const said = (watched: Watched) => sayWatched(watched, 10_000).watched;
+const received = (watched: Watched) => onClaimsFrame(watched, { ...free, claims: [], queue: [] });
+const sent = (watched: Watched) => watchDue(watched, 10_000).watched;
 
 test("[U11] on a new line nothing is known before it was told anew", () => {
-  const before = heard(said(watch(new Map(), "slide", ["s1"], 0)));
+  const before = received(sent(watch(new Map(), "slide", ["s1"], 0)));
   expect(knowledgeOf(before, true, "slide", "s1").state).toBe("known");
   expect(knowledgeOf(before, false, "slide", "s1")).toEqual({ state: "unknown", why: "line" });
-  const after = forgotten(before);
+  const after = withoutKnown(before);
   expect(knowledgeOf(after, true, "slide", "s1")).toEqual({ state: "unknown", why: "asking" });
-  expect(sayWatched(after, 10_000).frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1"] }]);
-  expect(knowledgeOf(heard(said(after)), true, "slide", "s1").state).toBe("known");
+  expect(watchDue(after, 10_000).frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1"] }]);
+  expect(knowledgeOf(received(sent(after)), true, "slide", "s1").state).toBe("known");
 });
 
 test("[U11] what nobody looks at any more is not known, also when the server still tells of it", () => {
-  const before = unwatch(heard(said(watch(new Map(), "slide", ["s1"], 0))), "slide", ["s1"], 0);
-  expect(knowledgeOf(heard(before), true, "slide", "s1")).toEqual({ state: "unknown", why: "not-watched" });
-  expect(sayWatched(before, 10_000).frames).toEqual([{ frame: "watch", model: "slide", ids: [] }]);
+  const before = unwatch(received(sent(watch(new Map(), "slide", ["s1"], 0))), "slide", ["s1"], 0);
+  expect(knowledgeOf(received(before), true, "slide", "s1")).toEqual({ state: "unknown", why: "not-watched" });
+  expect(watchDue(before, 10_000).frames).toEqual([{ frame: "watch", model: "slide", ids: [] }]);
 });
 
 test("[U11] what is put away and taken up again in a moment costs no frame", () => {
-  const before = said(watch(new Map(), "slide", ["s1"], 0));
+  const before = sent(watch(new Map(), "slide", ["s1"], 0));
   const again = watch(unwatch(before, "slide", ["s1"], 0), "slide", ["s1"], 500);
-  expect(sayWatched(again, 10_000).frames).toEqual([]);
+  expect(watchDue(again, 10_000).frames).toEqual([]);
 });
 
 test("[V27] what the server tells again of a record, as it was, is no news", () => {
-  const told = heard(said(watch(new Map(), "slide", ["s1"], 0)));
-  expect(heard(told)).toBe(told);
+  const before = received(sent(watch(new Map(), "slide", ["s1"], 0)));
+  expect(received(before)).toBe(before);
 });

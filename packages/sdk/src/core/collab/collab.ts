@@ -17,17 +17,17 @@ export type CollabFrame = ClaimsFrame | ClaimFrame | PresenceFrame | ErrorFrame;
 
 export interface CollabState {
   readonly holds: Holds;
-  readonly asked: number;
+  readonly requestCount: number;
   readonly watched: watched.Watched;
   readonly presence: presence.PresenceState;
-  readonly line: Line;
+  readonly connection: CollabConnection;
   /** The page is hidden: requests wait until it is shown again. */
   readonly away: boolean;
   /** The failure in the last error frame. It explains the close that follows. */
-  readonly complaint: Failure | undefined;
+  readonly lastError: Failure | undefined;
 }
 
-export interface Line extends ConnectionState {
+export interface CollabConnection extends ConnectionState {
   /** `<kind>:<id>` of this client, once the server has named it. */
   readonly participant: string | undefined;
   readonly session: string | undefined;
@@ -35,23 +35,23 @@ export interface Line extends ConnectionState {
 
 export const emptyCollab: CollabState = {
   holds: new Map(),
-  asked: 0,
+  requestCount: 0,
   watched: new Map(),
   presence: presence.noPresence,
-  line: { mayTalk: false, live: false, clientId: "", participant: undefined, session: undefined },
+  connection: { canRequest: false, live: false, clientId: "", participant: undefined, session: undefined },
   away: false,
-  complaint: undefined,
+  lastError: undefined,
 };
 
 export type CollabEvent = CollabHappening & { readonly now: Instant; readonly roll: number; readonly readTo: number };
 
 export type CollabHappening =
-  | { readonly type: "line"; readonly line: Line }
-  | { readonly type: "lineClosed"; readonly code: number }
+  | { readonly type: "connection"; readonly connection: CollabConnection }
+  | { readonly type: "connectionClosed"; readonly code: number }
   | { readonly type: "woke" }
-  | { readonly type: "goes"; readonly reason: "hidden" | "closed" }
+  | { readonly type: "away"; readonly reason: "hidden" | "closed" }
   | { readonly type: "due" }
-  | { readonly type: "heard"; readonly frame: CollabFrame }
+  | { readonly type: "received"; readonly frame: CollabFrame }
   // Claims
   | {
       readonly type: "claimed";
@@ -68,55 +68,55 @@ export type CollabHappening =
   | { readonly type: "stated"; readonly room: string; readonly state: JsonObject }
   | { readonly type: "leftRoom"; readonly room: string };
 
-export type CollabEffect = ClaimEffect | { readonly do: "say"; readonly frame: FrameUp };
+export type CollabEffect = ClaimEffect | { readonly do: "sendFrame"; readonly frame: FrameUp };
 
 /** Takes the collab state and an event, and returns the next state and the effects to perform. */
 export function collabStep(state: CollabState, event: CollabEvent): readonly [CollabState, readonly CollabEffect[]] {
   const effects: CollabEffect[] = [];
-  const line = event.type === "line" ? event.line : state.line;
+  const connection = event.type === "connection" ? event.connection : state.connection;
   const draft: ClaimDraft = {
     holds: new Map(state.holds),
-    asked: state.asked,
-    line,
+    requestCount: state.requestCount,
+    connection,
     now: event.now,
     roll: event.roll,
     readTo: event.readTo,
     effects: effects as ClaimEffect[],
   };
-  hearClaims(draft, event, state.line);
-  const away = event.type === "goes" || (event.type !== "woke" && state.away);
+  handleClaimEvent(draft, event, state.connection);
+  const away = event.type === "away" || (event.type !== "woke" && state.away);
   if (!away) claimsDue(draft);
   const now = event.now.at;
-  const looking = hearWatched(state, event);
-  const looked = line.live ? watched.sayWatched(looking, now) : { watched: looking, frames: [] };
-  const rooms = presence.presenceDue(hearPresence(state, event), line.live, now);
-  const frames = [...looked.frames, ...rooms.frames];
+  const watchedNow = nextWatched(state, event);
+  const watching = connection.live ? watched.watchDue(watchedNow, now) : { watched: watchedNow, frames: [] };
+  const rooms = presence.presenceDue(nextPresence(state, event), connection.live, now);
+  const frames = [...watching.frames, ...rooms.frames];
   // A hidden page loses its connection anyway. Its user should not disappear for others when it only reloads.
-  if (event.type === "goes" && event.reason === "closed") frames.push(...presence.goodbyes(state.presence));
-  for (const frame of frames) effects.push({ do: "say", frame });
+  if (event.type === "away" && event.reason === "closed") frames.push(...presence.leaveFrames(state.presence));
+  for (const frame of frames) effects.push({ do: "sendFrame", frame });
   const next: CollabState = {
     holds: draft.holds,
-    asked: draft.asked,
-    watched: looked.watched,
+    requestCount: draft.requestCount,
+    watched: watching.watched,
     presence: rooms.presence,
-    line,
+    connection,
     away,
-    complaint: complaintAfter(state.complaint, event),
+    lastError: nextError(state.lastError, event),
   };
   return [next, effects];
 }
 
 export function collabDueAt(state: CollabState, now: Instant): number | undefined {
-  const { line } = state;
+  const { connection } = state;
   const times = [
-    state.away ? undefined : claimsDueAt(state.holds, line, now),
-    ...(line.live ? watched.watchDueAt(state.watched) : []),
-    ...presence.presenceDueAt(state.presence, line.live),
+    state.away ? undefined : claimsDueAt(state.holds, connection, now),
+    ...(connection.live ? watched.watchDueAt(state.watched) : []),
+    ...presence.presenceDueAt(state.presence, connection.live),
   ].filter((at) => at !== undefined) as number[];
   return times.length > 0 ? Math.min(...times) : undefined;
 }
 
-function hearClaims(draft: ClaimDraft, event: CollabEvent, before: Line): void {
+function handleClaimEvent(draft: ClaimDraft, event: CollabEvent, before: CollabConnection): void {
   switch (event.type) {
     case "claimed":
       return claims.onClaimed(draft, event.target, event.terms, event.lease, event.queue);
@@ -124,19 +124,19 @@ function hearClaims(draft: ClaimDraft, event: CollabEvent, before: Line): void {
       return claims.onLeft(draft, event.lease);
     case "answered":
       return claims.onAnswered(draft, event.key, event.n, event.reply);
-    case "heard":
+    case "received":
       if (event.frame.frame === "error" && event.frame.code === "token_revoked") return claims.onRevoked(draft);
       return event.frame.frame === "claim" ? claims.onClaimFrame(draft, event.frame) : undefined;
-    case "line":
+    case "connection":
       // Frames were missed while no stream was open.
-      return event.line.live !== before.live || event.line.mayTalk !== before.mayTalk
-        ? claims.onDoubted(draft)
+      return event.connection.live !== before.live || event.connection.canRequest !== before.canRequest
+        ? claims.recheckClaims(draft)
         : undefined;
     case "woke":
-      return claims.onDoubted(draft);
-    case "goes":
-      return claims.onLetGo(draft, event.reason);
-    case "lineClosed":
+      return claims.recheckClaims(draft);
+    case "away":
+      return claims.releaseAll(draft, event.reason);
+    case "connectionClosed":
     case "due":
     case "watch":
     case "unwatch":
@@ -147,35 +147,38 @@ function hearClaims(draft: ClaimDraft, event: CollabEvent, before: Line): void {
   }
 }
 
-function hearWatched({ watched: before, line, complaint }: CollabState, event: CollabEvent): watched.Watched {
+function nextWatched({ watched: before, connection, lastError }: CollabState, event: CollabEvent): watched.Watched {
   if (event.type === "watch") return watched.watch(before, event.model, event.ids, event.now.at);
   if (event.type === "unwatch") return watched.unwatch(before, event.model, event.ids, event.now.at);
-  if (event.type === "heard" && event.frame.frame === "claims") return watched.onClaimsFrame(before, event.frame);
-  const denied = event.type === "lineClosed" && REFUSING.has(event.code) && complaint?.requiredCapability?.model;
-  if (denied && complaint?.param !== "room") return watched.denied(before, denied, event.now.at);
-  const cut = event.type === "line" && event.line.live !== line.live;
-  return cut ? watched.forgotten(before) : before;
+  if (event.type === "received" && event.frame.frame === "claims") return watched.onClaimsFrame(before, event.frame);
+  const denied = event.type === "connectionClosed" && REFUSING.has(event.code) && lastError?.requiredCapability?.model;
+  if (denied && lastError?.param !== "room") return watched.withDenied(before, denied, event.now.at);
+  const cut = event.type === "connection" && event.connection.live !== connection.live;
+  return cut ? watched.withoutKnown(before) : before;
 }
 
-function hearPresence({ presence: before, line, complaint }: CollabState, event: CollabEvent): presence.PresenceState {
+function nextPresence(
+  { presence: before, connection, lastError }: CollabState,
+  event: CollabEvent,
+): presence.PresenceState {
   const now = event.now.at;
   if (event.type === "entered") return presence.onEntered(before, event.room, now);
   if (event.type === "stated") return presence.onStated(before, event.room, event.state, now);
   if (event.type === "leftRoom") return presence.onLeftRoom(before, event.room, now);
-  if (event.type === "heard" && event.frame.frame === "presence")
-    return presence.onPresenceFrame(before, event.frame, line.participant);
-  if (event.type === "lineClosed") {
-    const denied = REFUSING.has(event.code) && complaint?.param === "room" ? complaint : undefined;
+  if (event.type === "received" && event.frame.frame === "presence")
+    return presence.onPresenceFrame(before, event.frame, connection.participant);
+  if (event.type === "connectionClosed") {
+    const denied = REFUSING.has(event.code) && lastError?.param === "room" ? lastError : undefined;
     return denied ? presence.onRoomDenied(before, denied, now) : before;
   }
-  if (event.type !== "line" || event.line.live === line.live) return before;
-  return event.line.live ? presence.onConnected(before, now) : presence.onDisconnected(before, now);
+  if (event.type !== "connection" || event.connection.live === connection.live) return before;
+  return event.connection.live ? presence.onConnected(before, now) : presence.onDisconnected(before, now);
 }
 
 /** Close codes of a connection that the server closed because of a request on it. */
 const REFUSING: ReadonlySet<number> = new Set([closeCodes.forbidden, closeCodes.badFrame]);
 
-function complaintAfter(before: Failure | undefined, event: CollabEvent): Failure | undefined {
-  if (event.type === "heard" && event.frame.frame === "error") return readFailure(event.frame, 403);
-  return event.type === "line" && event.line.live ? undefined : before;
+function nextError(before: Failure | undefined, event: CollabEvent): Failure | undefined {
+  if (event.type === "received" && event.frame.frame === "error") return readFailure(event.frame, 403);
+  return event.type === "connection" && event.connection.live ? undefined : before;
 }

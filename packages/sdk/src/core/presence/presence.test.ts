@@ -24,30 +24,30 @@ const frame = (joined: string[], updated: string[] = [], left: string[] = []) =>
   left: left.map((id) => `user:${id}`),
 });
 const inside = () => presenceDue(onEntered(noPresence, "deck:d1", 0), true, 0).presence;
-const hear = (presence: ReturnType<typeof inside>, told: ReturnType<typeof frame>) =>
-  onPresenceFrame(presence, told, "user:ann");
+const receive = (presence: ReturnType<typeof inside>, next: ReturnType<typeof frame>) =>
+  onPresenceFrame(presence, next, "user:ann");
 const room = (presence: ReturnType<typeof inside>) => presence.rooms.get("deck:d1");
-const there = (presence: ReturnType<typeof inside>) => [...(room(presence)?.peers.keys() ?? [])];
+const members = (presence: ReturnType<typeof inside>) => [...(room(presence)?.peers.keys() ?? [])];
 
 test("[U13] the first frame holds all, the others what changed", () => {
-  const first = hear(inside(), frame(["ben", "ann"]));
+  const first = receive(inside(), frame(["ben", "ann"]));
   expect(room(first)?.phase).toBe("inside");
-  expect(there(first)).toEqual(["user:ben", "user:ann"]);
-  expect(there(hear(first, frame(["cem"], [], ["ben"])))).toEqual(["user:ann", "user:cem"]);
+  expect(members(first)).toEqual(["user:ben", "user:ann"]);
+  expect(members(receive(first, frame(["cem"], [], ["ben"])))).toEqual(["user:ann", "user:cem"]);
 });
 
 test("[U13] a frame of before, heard after the room was entered again, is not taken for all who are there", () => {
-  const late = hear(inside(), frame([], ["ben"], ["cem"]));
+  const late = receive(inside(), frame([], ["ben"], ["cem"]));
   expect(room(late)?.phase).toBe("entering");
-  expect(there(late)).toEqual([]);
+  expect(members(late)).toEqual([]);
 });
 
 test("[U13] whoever left while the line was gone is not there after it came back", () => {
-  const cut = onDisconnected(hear(inside(), frame(["ben", "ann"])), 100);
-  expect(there(cut)).toEqual(["user:ben", "user:ann"]);
+  const cut = onDisconnected(receive(inside(), frame(["ben", "ann"])), 100);
+  expect(members(cut)).toEqual(["user:ben", "user:ann"]);
   const back = presenceDue(onConnected(cut, 200), true, 200).presence;
-  expect(there(back)).toEqual(["user:ben", "user:ann"]);
-  expect(there(hear(back, frame(["ann"])))).toEqual(["user:ann"]);
+  expect(members(back)).toEqual(["user:ben", "user:ann"]);
+  expect(members(receive(back, frame(["ann"])))).toEqual(["user:ann"]);
 });
 
 test("[U12] a room is left once, a moment after the last of those who entered it", () => {

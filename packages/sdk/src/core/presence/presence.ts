@@ -15,12 +15,12 @@ import type { Failure } from "../queue/failure.ts";
 
 export interface Room {
   /** Uses of the room in the app. The client leaves the room a moment after the last one. */
-  readonly stakes: number;
+  readonly uses: number;
   readonly state: JsonObject;
   /** On the present connection: not entered, entered but not answered yet, or inside. */
   readonly phase: "outside" | "entering" | "inside";
   /** The earliest time to send this client's state; undefined: nothing to send. */
-  readonly sayAt: number | undefined;
+  readonly sendAt: number | undefined;
   readonly leaveAt: number | undefined;
   /** By participant, in the order in which they entered. */
   readonly peers: ReadonlyMap<string, Peer>;
@@ -36,10 +36,10 @@ export type Rooms = ReadonlyMap<string, Room>;
 export interface PresenceState {
   readonly rooms: Rooms;
   /** When the last frame was sent. The server limits the frames per second of a connection. */
-  readonly saidAt: number;
+  readonly sentAt: number;
 }
 
-export const noPresence: PresenceState = { rooms: new Map(), saidAt: Number.NEGATIVE_INFINITY };
+export const noPresence: PresenceState = { rooms: new Map(), sentAt: Number.NEGATIVE_INFINITY };
 
 const PACE_MS = 1_000 / limits.presencePerSecond;
 /** A view that unmounts often mounts again at once: other participants should not see this one flicker. */
@@ -53,35 +53,35 @@ const DENIED_MS = 60_000;
 /** The app enters a room. All uses in this client count as one member for others. */
 export function onEntered(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name) ?? NEW_ROOM;
-  const sayAt = room.phase === "outside" ? now : room.sayAt;
-  const stakes = room.stakes + 1;
+  const sendAt = room.phase === "outside" ? now : room.sendAt;
+  const uses = room.uses + 1;
   const denied = now - room.deniedAt < DENIED_MS ? room.denied : undefined;
-  return withRoom(presence, name, { ...room, stakes, sayAt, leaveAt: undefined, denied });
+  return withRoom(presence, name, { ...room, uses, sendAt, leaveAt: undefined, denied });
 }
 
 /** Sets this client's state in the room, which replaces the previous one. */
 export function onStated(presence: PresenceState, name: string, state: JsonObject, now: number): PresenceState {
   const room = presence.rooms.get(name);
-  return room ? withRoom(presence, name, { ...room, state, sayAt: room.sayAt ?? now }) : presence;
+  return room ? withRoom(presence, name, { ...room, state, sendAt: room.sendAt ?? now }) : presence;
 }
 
 export function onLeftRoom(presence: PresenceState, name: string, now: number): PresenceState {
   const room = presence.rooms.get(name);
   if (!room) return presence;
-  const stakes = room.stakes - 1;
-  return withRoom(presence, name, { ...room, stakes, leaveAt: stakes === 0 ? now + LINGER_MS : undefined });
+  const uses = room.uses - 1;
+  return withRoom(presence, name, { ...room, uses, leaveAt: uses === 0 ? now + LINGER_MS : undefined });
 }
 
 /** A new connection has no rooms: enter again with the last state. */
 export function onConnected(presence: PresenceState, now: number): PresenceState {
-  return eachRoom(presence, (room) => (room.denied ? room : { ...room, phase: "outside", sayAt: now }));
+  return eachRoom(presence, (room) => (room.denied ? room : { ...room, phase: "outside", sendAt: now }));
 }
 
 /** Keeps the peers for a moment, so that a short disconnection does not make them flicker, and then removes them. */
 export function onDisconnected(presence: PresenceState, now: number): PresenceState {
   return eachRoom(presence, (room) => {
     const dropAt = room.peers.size > 0 ? (room.dropAt ?? now + limits.presenceGraceMs) : undefined;
-    return { ...room, phase: "outside", sayAt: undefined, dropAt };
+    return { ...room, phase: "outside", sendAt: undefined, dropAt };
   });
 }
 
@@ -136,34 +136,34 @@ export function presenceDue(
     if (room.dropAt !== undefined && room.dropAt <= now)
       presence = withRoom(presence, name, { ...room, peers: new Map(), dropAt: undefined });
     const next = presence.rooms.get(name) ?? room;
-    if (!live || next.sayAt === undefined || next.denied || next.stakes === 0) continue;
-    if (next.sayAt > now || now < presence.saidAt + PACE_MS) continue;
+    if (!live || next.sendAt === undefined || next.denied || next.uses === 0) continue;
+    if (next.sendAt > now || now < presence.sentAt + PACE_MS) continue;
     frames.push({ frame: "presence", room: name, state: next.state });
     const phase = next.phase === "outside" ? "entering" : next.phase;
-    presence = { ...withRoom(presence, name, { ...next, phase, sayAt: undefined }), saidAt: now };
+    presence = { ...withRoom(presence, name, { ...next, phase, sendAt: undefined }), sentAt: now };
   }
   return { presence, frames };
 }
 
 /** Leaves all rooms when the client closes, so that others need not wait until its connection times out. */
-export const goodbyes = ({ rooms }: PresenceState): FrameUp[] =>
+export const leaveFrames = ({ rooms }: PresenceState): FrameUp[] =>
   [...rooms].filter(([, room]) => room.phase !== "outside").map(([room]) => ({ frame: "presence", room, state: null }));
 
-export function presenceDueAt({ rooms, saidAt }: PresenceState, live: boolean): readonly (number | undefined)[] {
+export function presenceDueAt({ rooms, sentAt }: PresenceState, live: boolean): readonly (number | undefined)[] {
   return [...rooms.values()].flatMap((room) => [
     room.leaveAt,
     room.dropAt,
-    live && !room.denied && room.stakes > 0 && room.sayAt !== undefined
-      ? Math.max(room.sayAt, saidAt + PACE_MS)
+    live && !room.denied && room.uses > 0 && room.sendAt !== undefined
+      ? Math.max(room.sendAt, sentAt + PACE_MS)
       : undefined,
   ]);
 }
 
 const NEW_ROOM: Room = {
-  stakes: 0,
+  uses: 0,
   state: {},
   phase: "outside",
-  sayAt: undefined,
+  sendAt: undefined,
   leaveAt: undefined,
   peers: new Map(),
   dropAt: undefined,
