@@ -118,13 +118,13 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   async function takeApart(why: Leaving): Promise<void> {
     runtime.now()?.leave(why);
     ending.end(localError("client_closed"));
-    const farewell = collab.now()?.close();
+    const collabClosed = collab.now()?.close();
     // Start no new requests. Pending writes of the app are still stored.
     engine.dispatch({ type: "paused" });
     try {
       // If the runtime is still loading, open it, so that pending writes of the app are stored.
       const loaded = await runtime.load().catch(() => undefined);
-      await loaded?.close(farewell, why);
+      await loaded?.close(collabClosed, why);
     } finally {
       engine.close();
       offNotes();
@@ -158,9 +158,9 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
         notify();
         return made.subscribe(notify);
       });
-      const offs = [store.subscribe(notify), ofCollab, lists.subscribed()];
+      const unsubscribes = [store.subscribe(notify), ofCollab, lists.subscribed()];
       return () => {
-        for (const off of offs) off();
+        for (const unsubscribe of unsubscribes) unsubscribe();
       };
     },
     ready: () => until(store, ending, hasRows),

@@ -75,7 +75,7 @@ export interface Runtime {
    */
   leave(why: Leaving): void;
   /** Resolves when pending writes are stored, or the store is deleted, and all connections are closed. */
-  close(farewell: Promise<void> | undefined, why: Leaving): Promise<void>;
+  close(collabClosed: Promise<void> | undefined, why: Leaving): Promise<void>;
 }
 
 export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random }: RuntimeDeps): Runtime {
@@ -112,11 +112,11 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.detach();
     },
-    async close(farewell, why) {
+    async close(collabClosed, why) {
       await restored;
       noEvictionMarker();
       signals.close();
-      await Promise.all([performer.close(), farewell]);
+      await Promise.all([performer.close(), collabClosed]);
       // After the last write is on disk and the other tabs were notified.
       tabs.close();
       // The tab that signs out and the tabs that it notifies may both do this; the result is the same.

@@ -61,7 +61,7 @@ export class SimulatedStream {
     return {
       open: (listener) => this.#open(listener),
       hello: (greeting) => this.#hello(greeting),
-      say: () => {},
+      send: () => {},
       close: () => this.leave(),
     };
   }

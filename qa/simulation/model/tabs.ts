@@ -132,7 +132,7 @@ export class SimulatedTabs {
       this.#schedule.add(
         `${tab.name} hears "${message.type}" from ${from.name}`,
         tab,
-        () => listener.heard(told),
+        () => listener.received(told),
         // A channel is one line for each who hears it: what was said because of something comes after it.
         `what ${tab.name} hears`,
       );

@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
         file: `${core}/queue/writes.ts`,
         find: '  if (life !== "starting" && writes.length > 0) persist(draft, writes);',
         replace:
-          '  if (life !== "starting" && writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) ask(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
+          '  if (life !== "starting" && writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) emit(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
       },
     ],
   },
@@ -251,8 +251,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/blocked.ts`,
-        find: 'const stands = stage.phase === "conflicted" || stage.phase === "rejected" || ',
-        replace: "const stands = ",
+        find: 'const isStopped = stage.phase === "conflicted" || stage.phase === "rejected" || ',
+        replace: "const isStopped = ",
       },
     ],
   },
@@ -294,7 +294,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/reconcile/take-snapshot.ts`,
-        find: '  ask(r, { do: "lookUpOutcomes" });\n',
+        find: '  emit(r, { do: "lookUpOutcomes" });\n',
         replace: "",
       },
     ],

@@ -27,7 +27,7 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Endi
   }
 
   return new Promise((resolve, reject) => {
-    const look = () => {
+    const check = () => {
       if (!isDone()) return;
       end();
       resolve();
@@ -37,18 +37,18 @@ export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Endi
       const left = (names ?? store.getState().queue.order).length - passed;
       reject(localError("timed_out", `drain timed out after ${timeoutMs} ms with up to ${left} writes pending.`));
     };
-    const offs: (() => void)[] = [store.subscribe(look)];
+    const unsubscribes: (() => void)[] = [store.subscribe(check)];
     const end = () => {
-      for (const off of offs.splice(0)) off();
+      for (const unsubscribe of unsubscribes.splice(0)) unsubscribe();
     };
-    if (timeoutMs !== undefined) offs.push(clock.wait(timeoutMs, late));
-    offs.push(
+    if (timeoutMs !== undefined) unsubscribes.push(clock.wait(timeoutMs, late));
+    unsubscribes.push(
       ending.listen((error) => {
         end();
         reject(error);
       }),
     );
-    look();
+    check();
   });
 }
 

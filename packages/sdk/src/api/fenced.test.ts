@@ -24,9 +24,9 @@ function newSeat(slots: Seat[]): Seat {
       post: (message: TabMessage) => {
         for (const other of slots) {
           if (other === seat) continue;
-          const tell = () => other.listener?.heard(structuredClone(message));
-          if (other.isFrozen) other.late.push(tell);
-          else queueMicrotask(tell);
+          const deliver = () => other.listener?.received(structuredClone(message));
+          if (other.isFrozen) other.late.push(deliver);
+          else queueMicrotask(deliver);
         }
       },
       close: () => {},
@@ -73,7 +73,7 @@ test.each(["before the lock", "after the lock"])(
 
     old.seat.isFrozen = false;
     if (order === "after the lock") old.seat.listener?.fenced();
-    for (const tell of old.seat.late.splice(0)) tell();
+    for (const deliver of old.seat.late.splice(0)) deliver();
     if (order === "before the lock") old.seat.listener?.fenced();
     await settle();
     expect(old.client.status()).toMatchObject({ name: "online", pending: 0, syncId: 2 });

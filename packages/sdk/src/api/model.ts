@@ -36,9 +36,9 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     claim: async (id, options) => {
       if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
       const { meta, ...rest } = options ?? {};
-      const asked = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
+      const request = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
       const checkedId = checkId(id);
-      return (await (await collab.load()).claim(model, checkedId, asked)) as unknown as Lease<S, M>;
+      return (await (await collab.load()).claim(model, checkedId, request)) as unknown as Lease<S, M>;
     },
     list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
   };

@@ -192,18 +192,18 @@ async function tabsOfAnn() {
       await own.settle();
     }
   };
-  const said = (...tabs: Awaited<ReturnType<typeof open>>[]) =>
+  const statuses = (...tabs: Awaited<ReturnType<typeof open>>[]) =>
     tabs.map(({ client }) => [client.status().name, client.status().leads]);
-  return { ...own, open, wait, said };
+  return { ...own, open, wait, statuses };
 }
 
 test("[D36] a tab that leads with another owner's token leaves the lead to the others", async () => {
-  const { open, wait, said, server } = await tabsOfAnn();
+  const { open, wait, statuses, server } = await tabsOfAnn();
   const ben = await open("ben");
-  expect(said(ben)).toEqual([["needs-auth", true]]);
+  expect(statuses(ben)).toEqual([["needs-auth", true]]);
   const ann = await open("ann");
   await wait(5);
-  expect(said(ben, ann)).toEqual([
+  expect(statuses(ben, ann)).toEqual([
     ["needs-auth", false],
     ["online", true],
   ]);
@@ -220,12 +220,12 @@ test("[D36] a tab that leads with another owner's token leaves the lead to the o
 });
 
 test("[D36] of tabs that all have another owner's token none leads, until one has a token of the owner", async () => {
-  const { open, wait, said, server } = await tabsOfAnn();
+  const { open, wait, statuses, server } = await tabsOfAnn();
   let token = "of ben";
   const first = await open("ben", () => token);
   const second = await open("ben");
   await wait(20);
-  expect(said(first, second)).toEqual([
+  expect(statuses(first, second)).toEqual([
     ["needs-auth", false],
     ["needs-auth", false],
   ]);
@@ -233,7 +233,7 @@ test("[D36] of tabs that all have another owner's token none leads, until one ha
   token = "of ann";
   first.connection.actor = "ann";
   await wait(60);
-  expect(said(first)).toEqual([["online", true]]);
+  expect(statuses(first)).toEqual([["online", true]]);
   expect(server.log.map(({ id }) => id)).toEqual(["kept", "waiting"]);
 });
 

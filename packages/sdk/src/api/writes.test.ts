@@ -321,8 +321,8 @@ test("[Q20] a name that a stored write has is not taken by one that came before 
 
 test("[Q21] a refused write that nobody waits for disturbs nobody", async () => {
   const unhandled: unknown[] = [];
-  const hear = (reason: unknown) => void unhandled.push(reason);
-  process.on("unhandledRejection", hear);
+  const onUnhandled = (reason: unknown) => void unhandled.push(reason);
+  process.on("unhandledRejection", onUnhandled);
   const { client, slides, connection, settle } = await start();
   connection.answers.push(refused(403, "capability_scope_denied"));
   slides.create({ title: "New" });
@@ -330,7 +330,7 @@ test("[Q21] a refused write that nobody waits for disturbs nobody", async () => 
   slides.create({ title: "Other" });
   await client.close();
   await settle();
-  process.off("unhandledRejection", hear);
+  process.off("unhandledRejection", onUnhandled);
   expect(unhandled).toEqual([]);
 });
 

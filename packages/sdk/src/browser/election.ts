@@ -8,7 +8,7 @@ export interface ElectionContext {
   readonly name: string;
   readonly clock: Clock;
   /** Sends the call to the other tabs. */
-  say(call: Call): void;
+  post(call: Call): void;
   elected(): void;
   /** Another tab took over the lead. */
   replaced(): void;
@@ -19,10 +19,10 @@ export interface Election {
   /** With `true`, joins the election behind the other candidates. With `false`, leaves it. */
   campaign(wanted: boolean): void;
   /** Another tab sent this call. */
-  heard(call: Call): void;
+  received(call: Call): void;
   close(): void;
 }
 
 /** How often a candidate checks whether the leader is alive, and how long it waits for the reply. */
-export const ASK_MS = 3_000;
+export const CALL_MS = 3_000;
 export const ANSWER_MS = 3_000;

@@ -1,4 +1,4 @@
-import { ANSWER_MS, ASK_MS, type Election, type ElectionContext } from "./election.ts";
+import { ANSWER_MS, CALL_MS, type Election, type ElectionContext } from "./election.ts";
 
 /** How long a candidate waits for the first reply. A leader replies at once unless its page is busy. */
 const FIRST_ANSWER_MS = 250;
@@ -16,37 +16,37 @@ const SPREAD_MS = 200;
  * Two candidates may both get no reply. Each then raises the store's generation as it begins to lead, and the one with
  * the higher generation stays (`core/tabs/leadership.ts`): the other is fenced, campaigns again, and gets a reply.
  */
-export function leaseElection({ clock, say, elected }: ElectionContext): Election {
+export function leaseElection({ clock, post, elected }: ElectionContext): Election {
   let stay: { leads: boolean } | undefined;
-  let heardAt = Number.NEGATIVE_INFINITY;
-  let calledOff = () => {};
+  let repliedAt = Number.NEGATIVE_INFINITY;
+  let cancelTimer = () => {};
   const closing = new AbortController();
   // The page is being closed or cached, and a cached page does not reply.
   if (typeof addEventListener === "function")
-    addEventListener("pagehide", () => stay?.leads && say({ type: "gone" }), { signal: closing.signal });
+    addEventListener("pagehide", () => stay?.leads && post({ type: "gone" }), { signal: closing.signal });
 
   function then(ms: number, what: () => void): void {
     const own = stay;
-    calledOff();
-    calledOff = clock.wait(ms, () => stay === own && what());
+    cancelTimer();
+    cancelTimer = clock.wait(ms, () => stay === own && what());
   }
 
-  function ask(answerMs: number): void {
-    const askedAt = clock.monotonic();
-    say({ type: "call" });
-    then(answerMs, () => (heardAt >= askedAt ? then(ASK_MS, () => ask(ANSWER_MS)) : lead()));
+  function call(answerMs: number): void {
+    const calledAt = clock.monotonic();
+    post({ type: "call" });
+    then(answerMs, () => (repliedAt >= calledAt ? then(CALL_MS, () => call(ANSWER_MS)) : lead()));
   }
 
   function lead(): void {
     if (!stay) return;
     stay.leads = true;
-    say({ type: "here" });
+    post({ type: "here" });
     elected();
   }
 
   function leave(): void {
-    calledOff();
-    if (stay?.leads) say({ type: "gone" });
+    cancelTimer();
+    if (stay?.leads) post({ type: "gone" });
     stay = undefined;
   }
 
@@ -55,12 +55,12 @@ export function leaseElection({ clock, say, elected }: ElectionContext): Electio
       leave();
       if (!wanted) return;
       stay = { leads: false };
-      ask(FIRST_ANSWER_MS);
+      call(FIRST_ANSWER_MS);
     },
-    heard({ type }) {
-      if (type === "call" && stay?.leads) say({ type: "here" });
-      if (type === "here") heardAt = clock.monotonic();
-      if (type === "gone" && stay && !stay.leads) then(Math.random() * SPREAD_MS, () => ask(FIRST_ANSWER_MS));
+    received({ type }) {
+      if (type === "call" && stay?.leads) post({ type: "here" });
+      if (type === "here") repliedAt = clock.monotonic();
+      if (type === "gone" && stay && !stay.leads) then(Math.random() * SPREAD_MS, () => call(FIRST_ANSWER_MS));
     },
     close() {
       leave();

@@ -1,15 +1,15 @@
-import { ANSWER_MS, ASK_MS, type Election, type ElectionContext } from "./election.ts";
+import { ANSWER_MS, CALL_MS, type Election, type ElectionContext } from "./election.ts";
 
 /**
  * The tab that holds the lock leads. When that tab closes, the browser gives the lock to the next one. A frozen tab
  * keeps its lock and does nothing, so a candidate whose call gets no reply steals the lock. The candidate measures the
  * time, because browsers delay timers in background tabs, but not replies to messages.
  */
-export function lockElection({ name, clock, say, elected, replaced }: ElectionContext): Election {
+export function lockElection({ name, clock, post, elected, replaced }: ElectionContext): Election {
   /** One candidacy, from `campaign(true)` until the tab stops leading or leaves the election. */
   let stay: { leads: boolean; readonly leave: AbortController; release(): void } | undefined;
-  let heardAt = clock.monotonic();
-  let calledOff = () => {};
+  let repliedAt = clock.monotonic();
+  let cancelTimer = () => {};
 
   function enter(how: "wait" | "steal"): void {
     leave();
@@ -24,9 +24,9 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
       .request(name, options, () => {
         if (stay !== own) return undefined;
         own.leads = true;
-        calledOff();
+        cancelTimer();
         // Candidates that called the previous leader receive this too, and need not steal the lock.
-        say({ type: "here" });
+        post({ type: "here" });
         elected();
         return held;
       })
@@ -40,7 +40,7 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
   }
 
   function leave(): void {
-    calledOff();
+    cancelTimer();
     const own = stay;
     stay = undefined;
     if (!own) return;
@@ -52,23 +52,23 @@ export function lockElection({ name, clock, say, elected, replaced }: ElectionCo
   function watch(): void {
     const own = stay;
     const then = (ms: number, what: () => void) => {
-      calledOff();
-      calledOff = clock.wait(ms, () => stay === own && what());
+      cancelTimer();
+      cancelTimer = clock.wait(ms, () => stay === own && what());
     };
-    heardAt = clock.monotonic();
-    const ask = () => {
-      const askedAt = clock.monotonic();
-      say({ type: "call" });
-      then(ANSWER_MS, () => (heardAt >= askedAt ? then(ASK_MS, ask) : enter("steal")));
+    repliedAt = clock.monotonic();
+    const call = () => {
+      const calledAt = clock.monotonic();
+      post({ type: "call" });
+      then(ANSWER_MS, () => (repliedAt >= calledAt ? then(CALL_MS, call) : enter("steal")));
     };
-    then(ASK_MS, ask);
+    then(CALL_MS, call);
   }
 
   return {
     campaign: (wanted) => (wanted ? enter("wait") : leave()),
-    heard({ type }) {
-      if (type === "call" && stay?.leads) say({ type: "here" });
-      if (type === "here") heardAt = clock.monotonic();
+    received({ type }) {
+      if (type === "call" && stay?.leads) post({ type: "here" });
+      if (type === "here") repliedAt = clock.monotonic();
     },
     close: leave,
   };

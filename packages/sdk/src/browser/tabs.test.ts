@@ -10,7 +10,7 @@ test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the
   const clock = fakeClock();
   const tabs = apart(clock);
   const lead = vi.fn();
-  tabs.start({ lead, fenced: () => {}, heard: () => {} });
+  tabs.start({ lead, fenced: () => {}, received: () => {} });
   tabs.campaign(true);
   expect(lead).toHaveBeenCalledTimes(1);
   tabs.campaign(true);
@@ -33,7 +33,7 @@ test("[Q42] where the platform has no channel between tabs they lead in turns", 
   const clock = fakeClock();
   const tabs = browserTabs("store", clock);
   const lead = vi.fn();
-  tabs.start({ lead, fenced: () => {}, heard: () => {} });
+  tabs.start({ lead, fenced: () => {}, received: () => {} });
   tabs.campaign(true);
   tabs.campaign(true);
   expect(lead).toHaveBeenCalledTimes(1);

@@ -24,7 +24,7 @@ const APART_MS = 10_000;
 export function apart(clock: Clock): Tabs {
   const { start, post, ...one } = alone();
   let leads = false;
-  let calledOff = () => {};
+  let cancelTimer = () => {};
   const lead = () => {
     leads = true;
     one.campaign(true);
@@ -33,13 +33,13 @@ export function apart(clock: Clock): Tabs {
     start,
     post,
     campaign(wanted) {
-      calledOff();
+      cancelTimer();
       // It campaigns again although it led: another tab took the lead.
-      if (wanted && leads) calledOff = clock.wait(APART_MS, lead);
+      if (wanted && leads) cancelTimer = clock.wait(APART_MS, lead);
       else if (wanted) lead();
       else leads = false;
     },
-    close: () => calledOff(),
+    close: () => cancelTimer(),
   };
 }
 
@@ -49,13 +49,13 @@ export function browserTabs(store: string, clock: Clock): Tabs {
   if (typeof BroadcastChannel === "undefined") return apart(clock);
   const name = `holdfast:${store}`;
   const channel = new BroadcastChannel(name);
-  const say = (message: TabMessage | Call) => channel.postMessage(message);
+  const post = (message: TabMessage | Call) => channel.postMessage(message);
   let listener: Parameters<Tabs["start"]>[0] | undefined;
   // Insecure contexts and old browsers have no locks.
   const election = (navigator.locks ? lockElection : leaseElection)({
     name,
     clock,
-    say,
+    post,
     elected: () => listener?.lead(),
     replaced: () => listener?.fenced(),
   });
@@ -63,12 +63,12 @@ export function browserTabs(store: string, clock: Clock): Tabs {
     start(given) {
       listener = given;
       channel.onmessage = ({ data }: MessageEvent<TabMessage | Call>) => {
-        if (data.type === "call" || data.type === "here" || data.type === "gone") election.heard(data);
-        else given.heard(data);
+        if (data.type === "call" || data.type === "here" || data.type === "gone") election.received(data);
+        else given.received(data);
       };
     },
     campaign: (wanted) => election.campaign(wanted),
-    post: say,
+    post,
     close() {
       election.close();
       listener = undefined;

@@ -17,12 +17,12 @@ export function set(draft: Draft, change: Partial<ClientState>): void {
   Object.assign(draft.state, change);
 }
 
-export const ask = (draft: Draft, effect: Effect): void => void draft.effects.push(effect);
+export const emit = (draft: Draft, effect: Effect): void => void draft.effects.push(effect);
 
 /** The leader stores the outcomes of writes. Followers receive them as messages and keep them in memory. */
 export function keep(draft: Draft, mutations: readonly Mutation[]): void {
   const { generation } = draft.state;
-  if (generation !== undefined && mutations.length > 0) ask(draft, { do: "keep", mutations, generation });
+  if (generation !== undefined && mutations.length > 0) emit(draft, { do: "keep", mutations, generation });
 }
 
 /** How many names to remember of writes that the log contains but no tab has posted. */

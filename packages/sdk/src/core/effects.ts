@@ -50,7 +50,7 @@ export type Effect =
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
   | {
-      readonly do: "sayHello";
+      readonly do: "sendHello";
       readonly logId: string;
       readonly since: number;
       readonly scope: Scope;
@@ -58,7 +58,7 @@ export type Effect =
     }
   /** Aborts every request in flight. */
   | { readonly do: "abort" }
-  | { readonly do: "askToken" }
+  | { readonly do: "requestToken" }
   | { readonly do: "notify"; readonly clientTxId: string; readonly news: News }
   /** Writes may have left the queue without a message. Ask the server about every write that a caller still awaits. */
   | { readonly do: "lookUpOutcomes" };

@@ -69,7 +69,7 @@ export type Happening =
   | { readonly type: "due"; readonly at: number }
   // The server
   | { readonly type: "answered"; readonly request: number; readonly names: readonly string[]; readonly reply: Reply }
-  | { readonly type: "tokenCame"; readonly changed: boolean }
+  | { readonly type: "tokenReceived"; readonly changed: boolean }
   | { readonly type: "tokenFailed"; readonly reason: string; readonly unreachable: boolean }
   /** A request outside the queue and the log was refused because of its token. */
   | { readonly type: "tokenRefused"; readonly reason: string }
@@ -89,10 +89,10 @@ export type Happening =
   | { readonly type: "notRenewed" }
   /** A schema was pushed. */
   | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
-  | ({ readonly type: "entriesCame" } & LogRange)
+  | ({ readonly type: "entriesReceived" } & LogRange)
   /** A response shows that the log reaches this position. */
   | { readonly type: "positionKnown"; readonly position: number }
-  | { readonly type: "resyncAsked"; readonly reason: ResyncReason }
+  | { readonly type: "resyncRequested"; readonly reason: ResyncReason }
   | ({
       readonly type: "logRead";
       readonly logId: string;

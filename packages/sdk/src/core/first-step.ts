@@ -16,14 +16,14 @@ export const firstMachine: Machine = {
       now: event.now,
       roll: event.roll,
     };
-    hear(draft, event);
+    applyEvent(draft, event);
     return [refreshed(draft.state, state), draft.effects];
   },
   // Nothing is due before the runtime is loaded.
   nextDueAt: () => undefined,
 };
 
-function hear(draft: Draft, event: ClientEvent): void {
+function applyEvent(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
     case "mutated":
       return onMutated(draft, event);

@@ -199,7 +199,7 @@ export interface Reading {
   /** A position that exists in the log but was not delivered. */
   readonly missing: number | undefined;
   /** The missing position at the time of the last request. */
-  readonly askedFor?: number | undefined;
+  readonly requested?: number | undefined;
   /** While the stream fails: when to poll the log next. */
   readonly pollAt: number | undefined;
   /** A snapshot of which only the first pages have been read. */

@@ -13,7 +13,7 @@ import {
 } from "./connection/connection.ts";
 import { onOwned, withhold } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
-import { ask, type Draft, set } from "./draft.ts";
+import { type Draft, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onScope } from "./log/scope.ts";
@@ -37,7 +37,7 @@ export const machine: Machine = {
       now: event.now,
       roll: event.roll,
     };
-    hear(draft, event);
+    applyEvent(draft, event);
     lead.leadIfOwner(draft);
     reconcileQueue(draft, { type: "due" });
     proceed(draft);
@@ -46,7 +46,7 @@ export const machine: Machine = {
   },
 };
 
-function hear(draft: Draft, event: ClientEvent): void {
+function applyEvent(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
     case "restored":
       return onRestored(draft, event);
@@ -110,8 +110,8 @@ function hear(draft: Draft, event: ClientEvent): void {
       set(draft, { paused: true });
       onConnectionLost(draft);
       lead.stepDown(draft);
-      ask(draft, { do: "abort" });
-      return ask(draft, { do: "campaign", wanted: false });
+      emit(draft, { do: "abort" });
+      return emit(draft, { do: "campaign", wanted: false });
     case "resumed":
       if (draft.state.paused) lead.campaign(draft);
       set(draft, { paused: false });
@@ -122,7 +122,7 @@ function hear(draft: Draft, event: ClientEvent): void {
       return event.up ? retryNow(draft) : onConnectionLost(draft);
     case "woke":
       set(draft, { awayUntil: undefined });
-      if (tabs.isFollower(draft.state)) ask(draft, { do: "post", message: { type: "hurry" } });
+      if (tabs.isFollower(draft.state)) emit(draft, { do: "post", message: { type: "hurry" } });
       // The tab may have been suspended while another tab became the leader. Read the disk before sending anything.
       if (draft.state.lead === "yes") reloadQueue(draft);
       return retryNow(draft);
@@ -134,7 +134,7 @@ function hear(draft: Draft, event: ClientEvent): void {
       return;
     case "answered":
       return onBulkResponse(draft, event);
-    case "tokenCame":
+    case "tokenReceived":
       if (event.changed) dropOldToken(draft);
       onToken(draft, event.changed);
       return withhold(draft);
@@ -148,11 +148,11 @@ function hear(draft: Draft, event: ClientEvent): void {
       return onStreamClosed(draft, event.code, event.reason);
     case "welcomed":
       return onWelcome(draft, event);
-    case "entriesCame":
+    case "entriesReceived":
       return onLogRange(draft, event);
     case "positionKnown":
       return onPosition(draft, event.position);
-    case "resyncAsked":
+    case "resyncRequested":
       return resync(draft, event.reason === "other_log" || event.reason === "ahead" ? "suspect" : "anew");
     case "logRead":
       return onLogPage(draft, event);

@@ -71,7 +71,7 @@ export function createCollabEngine(
   function perform(effect: CollabEffect): void {
     switch (effect.do) {
       case "sendFrame":
-        return stream.say(effect.frame);
+        return stream.send(effect.frame);
       case "notifyLease":
         return notifyLease(effect.lease, effect.news);
       case "tokenRefused":

@@ -54,7 +54,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   await yesterday.slides.create({ title: "1" }).receipt;
   await yesterday.settle();
   await yesterday.client.close();
-  let say: (up: boolean) => void = () => {};
+  let setNetwork: (up: boolean) => void = () => {};
   const { client, connection, settle } = start({
     platform: {
       // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
@@ -65,7 +65,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
       },
       signals: () => ({
         start({ network }) {
-          say = network;
+          setNetwork = network;
           network(false);
         },
         close: () => {},
@@ -77,7 +77,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   await settle();
   expect(client.status().name).toBe("offline");
   expect(connection.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
-  say(true);
+  setNetwork(true);
   await settle();
   expect(connection.asked.socket).toBeGreaterThan(0);
 });
@@ -311,10 +311,10 @@ test("[Q6] a wait ends when its timer does, also when the wall clock was set bac
 });
 
 test("[Q3] an answer that another tab heard does not end our own request", async () => {
-  let hear: (message: TabMessage) => void = () => {};
+  let receive: (message: TabMessage) => void = () => {};
   const tabs: Tabs = {
     start: (listener) => {
-      hear = listener.heard;
+      receive = listener.received;
       queueMicrotask(listener.lead);
     },
     campaign: () => {},
@@ -326,7 +326,7 @@ test("[Q3] an answer that another tab heard does not end our own request", async
   connection.answers.push("held back");
   slides.create({ title: "1" });
   await settle();
-  hear({ type: "answered", names: ["unknown"], reply: { kind: "answer", status: 200, body: { data: [{}] } } });
+  receive({ type: "answered", names: ["unknown"], reply: { kind: "answer", status: 200, body: { data: [{}] } } });
   slides.create({ title: "2" });
   await settle();
   expect(connection.sent).toHaveLength(1);

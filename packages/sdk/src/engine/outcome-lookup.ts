@@ -15,7 +15,7 @@ const UNKNOWN = localFailure(
 
 export interface OutcomeLookupDeps {
   /** Whether requests may be sent to the server now. */
-  mayAsk(): boolean;
+  canRequest(): boolean;
   /** Whether this tab has lost access to the store. */
   hasLostDisk(): boolean;
   tokenRefused(reason: string): void;
@@ -32,7 +32,7 @@ export class OutcomeLookup {
   readonly #deps: OutcomeLookupDeps;
   readonly #end = new AbortController();
   readonly #names = new Set<string>();
-  #isAsking = false;
+  #isRunning = false;
   #waited = () => {};
 
   constructor(server: Server, waiters: PendingPromises, clock: Clock, deps: OutcomeLookupDeps) {
@@ -44,9 +44,9 @@ export class OutcomeLookup {
 
   begin(clientTxId: string): void {
     this.#names.add(clientTxId);
-    if (this.#isAsking) return;
-    this.#isAsking = true;
-    void this.#askAll();
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#requestAll();
   }
 
   close(): void {
@@ -55,17 +55,17 @@ export class OutcomeLookup {
   }
 
   /** Asks about one write after the other. */
-  async #askAll(): Promise<void> {
+  async #requestAll(): Promise<void> {
     let failures = 0;
     for (const name of this.#names) {
-      while (!(this.#deps.mayAsk() && (await this.#lookUp(name)))) {
+      while (!(this.#deps.canRequest() && (await this.#lookUp(name)))) {
         if (this.#end.signal.aborted) return;
         await this.#wait(Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** Math.min(failures++, 16)));
       }
       failures = 0;
       this.#names.delete(name);
     }
-    this.#isAsking = false;
+    this.#isRunning = false;
   }
 
   #wait(ms: number): Promise<void> {

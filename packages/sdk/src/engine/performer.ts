@@ -63,7 +63,7 @@ export function createPerformer(
   const listeners = new Set<(frame: CollabFrame) => void>();
   let nextToken: string | undefined;
   const lookup = new OutcomeLookup(server, waiters, clock, {
-    mayAsk: () => canSend(currentState()),
+    canRequest: () => canSend(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
   });
@@ -126,7 +126,7 @@ export function createPerformer(
     dispatch({ type: "logRead", ...page });
   }
 
-  async function hello(effect: Extract<Effect, { do: "sayHello" }>, clientId: string): Promise<void> {
+  async function hello(effect: Extract<Effect, { do: "sendHello" }>, clientId: string): Promise<void> {
     try {
       const { logId, since, scope, view } = effect;
       nextToken = undefined;
@@ -142,22 +142,22 @@ export function createPerformer(
   async function renewToken(): Promise<void> {
     nextToken = await token.next().catch(() => undefined);
     if (nextToken === undefined) return dispatch({ type: "notRenewed" });
-    stream.say({ frame: "auth", token: nextToken });
+    stream.send({ frame: "auth", token: nextToken });
   }
 
-  function hear(frame: FrameDown): void {
+  function onFrame(frame: FrameDown): void {
     if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
-    hearFrame(frame, dispatch, (each) => {
+    dispatchFrame(frame, dispatch, (each) => {
       for (const listener of listeners) listener(each);
     });
   }
 
-  async function askToken(): Promise<void> {
+  async function requestToken(): Promise<void> {
     try {
       const next = await token.next();
       // In one synchronous block, so that no request uses a token that the core does not know of.
       if (next !== undefined) token.use(next);
-      dispatch({ type: "tokenCame", changed: next !== undefined });
+      dispatch({ type: "tokenReceived", changed: next !== undefined });
     } catch (error) {
       dispatch({ type: "tokenFailed", reason: reasonOf(error), unreachable: error instanceof TokenUnreachable });
     }
@@ -197,12 +197,12 @@ export function createPerformer(
       case "openStream":
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),
-          frame: hear,
+          frame: onFrame,
           closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
         });
       case "closeStream":
         return stream.close();
-      case "sayHello":
+      case "sendHello":
         return void hello(effect, state.clientId);
       case "abort":
         requests.abort();
@@ -210,8 +210,8 @@ export function createPerformer(
         return;
       case "renewToken":
         return void renewToken();
-      case "askToken":
-        return void askToken();
+      case "requestToken":
+        return void requestToken();
       case "notify":
         return waiters.notify(effect.clientTxId, effect.news);
       case "lookUpOutcomes":
@@ -243,10 +243,10 @@ function onceSaved(
   currentState: () => ClientState,
   dispatch: Engine["dispatch"],
 ): () => void {
-  let hasAsked = false;
+  let hasRequested = false;
   return () => {
-    if (hasAsked || !persist || currentState().storageTrouble !== undefined) return;
-    hasAsked = true;
+    if (hasRequested || !persist || currentState().storageTrouble !== undefined) return;
+    hasRequested = true;
     persist().then(
       (granted) => dispatch({ type: "persistence", granted }),
       () => {},
@@ -254,10 +254,10 @@ function onceSaved(
   };
 }
 
-function hearFrame(
+function dispatchFrame(
   frame: FrameDown,
   dispatch: (happening: Happening) => void,
-  hear: (frame: CollabFrame) => void,
+  onFrame: (frame: CollabFrame) => void,
 ): void {
   switch (frame.frame) {
     case "welcome":
@@ -267,17 +267,17 @@ function hearFrame(
     case "schema":
       return dispatch({ type: "schemaPushed", models: frame.models });
     case "entries":
-      return dispatch({ type: "entriesCame", from: frame.from, to: frame.to, entries: frame.entries });
+      return dispatch({ type: "entriesReceived", from: frame.from, to: frame.to, entries: frame.entries });
     case "resync":
-      return dispatch({ type: "resyncAsked", reason: frame.reason });
+      return dispatch({ type: "resyncRequested", reason: frame.reason });
     case "pong":
       return;
     case "claims":
     case "claim":
     case "presence":
-      return hear(frame);
+      return onFrame(frame);
     case "error":
-      hear(frame);
+      onFrame(frame);
       // The close code that follows decides what happens. The message is for people who read the console.
       return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
   }

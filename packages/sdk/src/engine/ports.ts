@@ -182,9 +182,9 @@ export interface Snapshot extends TokenFacts {
 
 /** The WebSocket that delivers the log. At most one is open; after `close`, no event of the old one is delivered. */
 export interface Stream {
-  open(hear: StreamListener): void;
+  open(listener: StreamListener): void;
   /** Sends a frame if the socket is open. */
-  say(frame: FrameUp): void;
+  send(frame: FrameUp): void;
   hello(greeting: {
     token: string;
     clientId: string;
@@ -205,7 +205,7 @@ export interface StreamListener {
 /** The other tabs of this browser profile, which share the store. */
 export interface Tabs {
   /** `lead` is called each time this tab becomes the leader, `fenced` when another tab takes over. */
-  start(listener: { lead(): void; fenced(): void; heard(message: TabMessage): void }): void;
+  start(listener: { lead(): void; fenced(): void; received(message: TabMessage): void }): void;
   /**
    * With `true`, joins the election behind the other candidates, even if this tab leads now. With `false`, leaves it.
    */

@@ -41,7 +41,7 @@ export async function restore(given: {
   tabs.start({
     lead: () => engine.dispatch({ type: "elected" }),
     fenced: () => engine.dispatch({ type: "fenced" }),
-    heard: (message) => {
+    received: (message) => {
       // A response to another tab's request must not match a request of this tab.
       if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
       // A tab that lost the disk shares no slots with the others any more.

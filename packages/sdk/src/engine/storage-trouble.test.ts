@@ -74,18 +74,18 @@ test("[D32] what hangs on a disk that fails is done in memory, in its order, and
 });
 
 test("[D11] the platform is asked to keep the store with the first write that is queued, once, and its answer is told", async () => {
-  let asked = 0;
+  let requests = 0;
   const persist = async () => {
-    asked += 1;
+    requests += 1;
     return true;
   };
   const { client, slides, settle } = await start({ persist });
-  expect(asked).toBe(0);
+  expect(requests).toBe(0);
   expect(client.status().persisted).toBe(undefined);
   await slides.create({ title: "x" }).queued;
   await slides.create({ title: "y" }).queued;
   await settle();
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
   expect(client.status().persisted).toBe(true);
 });
 

@@ -217,7 +217,7 @@ test("[Q36] whoever waits for a write that is over, and heard nothing of how, is
   const given = second.slides.create({ title: "given up" }, { id: "b" });
   await Promise.all([write.queued, given.queued]);
   await settle();
-  second.tab.deafen();
+  second.tab.dropMessages();
   first.connection.up = true;
   first.signals.woke();
   server.refuse(({ id }) => (id === "b" ? "invalid_value" : undefined));
@@ -225,7 +225,7 @@ test("[Q36] whoever waits for a write that is over, and heard nothing of how, is
   first.client.attention()[0]?.discard();
   await settle();
   expect(second.client.status().pending).toBe(2);
-  second.tab.hearAgain();
+  second.tab.receiveMessages();
   await first.slides.create({ title: "next" }, { id: "c" }).receipt;
   await settle();
   clock.advance(1_500);
@@ -240,9 +240,9 @@ test("[Q36] in a tab whose disk failed the end of a write that lies there is not
   let isLost = false;
   const third = await open((disk: MemoryDisk): Storage => {
     const storage = memoryStorage(disk);
-    const look: Storage["readQueue"] = (seen) =>
+    const readQueue: Storage["readQueue"] = (seen) =>
       isLost ? Promise.reject(new Error("UnknownError")) : storage.readQueue(seen);
-    return { ...storage, readQueue: look };
+    return { ...storage, readQueue };
   });
   const theirs = (action: string, title: string) =>
     server.commit(
@@ -315,13 +315,13 @@ test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk cha
   disk.lead();
   await settle();
   expect(leads(first, second)).toEqual([true, false]);
-  const heard: boolean[] = [];
-  second.client.subscribe(() => heard.push(second.client.status().leads));
+  const changes: boolean[] = [];
+  second.client.subscribe(() => changes.push(second.client.status().leads));
 
   first.tab.freeze();
   second.tab.steal();
   await settle();
-  expect(heard.filter((is, at) => is !== heard[at - 1])).toEqual([false, true]);
+  expect(changes.filter((is, at) => is !== changes[at - 1])).toEqual([false, true]);
   first.tab.thaw();
   await settle();
   expect(leads(first, second)).toEqual([false, true]);

@@ -121,9 +121,9 @@ test("[N17] a model that may not be read stops nothing, and is named", async () 
 
 test("[N16] a token is renewed before it ends, and the app sees nothing of it", async () => {
   const warn = vi.spyOn(console, "warn");
-  let asked = 0;
+  let requests = 0;
   const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
   connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
@@ -131,7 +131,7 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
   client.subscribe(() => void statuses.add(JSON.stringify(client.status())));
   own.clock.advance(74_000);
   await own.settle();
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
   own.clock.advance(7_000);
   await own.settle();
   expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
@@ -148,11 +148,11 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
 
 test("[N16] an app that has no other token yet is asked again at half of the rest, and a token that is refused ends as it always did", async () => {
   let token = "same";
-  let asked = 0;
+  let requests = 0;
   const own = createTestServer(schema);
   const { client, connection } = own.client({
     getToken: () => {
-      asked += 1;
+      requests += 1;
       return token;
     },
   });
@@ -161,7 +161,7 @@ test("[N16] an app that has no other token yet is asked again at half of the res
   await own.settle();
   own.clock.advance(81_000);
   await own.settle();
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(connection.frames).toEqual([]);
   token = "other";
   own.clock.advance(10_000);
@@ -176,9 +176,9 @@ test("[N16] an app that has no other token yet is asked again at half of the res
 });
 
 test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
-  let asked = 0;
+  let requests = 0;
   const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
   connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();
@@ -201,9 +201,9 @@ test("[N16] a next token that the server does not answer is said again before th
 });
 
 test("[N16] said again and again without an answer, it is not said without end", async () => {
-  let asked = 0;
+  let requests = 0;
   const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++asked}` });
+  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
   connection.expiresInMs = 100_000;
   await client.ready();
   await own.settle();

@@ -14,13 +14,14 @@ export const storageFailure = (code: Code, sentence: string, cause?: unknown): S
 
 function whatFailed(path: string, error: unknown): [Code, string] {
   const code = sqliteCode(error);
-  const said = messageOf(error);
+  const reason = messageOf(error);
   if (code.startsWith("SQLITE_FULL")) return ["quota", `The disk is full: ${path} could not be written.`];
   if (code.startsWith("SQLITE_READONLY"))
     return ["unavailable", `The store ${path} cannot be written: it is read-only.`];
-  if (code.startsWith("SQLITE_IOERR")) return ["failed", `The disk failed while reading or writing ${path} (${said}).`];
-  if (isDamage(error)) return ["damaged", `The store ${path} is damaged (${said}).`];
-  return [code === "" ? "unavailable" : "failed", `The store ${path} failed (${said}).`];
+  if (code.startsWith("SQLITE_IOERR"))
+    return ["failed", `The disk failed while reading or writing ${path} (${reason}).`];
+  if (isDamage(error)) return ["damaged", `The store ${path} is damaged (${reason}).`];
+  return [code === "" ? "unavailable" : "failed", `The store ${path} failed (${reason}).`];
 }
 
 /** The file is damaged: its content cannot be what was written. */

@@ -14,12 +14,12 @@ export function loadSqlite(): (path: string) => SqliteDatabase {
     return (path) => new Database(path);
   } catch (error) {
     const isMissing = (error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND";
-    const said = error instanceof Error ? error.message.split("\n")[0] : String(error);
+    const reason = error instanceof Error ? error.message.split("\n")[0] : String(error);
     throw storeRefusal(
       "store_unusable",
       isMissing
-        ? `A store in a file needs the package libsql with its binary for ${process.platform}-${process.arch}. Run "npm install libsql" (${said})`
-        : `The package libsql, which a store in a file needs, could not be loaded: ${said}`,
+        ? `A store in a file needs the package libsql with its binary for ${process.platform}-${process.arch}. Run "npm install libsql" (${reason})`
+        : `The package libsql, which a store in a file needs, could not be loaded: ${reason}`,
     );
   }
 }

@@ -29,13 +29,13 @@ type Upgrade = (accept: () => Promise<WebSocket>, socket: Duplex) => void;
 /** A server with an empty log that takes the stream as it is told to, and never answers a write. */
 async function server(upgrade: Upgrade) {
   const sockets = new WebSocketServer({ noServer: true });
-  const asked: string[] = [];
+  const requests: string[] = [];
   const http = createServer((request, response) => {
-    asked.push(request.url ?? "");
+    requests.push(request.url ?? "");
     if (request.url?.startsWith("/v1/snapshot")) response.end(SNAPSHOT);
   });
   http.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    asked.push(request.url ?? "");
+    requests.push(request.url ?? "");
     closing.push(() => socket.destroy());
     upgrade(() => new Promise((accepted) => sockets.handleUpgrade(request, socket, head, accepted)), socket);
   });
@@ -45,7 +45,7 @@ async function server(upgrade: Upgrade) {
     http.closeAllConnections();
     http.close();
   });
-  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(http.address() as AddressInfo).port}`, requests };
 }
 
 const PROGRAM = `
@@ -67,14 +67,14 @@ async function staysFor(url: string): Promise<number> {
     { cwd: fileURLToPath(new URL("../..", import.meta.url)), stdio: ["ignore", "pipe", "inherit"] },
   );
   closing.push(() => void child.kill("SIGKILL"));
-  let said = "";
+  let printed = "";
   let closedAt = Number.NaN;
   child.stdout.on("data", (text) => {
-    said += text;
-    if (said.endsWith("closed")) closedAt = performance.now();
+    printed += text;
+    if (printed.endsWith("closed")) closedAt = performance.now();
   });
   const [code] = await once(child, "exit");
-  expect(said).toMatch(/closed$/);
+  expect(printed).toMatch(/closed$/);
   expect(code).toBe(0);
   return performance.now() - closedAt;
 }
@@ -95,8 +95,8 @@ test.each<[string, Upgrade]>([
       }),
   ],
 ])("[N8] a process ends by itself after close while its stream %s", { timeout: 60_000 }, async (_, upgrade) => {
-  const { url, asked } = await server(upgrade);
+  const { url, requests } = await server(upgrade);
   expect(await staysFor(url)).toBeLessThan(SOON_MS);
-  expect(asked).toContain("/v1/stream");
-  expect(asked).toContain("/v1/commits/bulk");
+  expect(requests).toContain("/v1/stream");
+  expect(requests).toContain("/v1/commits/bulk");
 });

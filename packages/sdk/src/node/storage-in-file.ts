@@ -78,7 +78,7 @@ export function storageInFile(file: StoreFile): Storage {
     lastSeq: lastSeq(),
   });
 
-  function look(known: StoreRow, seen: Seen): QueueSnapshot {
+  function snapshotFor(known: StoreRow, seen: Seen): QueueSnapshot {
     const { log_id, position } = known;
     const isNews = hasNews({ logId: log_id ?? "", ...(position !== null && { position }) }, seen);
     return { ...wholeQueue(known), rows: isNews ? rows(known).rows : undefined };
@@ -175,10 +175,10 @@ export function storageInFile(file: StoreFile): Storage {
     takeLead: async (seen) =>
       file.transaction("relaxed", () => {
         sql.lead.run();
-        return look(store(), seen);
+        return snapshotFor(store(), seen);
       }),
 
-    readQueue: async (seen) => reading(() => look(store(), seen)),
+    readQueue: async (seen) => reading(() => snapshotFor(store(), seen)),
 
     keep: (mutations, generation) =>
       fenced(generation, () => {

@@ -28,15 +28,15 @@ export function withMemoryFallback(
 
   function onDisk<T>(storage: Promise<Storage>, work: (storage: Storage) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      const goOver = () => inMemory(work).then(resolve, reject);
-      open.add(goOver);
+      const switchToMemory = () => inMemory(work).then(resolve, reject);
+      open.add(switchToMemory);
       // Ignore results of the disk after the switch: the operation runs in memory instead.
       storage.then(work).then(
         (result) => {
-          if (open.delete(goOver)) resolve(result);
+          if (open.delete(switchToMemory)) resolve(result);
         },
         (error) => {
-          if (open.has(goOver)) lost(error);
+          if (open.has(switchToMemory)) lost(error);
         },
       );
     });
@@ -58,7 +58,7 @@ export function withMemoryFallback(
   function lost(error: unknown): void {
     const isNews = !broken;
     broken = true;
-    for (const goOver of open) goOver();
+    for (const switchToMemory of open) switchToMemory();
     open.clear();
     if (isNews)
       failed(

@@ -121,9 +121,9 @@ test("[D31] a store of the first version is read as it is, and goes on in the pr
 test("[D3] writes are durable in the strict sense when the promise resolves, not when the request does", async () => {
   const storage = indexedDbStorage({ name: `strict-${++stores}` });
   await storage.open("c");
-  const asked = vi.spyOn(IDBDatabase.prototype, "transaction");
+  const transactions = vi.spyOn(IDBDatabase.prototype, "transaction");
   await storage.enqueue([added(write("a"), write("b"))]);
-  expect(asked.mock.calls).toEqual([[["mutations"], "readwrite", { durability: "strict" }]]);
+  expect(transactions.mock.calls).toEqual([[["mutations"], "readwrite", { durability: "strict" }]]);
 });
 
 const raw = (name: string, version: number) =>

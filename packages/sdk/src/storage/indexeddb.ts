@@ -125,7 +125,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
         db.transaction("rw", db.meta, db.mutations, db.parts, db.rows, async () => {
           const before = await leadOf(db);
           await db.meta.put({ ...before, generation: (before.generation ?? 0) + 1 });
-          return look(db, seen);
+          return snapshotFor(db, seen);
         }),
       );
       prune(found.generation);
@@ -133,7 +133,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     },
 
     readQueue: (seen) =>
-      withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => look(db, seen))),
+      withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => snapshotFor(db, seen))),
 
     keep: (mutations, generation) =>
       withDatabase((db) =>
@@ -236,7 +236,7 @@ async function readQueue(db: Database): Promise<Omit<QueueSnapshot, "rows">> {
   return { mutations, changes, lastSeq: lastSeqOf(lead, mutations.slice(-1)), generation };
 }
 
-async function look(db: Database, seen: Seen): Promise<QueueSnapshot> {
+async function snapshotFor(db: Database, seen: Seen): Promise<QueueSnapshot> {
   const isNews = hasNews(await db.meta.get("log"), seen);
   return { ...(await readQueue(db)), rows: isNews ? (await readRows(db)).rows.rows : undefined };
 }

@@ -66,7 +66,7 @@ export class ModelClaims {
     if (rivals.length > 0 && !body.queue) return refusal("claim_conflict", this.of(model, record).claims);
     this.#all.set(held.id, held);
     if (rivals.length > 0) {
-      this.#tell(held);
+      this.#notify(held);
       return { status: 202, body: this.#shown(held) };
     }
     this.#grant(held);
@@ -109,7 +109,7 @@ export class ModelClaims {
     const held = this.#all.get(id);
     if (!held || !isAlive(held)) return;
     held.status = status;
-    this.#tell(held);
+    this.#notify(held);
     this.#promote(held.model, held.record);
   }
 
@@ -154,7 +154,7 @@ export class ModelClaims {
     const fence = (this.#fences.get(key) ?? 0) + 1;
     this.#fences.set(key, fence);
     Object.assign(held, { status: "active", fence, syncId: this.#head(), endsAt: this.#now() + held.ttlMs });
-    this.#tell(held);
+    this.#notify(held);
   }
 
   #promote(model: string, record: string): void {
@@ -165,7 +165,7 @@ export class ModelClaims {
         .concat(before.filter((c) => c.status === "active"))
         .filter((c) => c.actor !== waiter.actor && overlap(c.field, waiter.field));
       if (rivals.length === 0) this.#grant(waiter);
-      else this.#tell(waiter);
+      else this.#notify(waiter);
     }
   }
 
@@ -175,13 +175,13 @@ export class ModelClaims {
     );
   }
 
-  #tell(held: Held): void {
+  #notify(held: Held): void {
     for (const listener of [...this.#listeners]) listener(this.#shown(held), { model: held.model, id: held.record });
   }
 
   #shown(held: Held): Claim {
     const { id, actor, field, status, fence, body, model, record } = held;
-    const line = this.#alive(model, record).filter((c) => c.status === "queued");
+    const queue = this.#alive(model, record).filter((c) => c.status === "queued");
     return {
       object: "claim",
       id,
@@ -192,7 +192,7 @@ export class ModelClaims {
       status,
       ...(fence !== undefined && { fence }),
       ...(held.syncId !== undefined && { syncId: held.syncId }),
-      ...(status === "queued" && { position: line.indexOf(held) }),
+      ...(status === "queued" && { position: queue.indexOf(held) }),
       description: body.description ?? null,
       meta: body.meta ?? null,
       createdAt: "2030-01-01T00:00:00.000Z",

@@ -90,8 +90,8 @@ export class ModelServer {
   }
 
   commit(commit: Commit, actor: string): BulkItem {
-    const { logId: _, ...said } = commit;
-    const body = JSON.stringify(said);
+    const { logId: _, ...rest } = commit;
+    const body = JSON.stringify(rest);
     const name = `${actor} ${commit.clientTxId}`;
     const known = this.#receipts.get(name);
     if (known) return known.body === body ? known.item : refusal("idempotency_conflict");
@@ -165,7 +165,7 @@ export class ModelServer {
     }
     if (commit.logId !== undefined && commit.logId !== this.logId) return refusal("other_log");
     if (commit.operations.some(({ readAt = 0 }) => readAt > this.head)) return refusal("read_at_in_future");
-    if (commit.operations.some((o) => o.action === "create" && this.#stands(o, actor)))
+    if (commit.operations.some((o) => o.action === "create" && this.#isRefusedCreate(o, actor)))
       return refusal("already_exists");
     const stale = commit.operations
       .map((o) => this.#staleness(o, commit.clientId, actor))
@@ -205,7 +205,7 @@ export class ModelServer {
   }
 
   /** A create that says what the same participant created there, untouched since, is no refusal: it is the same create once more. */
-  #stands(operation: Operation, actor: string): boolean {
+  #isRefusedCreate(operation: Operation, actor: string): boolean {
     const row = this.rows.get(recordKey(operation));
     if (!row) return false;
     const entry = this.log[row.syncId - 1];
@@ -230,7 +230,7 @@ export class ModelServer {
     const newest = newer.at(-1);
     if (!newest || (!row && o.action === "delete")) return undefined;
     const moved = movedFields(newer);
-    const told = (by: LogEntry, fields: readonly string[], values: JsonObject): StaleNotification => ({
+    const notification = (by: LogEntry, fields: readonly string[], values: JsonObject): StaleNotification => ({
       object: "stale_notification",
       model: o.model,
       id: o.id,
@@ -241,15 +241,15 @@ export class ModelServer {
       currentValues: values,
     });
     if (o.action !== "update" && o.action !== "create")
-      return told(newest, moved ?? Object.keys(row?.data ?? {}), row?.data ?? {});
+      return notification(newest, moved ?? Object.keys(row?.data ?? {}), row?.data ?? {});
     const written = Object.keys(o.data ?? {}).filter((f) => f !== "id");
-    if (!row) return told(newest, written, {});
+    if (!row) return notification(newest, written, {});
     const fields = written.filter(
       (f) => !jsonEqual(row.data[f], (o.data as JsonObject)[f]) && (!moved || moved.includes(f)),
     );
     if (fields.length === 0) return undefined;
     const culprit = moved && newer.findLast((e) => e.changedFields?.some((f) => fields.includes(f)));
-    return told(culprit ?? newest, fields, Object.fromEntries(fields.map((f) => [f, row.data[f] ?? null])));
+    return notification(culprit ?? newest, fields, Object.fromEntries(fields.map((f) => [f, row.data[f] ?? null])));
   }
 
   #receipt(

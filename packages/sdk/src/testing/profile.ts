@@ -5,29 +5,36 @@ type Listener = Parameters<Tabs["start"]>[0];
 
 interface Tab {
   listener: Listener | undefined;
-  stands: boolean;
   frozen: boolean;
-  /** What it is told is lost. */
-  deaf: boolean;
+  /** Messages to this tab are lost. */
+  isDropping: boolean;
   readonly missed: TabMessage[];
 }
 
-/** The tabs of one browser profile, in one thread: a line for the lead and a channel. */
+/** The tabs of one browser profile, in one thread: a queue of candidates and a channel. */
 export class Profile {
-  readonly #line: Tab[] = [];
+  readonly #candidates: Tab[] = [];
   readonly #all = new Set<Tab>();
   #leader: Tab | undefined;
-  /** All that was said, in order. */
-  readonly said: TabMessage[] = [];
+  /** All that was posted, in order. */
+  readonly posted: TabMessage[] = [];
 
-  tab(): { tabs: Tabs; kill(): void; freeze(): void; thaw(): void; steal(): void; deafen(): void; hearAgain(): void } {
-    const tab: Tab = { listener: undefined, stands: false, frozen: false, deaf: false, missed: [] };
+  tab(): {
+    tabs: Tabs;
+    kill(): void;
+    freeze(): void;
+    thaw(): void;
+    steal(): void;
+    dropMessages(): void;
+    receiveMessages(): void;
+  } {
+    const tab: Tab = { listener: undefined, frozen: false, isDropping: false, missed: [] };
     const leave = () => {
-      const at = this.#line.indexOf(tab);
-      if (at >= 0) this.#line.splice(at, 1);
+      const at = this.#candidates.indexOf(tab);
+      if (at >= 0) this.#candidates.splice(at, 1);
       if (this.#leader === tab) this.#leader = undefined;
     };
-    const gone = () => {
+    const remove = () => {
       leave();
       this.#all.delete(tab);
       this.#next();
@@ -39,33 +46,33 @@ export class Profile {
       },
       campaign: (wanted) => {
         leave();
-        if (wanted) this.#line.push(tab);
+        if (wanted) this.#candidates.push(tab);
         this.#next();
       },
       post: (message) => {
         if (!this.#all.has(tab)) return;
-        this.said.push(message);
-        for (const other of this.#all) if (other !== tab) this.#tell(other, message);
+        this.posted.push(message);
+        for (const other of this.#all) if (other !== tab) this.#deliver(other, message);
       },
-      close: gone,
+      close: remove,
     };
     return {
       tabs,
-      kill: gone,
+      kill: remove,
       freeze: () => {
         tab.frozen = true;
       },
       thaw: () => {
         tab.frozen = false;
-        for (const message of tab.missed.splice(0)) this.#tell(tab, message);
+        for (const message of tab.missed.splice(0)) this.#deliver(tab, message);
       },
-      deafen: () => {
-        tab.deaf = true;
+      dropMessages: () => {
+        tab.isDropping = true;
       },
-      hearAgain: () => {
-        tab.deaf = false;
+      receiveMessages: () => {
+        tab.isDropping = false;
       },
-      /** Takes the lead, as a tab does whose call the leader does not answer. */
+      /** Takes the lead, like a tab that gets no reply from the leader. */
       steal: () => {
         const before = this.#leader;
         leave();
@@ -76,15 +83,15 @@ export class Profile {
     };
   }
 
-  #tell(tab: Tab, message: TabMessage): void {
-    if (tab.deaf) return;
+  #deliver(tab: Tab, message: TabMessage): void {
+    if (tab.isDropping) return;
     if (tab.frozen) tab.missed.push(message);
-    else queueMicrotask(() => this.#all.has(tab) && tab.listener?.heard(structuredClone(message)));
+    else queueMicrotask(() => this.#all.has(tab) && tab.listener?.received(structuredClone(message)));
   }
 
   #next(): void {
     if (this.#leader) return;
-    this.#leader = this.#line.shift();
+    this.#leader = this.#candidates.shift();
     const leader = this.#leader;
     if (leader) queueMicrotask(() => this.#leader === leader && leader.listener?.lead());
   }

@@ -50,7 +50,7 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         else connection.cut?.();
       });
     },
-    say(frame) {
+    send(frame) {
       const own = hearing;
       if (!own) return;
       connection.frames.push(frame);
@@ -81,7 +81,7 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         own.listener.frame({ frame: "error", ...DENIED, param: "room", requiredCapability: needed("*", frame.room) });
         return connection.cut?.(4403);
       }
-      server.rooms.say(frame.room, session, connection.actor, frame.state as JsonObject | null, (frame) => {
+      server.rooms.set(frame.room, session, connection.actor, frame.state as JsonObject | null, (frame) => {
         if (hearing === own) own.listener.frame(frame);
       });
     },

@@ -47,18 +47,18 @@ export function testTransport(
 
   /** The server's response, or the one that the test has planned. */
   async function answerTo(
-    hear: () => Reply | Promise<Reply>,
+    respond: () => Reply | Promise<Reply>,
     planned: Reply | "lost" | "held back" | undefined,
     signal: AbortSignal,
   ): Promise<Reply> {
-    if (planned === undefined) return hear();
+    if (planned === undefined) return respond();
     if (planned === "lost") {
-      await hear();
+      await respond();
       return { kind: "silence", timedOut: false, reason: "The response was lost." };
     }
     if (planned !== "held back") return planned;
     return new Promise((resolve) => {
-      connection.holdBack(() => resolve(hear()));
+      connection.holdBack(() => resolve(respond()));
       signal.addEventListener("abort", () => resolve(SILENCE));
     });
   }
@@ -67,16 +67,16 @@ export function testTransport(
     send: (body, signal) =>
       reach(() => {
         connection.sent.push(body);
-        const hear = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, connection.actor) });
-        return answerTo(hear, connection.answers.shift(), signal);
+        const respond = (): Reply => ({ kind: "answer", status: 200, body: server.bulk(body, connection.actor) });
+        return answerTo(respond, connection.answers.shift(), signal);
       }),
     request: (name, asked, signal) => {
       connection.requests.push({ name, asked });
-      const hear = () =>
+      const respond = () =>
         name === "readCommit"
           ? receiptReply(server, connection.actor, asked)
           : claimRequest(server, clock, connection.actor, name, asked, signal);
-      return reach(() => answerTo(hear, connection.replies.shift(), signal));
+      return reach(() => answerTo(respond, connection.replies.shift(), signal));
     },
     readLog: (after, _, scope, limit = 0) =>
       reach((): LogPage | Reply => {

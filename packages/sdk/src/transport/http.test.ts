@@ -17,7 +17,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-interface Heard {
+interface Received {
   readonly request: IncomingMessage;
   readonly body: string;
 }
@@ -25,18 +25,18 @@ interface Heard {
 /** A server on this machine, and a client of it that sends by this exchange. */
 async function server(
   exchange: () => Exchange,
-  answer: (response: ServerResponse, heard: Heard, n: number) => void,
+  answer: (response: ServerResponse, received: Received, n: number) => void,
   timeoutMs = 2_000,
 ) {
-  const heard: Heard[] = [];
+  const received: Received[] = [];
   const listening = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk) => {
       body += chunk;
     });
     request.on("end", () => {
-      heard.push({ request, body });
-      answer(response, { request, body }, heard.length);
+      received.push({ request, body });
+      answer(response, { request, body }, received.length);
     });
   });
   await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
@@ -47,7 +47,7 @@ async function server(
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
   const token = tokenSource(() => "token-1", systemClock);
   const models = ["slide", "note"];
-  return { heard, url, http: httpServer({ url: `${url}/api`, token, timeoutMs, models, exchange: exchange() }) };
+  return { received, url, http: httpServer({ url: `${url}/api`, token, timeoutMs, models, exchange: exchange() }) };
 }
 const { signal } = new AbortController();
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
@@ -126,13 +126,13 @@ describe.each([
   ["undici", () => undiciExchange()],
 ] as const)("%s", (_, exchange) => {
   test("[Q5] a bulk goes out byte for byte, with the token, and is never repeated by the transport", async () => {
-    const { heard, http } = await server(exchange, (response) =>
+    const { received, http } = await server(exchange, (response) =>
       json(response, 500, { code: "internal_error", type: "internal_error" }),
     );
     const body = '{"commits":[{"title":"ä😀 \\u2028"}]}';
     const reply = await http.send(body, signal);
     expect(reply).toMatchObject({ kind: "answer", status: 500, body: { code: "internal_error" } });
-    expect(heard.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
+    expect(received.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
       ["POST", "/api/v1/commits/bulk", "Bearer token-1", body],
     ]);
   });
@@ -153,11 +153,11 @@ describe.each([
   });
 
   test("[Q5] a line that is cut is silence, and nothing is asked for twice", async () => {
-    const { http, heard } = await server(exchange, (response) => void response.socket?.destroy());
+    const { http, received } = await server(exchange, (response) => void response.socket?.destroy());
     expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
     expect(await http.readLog(0, signal)).toMatchObject({ kind: "silence", timedOut: false });
     expect(await http.request("releaseClaim", { params: { id: "c" } }, signal)).toMatchObject({ kind: "silence" });
-    expect(heard.map(({ request }) => request.method)).toEqual(["POST", "GET", "DELETE"]);
+    expect(received.map(({ request }) => request.method)).toEqual(["POST", "GET", "DELETE"]);
   });
 
   test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
@@ -185,7 +185,7 @@ describe.each([
   });
 
   test("a page of the log covers the positions that were examined, shown or not", async () => {
-    const { http, heard } = await server(exchange, (response) =>
+    const { http, received } = await server(exchange, (response) =>
       json(response, 200, {
         object: "list",
         data: [],
@@ -203,11 +203,11 @@ describe.each([
       to: 900,
       entries: [],
     });
-    expect(heard[0]?.request.url).toBe("/api/v1/log?after=100&limit=1000&model=slide&model=note");
+    expect(received[0]?.request.url).toBe("/api/v1/log?after=100&limit=1000&model=slide&model=note");
   });
 
   test("[N9] a snapshot is read page by page, and a page that ends early is read again", async () => {
-    const { http, heard } = await server(exchange, (response, { request }, n) => {
+    const { http, received } = await server(exchange, (response, { request }, n) => {
       if (n === 2) return void response.end(lines(begin, row("c")).slice(0, -4));
       if (n === 3) return void response.end(lines(begin, row("c"), end(2)));
       const second = request.url?.includes("starting_after=next");
@@ -218,7 +218,7 @@ describe.each([
       lines: [{ id: "a" }, { id: "b" }],
     });
     expect(await http.readSnapshot("next", signal)).toMatchObject({ stamp: 5, cursor: null, lines: [{ id: "c" }] });
-    expect(heard).toHaveLength(4);
+    expect(received).toHaveLength(4);
   });
 
   test("[N9] letters that are cut in two by the network stay whole", async () => {
@@ -233,15 +233,15 @@ describe.each([
   });
 
   test("a refused snapshot is the refusal, not an incomplete page", async () => {
-    const { http, heard } = await server(exchange, (response) =>
+    const { http, received } = await server(exchange, (response) =>
       json(response, 401, { code: "token_expired", type: "authentication_error" }),
     );
     expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "answer", status: 401 });
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   test("[U8] any other request goes to its path, with names as they may stand there, and is given up by its own time", async () => {
-    const { heard, http } = await server(exchange, (response, _, n) =>
+    const { received, http } = await server(exchange, (response, _, n) =>
       n < 3 ? json(response, 200, { n }) : undefined,
     );
     const params = { model: "slide", id: "a:b~c" };
@@ -251,28 +251,28 @@ describe.each([
       body: { n: 1 },
     });
     await http.request("readClaim", { params: { id: "../x?y" }, query: { wait: "25000" } }, signal);
-    expect(heard.map((h) => [h.request.method, h.request.url, h.body])).toEqual([
+    expect(received.map((h) => [h.request.method, h.request.url, h.body])).toEqual([
       ["POST", "/api/v1/models/slide/a%3Ab~c/claim", '{"ttl":"5s"}'],
       ["GET", "/api/v1/claims/..%2Fx%3Fy?wait=25000", ""],
     ]);
     const late = http.request("releaseClaim", { params: { id: "c" }, timeoutMs: 500, keepalive: true }, signal);
     expect(await late).toMatchObject({ kind: "silence", timedOut: true });
-    expect(heard[2]?.request.method).toBe("DELETE");
+    expect(received[2]?.request.method).toBe("DELETE");
   });
 
   test("[N19] a page that is cut is asked for again as a smaller one", async () => {
-    const { http, heard } = await server(exchange, (response, _, n) =>
+    const { http, received } = await server(exchange, (response, _, n) =>
       n < 3
         ? void response.end(lines(begin, row("a")).slice(0, -4))
         : void response.end(lines(begin, row("a"), end(1))),
     );
     expect(await http.readSnapshot(null, signal, {}, 1_000)).toMatchObject({ kind: "snapshot" });
-    const limits = heard.map((h) => new URL(h.request.url ?? "", "http://x").searchParams.get("limit"));
+    const limits = received.map((h) => new URL(h.request.url ?? "", "http://x").searchParams.get("limit"));
     expect(limits).toEqual(["1000", "500", "250"]);
   });
 
   test("[N9] a compressed page is read as it comes, and one that is cut is none", async () => {
-    const { http, heard } = await server(
+    const { http, received } = await server(
       exchange,
       (response, _, n) => {
         response.writeHead(200, { "content-type": "application/x-ndjson", "content-encoding": "gzip" });
@@ -286,8 +286,8 @@ describe.each([
       120_000,
     );
     expect(await http.readSnapshot(null, signal)).toMatchObject({ kind: "snapshot", lines: [{ id: "a" }] });
-    expect(heard).toHaveLength(2);
-    expect(heard[0]?.request.headers["accept-encoding"]).toContain("gzip");
+    expect(received).toHaveLength(2);
+    expect(received[0]?.request.headers["accept-encoding"]).toContain("gzip");
   });
 
   test("[N18] an answer that comes slowly is read as it comes; when it stops it is given up, and the server hears of that", async () => {
@@ -394,20 +394,20 @@ describe.each([
 
   test("a redirect is followed with its method and body, and the token stays with the host it is for", async () => {
     const elsewhere = await server(exchange, (response) => json(response, 200, {}));
-    const { http, heard } = await server(exchange, (response, { request }, n) => {
+    const { http, received } = await server(exchange, (response, { request }, n) => {
       if (request.url === "/moved") return json(response, 200, { n });
       response.writeHead(308, { location: n === 1 ? "/moved" : `${elsewhere.url}/there` }).end();
     });
     expect(await http.send('{"a":1}', signal)).toMatchObject({ status: 200, body: { n: 2 } });
-    expect(heard[1]).toMatchObject({ body: '{"a":1}', request: { headers: { authorization: "Bearer token-1" } } });
+    expect(received[1]).toMatchObject({ body: '{"a":1}', request: { headers: { authorization: "Bearer token-1" } } });
     expect(await http.send('{"a":1}', signal)).toMatchObject({ status: 200 });
-    expect(elsewhere.heard[0]?.body).toBe('{"a":1}');
-    expect(elsewhere.heard[0]?.request.headers.authorization).toBeUndefined();
+    expect(elsewhere.received[0]?.body).toBe('{"a":1}');
+    expect(elsewhere.received[0]?.request.headers.authorization).toBeUndefined();
   });
 
   test("[N8] a request that is given up ends at once, before its headers and within its body", async () => {
     const gone = new Set<number>();
-    const { http, heard } = await server(
+    const { http, received } = await server(
       exchange,
       (response, _, n) => {
         response.on("close", () => gone.add(n));
@@ -417,24 +417,24 @@ describe.each([
     );
     const [early, late, never] = [new AbortController(), new AbortController(), AbortSignal.abort()];
     const first = http.send("{}", early.signal);
-    await vi.waitFor(() => expect(heard).toHaveLength(1));
+    await vi.waitFor(() => expect(received).toHaveLength(1));
     early.abort();
     expect(await first).toMatchObject({ kind: "silence", timedOut: false });
     const second = http.readSnapshot(null, late.signal);
-    await vi.waitFor(() => expect(heard).toHaveLength(2));
+    await vi.waitFor(() => expect(received).toHaveLength(2));
     await sleep(50);
     late.abort();
     expect(await second).toMatchObject({ kind: "silence", timedOut: false });
     expect(await http.send("{}", never)).toMatchObject({ kind: "silence", timedOut: false });
     await vi.waitFor(() => expect([...gone].sort()).toEqual([1, 2]));
-    expect(heard).toHaveLength(2);
+    expect(received).toHaveLength(2);
   });
 
   test("[N8] a farewell goes out, with and without a body", async () => {
-    const { http, heard } = await server(exchange, (response) => json(response, 200, {}));
+    const { http, received } = await server(exchange, (response) => json(response, 200, {}));
     await http.request("releaseClaim", { params: { id: "c" }, keepalive: true }, signal);
     await http.request("releaseRecord", { params: { model: "m", id: "r" }, body: { a: 1 }, keepalive: true }, signal);
-    expect(heard.map(({ request, body }) => [request.method, request.url, body])).toEqual([
+    expect(received.map(({ request, body }) => [request.method, request.url, body])).toEqual([
       ["DELETE", "/api/v1/claims/c", ""],
       ["DELETE", "/api/v1/models/m/r/claim", '{"a":1}'],
     ]);
@@ -485,9 +485,9 @@ interface Dripping {
 function drippingServer(answers: readonly Dripping[], timeoutMs: number) {
   vi.useFakeTimers();
   closing.push(() => vi.useRealTimers());
-  let asked = 0;
+  let requests = 0;
   const fetch = async () => {
-    const { pieces, end } = answers[asked++]!;
+    const { pieces, end } = answers[requests++]!;
     const rest = pieces[Symbol.iterator]();
     const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
       const { value, done } = rest.next();
@@ -539,10 +539,10 @@ test("[N18] an answer that drips without end is given up after twenty times its 
 });
 
 test("a fetch of the app's own is used, and is told what has to go out although the page is going", async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   const fetch = async (input: string | URL | Request) => {
     const { method, url, headers, keepalive } = new Request(input);
-    asked.push([method, url, headers.get("authorization"), keepalive]);
+    requests.push([method, url, headers.get("authorization"), keepalive]);
     return new Response("{}");
   };
   const http = httpServer({
@@ -551,7 +551,7 @@ test("a fetch of the app's own is used, and is told what has to go out although 
   });
   await http.request("releaseClaim", { params: { id: "c" }, keepalive: true }, signal);
   await http.send('{"a":1}', signal);
-  expect(asked).toEqual([
+  expect(requests).toEqual([
     ["DELETE", "http://own.test/v1/claims/c", "Bearer t", true],
     ["POST", "http://own.test/v1/commits/bulk", "Bearer t", false],
   ]);

@@ -35,7 +35,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     name: ClientEndpointName,
     given: Given,
     outer: AbortSignal,
-    read: (response: ExchangeResponse, heard: Heard) => Promise<T>,
+    read: (response: ExchangeResponse, onProgress: OnProgress) => Promise<T>,
   ): Promise<T | Reply> {
     // Before the request timeout starts, because `getToken` has its own limit.
     let bearer: string;
@@ -44,11 +44,11 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     } catch (error) {
       return withoutToken(error);
     }
-    return within(given.timeoutMs ?? timeoutMs, outer, async (signal, heard) => {
+    return within(given.timeoutMs ?? timeoutMs, outer, async (signal, onProgress) => {
       const response = await request(name, bearer, given, signal);
-      heard();
-      if (response.status >= 200 && response.status < 300) return read(response, heard);
-      const body = await json(response, heard);
+      onProgress();
+      if (response.status >= 200 && response.status < 300) return read(response, onProgress);
+      const body = await json(response, onProgress);
       return {
         kind: "answer",
         status: response.status,
@@ -76,7 +76,9 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     readLog: (after, signal, scope, limit = limits.logPageMax) => {
       const query = new URLSearchParams({ after: String(after), limit: String(limit) });
       narrow(query, scope);
-      return call("readLog", { query }, signal, async (response, heard) => logPage(await json(response, heard), after));
+      return call("readLog", { query }, signal, async (response, onProgress) =>
+        logPage(await json(response, onProgress), after),
+      );
     },
 
     async readSnapshot(at, signal, scope, limit = limits.snapshotPage): Promise<Snapshot | Reply> {
@@ -119,8 +121,8 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     let page: SnapshotPage | Reply = INCOMPLETE;
     for (let tries = 0; tries < PAGE_TRIES && isCut(page) && !signal.aborted; tries++) {
       query.set("limit", String(Math.ceil(limit / 2 ** tries)));
-      page = await call("readSnapshot", { query }, signal, async (response, heard) => {
-        return (await readSnapshotPage(response.body, heard)) ?? INCOMPLETE;
+      page = await call("readSnapshot", { query }, signal, async (response, onProgress) => {
+        return (await readSnapshotPage(response.body, onProgress)) ?? INCOMPLETE;
       });
     }
     return page;
@@ -130,10 +132,10 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
 /** Cut off, but not by a timeout. After a timeout, the core decides how to continue. */
 const isCut = (page: SnapshotPage | Reply): boolean => page.kind === "silence" && !page.timedOut;
 
-const answered = async (response: ExchangeResponse, heard: Heard): Promise<Reply> => ({
+const answered = async (response: ExchangeResponse, onProgress: OnProgress): Promise<Reply> => ({
   kind: "answer",
   status: response.status,
-  body: await json(response, heard),
+  body: await json(response, onProgress),
 });
 
 const INCOMPLETE: Reply = {
@@ -144,7 +146,7 @@ const INCOMPLETE: Reply = {
 };
 
 /** Reports that data of the response has arrived. */
-type Heard = () => void;
+type OnProgress = () => void;
 
 /** A slow body is abandoned after this multiple of the silence limit. */
 const LONGEST = 20;
@@ -158,7 +160,7 @@ const LONGEST = 20;
 async function within<T>(
   ms: number,
   outer: AbortSignal,
-  work: (signal: AbortSignal, heard: Heard) => Promise<T>,
+  work: (signal: AbortSignal, onProgress: OnProgress) => Promise<T>,
 ): Promise<T | Reply> {
   if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was aborted." };
   const inner = new AbortController();
@@ -176,7 +178,7 @@ async function within<T>(
   const noAnswer = () => endIn(ms, hasBegun ? `The response stalled for ${ms} ms.` : `No response within ${ms} ms.`);
   let silence = noAnswer();
   const ceiling = endIn(LONGEST * ms, `The response was incomplete after ${LONGEST * ms} ms.`);
-  const heard = () => {
+  const onProgress = () => {
     hasBegun = true;
     clearTimeout(silence);
     // Data of an abandoned request must not start a timer.
@@ -185,7 +187,7 @@ async function within<T>(
   const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was aborted." });
   outer.addEventListener("abort", giveUp, { once: true });
   try {
-    const done = work(inner.signal, heard).catch(
+    const done = work(inner.signal, onProgress).catch(
       (error: unknown): Reply => ({ kind: "silence", timedOut: false, cut: hasBegun, reason: reasonOf(error) }),
     );
     return await Promise.race([done, stopped]);
@@ -198,9 +200,9 @@ async function within<T>(
 }
 
 /** A body that is not JSON does not come from our server: the core gets `undefined` and decides by the status. */
-async function json(response: ExchangeResponse, heard: Heard): Promise<unknown> {
+async function json(response: ExchangeResponse, onProgress: OnProgress): Promise<unknown> {
   let text = "";
-  for await (const piece of textOf(response.body, heard)) text += piece;
+  for await (const piece of textOf(response.body, onProgress)) text += piece;
   try {
     return JSON.parse(text) as unknown;
   } catch {

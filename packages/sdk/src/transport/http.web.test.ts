@@ -12,9 +12,9 @@ const serverAt = (url: string, fetch?: typeof globalThis.fetch) =>
   });
 
 test("[N8] a farewell outlives the page: the browser takes it with `keepalive`, with and without a body", async () => {
-  const asked: Request[] = [];
+  const requests: Request[] = [];
   const noting: typeof fetch = (input, init) => {
-    asked.push(input as Request);
+    requests.push(input as Request);
     return fetch(input, init);
   };
   // The server of these tests: it answers something to everything.
@@ -25,7 +25,7 @@ test("[N8] a farewell outlives the page: the browser takes it with `keepalive`, 
   expect(await server.request("releaseRecord", { params, body, keepalive: true }, signal)).toMatchObject({
     kind: "answer",
   });
-  expect(asked.map(({ method, keepalive }) => [method, keepalive])).toEqual([
+  expect(requests.map(({ method, keepalive }) => [method, keepalive])).toEqual([
     ["DELETE", true],
     ["DELETE", true],
   ]);

@@ -13,11 +13,11 @@ export interface SnapshotPage extends TokenFacts {
 /** Reads a page line by line as it arrives. Undefined: it ended before its last line, so it is incomplete. */
 export async function readSnapshotPage(
   body: AsyncIterable<Uint8Array>,
-  heard: () => void,
+  onProgress: () => void,
 ): Promise<SnapshotPage | undefined> {
   let start: SnapshotStart | undefined;
   const lines: SnapshotLine[] = [];
-  for await (const text of linesOf(body, heard)) {
+  for await (const text of linesOf(body, onProgress)) {
     const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
     if (!("object" in line)) lines.push(line);
     else if (line.object === "snapshot") start = line;
@@ -29,9 +29,9 @@ export async function readSnapshotPage(
   return undefined;
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
+async function* linesOf(body: AsyncIterable<Uint8Array>, onProgress: () => void): AsyncGenerator<string> {
   let rest = "";
-  for await (const text of textOf(body, heard)) {
+  for await (const text of textOf(body, onProgress)) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) if (line !== "") yield line;

@@ -12,16 +12,16 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-async function line(Socket: unknown = WebSocket) {
+async function openStream(Socket: unknown = WebSocket) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
-  const heard: unknown[] = [];
+  const received: unknown[] = [];
   const addresses: (string | undefined)[] = [];
   const sockets: WebSocket[] = [];
   server.on("connection", (socket, request) => {
     sockets.push(socket);
     addresses.push(request.url);
-    socket.on("message", (data) => heard.push(JSON.parse(String(data))));
+    socket.on("message", (data) => received.push(JSON.parse(String(data))));
   });
   const clock = fakeClock();
   const stream = logStream({
@@ -49,16 +49,16 @@ async function line(Socket: unknown = WebSocket) {
     stream.open(listener);
     await vi.waitFor(() => expect(opens).toBeGreaterThan(0));
   };
-  return { server, stream, heard, addresses, sockets, clock, frames, closes, listener, opened, opens: () => opens };
+  return { server, stream, received, addresses, sockets, clock, frames, closes, listener, opened, opens: () => opens };
 }
 const greeting = { token: "secret", clientId: "c1", logId: "log_1", since: 7 };
 
 test("[N3] the first frame is hello, under the subprotocol, and no token is in the address", async () => {
-  const { stream, heard, addresses, sockets, opened } = await line();
+  const { stream, received, addresses, sockets, opened } = await openStream();
   await opened();
   stream.hello(greeting);
-  await vi.waitFor(() => expect(heard).toHaveLength(1));
-  expect(heard).toEqual([
+  await vi.waitFor(() => expect(received).toHaveLength(1));
+  expect(received).toEqual([
     { frame: "hello", token: "secret", clientId: "c1", log: "log_1", since: 7, models: ["slide"] },
   ]);
   expect(addresses).toEqual(["/api/v1/stream"]);
@@ -66,15 +66,15 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
 });
 
 test("[N3] a silent line is asked after 20 s, and given up when it does not answer within 5 s", async () => {
-  const { sockets, heard, clock, closes, opened } = await line();
+  const { sockets, received, clock, closes, opened } = await openStream();
   await opened();
   clock.advance(19_000);
   sockets[0]?.send('{"frame":"schema","version":1,"hash":"x"}');
   await new Promise((resolve) => setTimeout(resolve, 50));
   clock.advance(19_000);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   clock.advance(1_000);
-  await vi.waitFor(() => expect(heard).toEqual([{ frame: "ping", n: 1 }]));
+  await vi.waitFor(() => expect(received).toEqual([{ frame: "ping", n: 1 }]));
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
   await new Promise((resolve) => setTimeout(resolve, 50));
   clock.advance(5_000);
@@ -86,7 +86,7 @@ test("[N3] a silent line is asked after 20 s, and given up when it does not answ
 });
 
 test("[N2] a close is told once, with its code, and nothing is opened again from here", async () => {
-  const { server, sockets, closes, clock, opened } = await line();
+  const { server, sockets, closes, clock, opened } = await openStream();
   await opened();
   sockets[0]?.close(4401, "token_expired");
   await vi.waitFor(() => expect(closes).toEqual([[4401, "token_expired"]]));
@@ -96,8 +96,8 @@ test("[N2] a close is told once, with its code, and nothing is opened again from
   expect(clock.waiting).toBe(0);
 });
 
-test("[N8] after close the socket is closed, nothing is heard and no timer is left", async () => {
-  const { stream, sockets, closes, frames, clock, opened, server } = await line();
+test("[N8] after close the socket is closed, nothing is received and no timer is left", async () => {
+  const { stream, sockets, closes, frames, clock, opened, server } = await openStream();
   await opened();
   stream.close();
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
@@ -128,7 +128,7 @@ test("[N2] where no socket can be made that is a close, too, and told after it w
   stream.open({ opened: () => {}, frame: () => {}, closed: (code, reason) => void closes.push([code, reason]) });
   expect(closes).toEqual([]);
   await vi.waitFor(() => expect(closes).toEqual([[4000, "insecure"]]));
-  stream.say({ frame: "ping", n: 1 });
+  stream.send({ frame: "ping", n: 1 });
   expect(clock.waiting).toBe(0);
 });
 
@@ -140,7 +140,7 @@ test("[N2] one that cannot be made any more ends its attempt once, and the attem
       super(address, protocols);
     }
   }
-  const { sockets, closes, opened, stream, listener, opens } = await line(Socket);
+  const { sockets, closes, opened, stream, listener, opens } = await openStream(Socket);
   await opened();
   sockets[0]?.close(4403, "not for you");
   await vi.waitFor(() => expect(closes).toEqual([[4403, "not for you"]]));
@@ -163,7 +163,7 @@ test.each([
 ])(
   "[N2] [N23] a close with %i is told once, with its reason, and the next attempt is one more",
   async (code, reason) => {
-    const { sockets, closes, opened, stream, listener, opens, frames } = await line();
+    const { sockets, closes, opened, stream, listener, opens, frames } = await openStream();
     await opened();
     for (const nth of [1, 2, 3]) {
       sockets[nth - 1]?.close(code, reason);
@@ -181,7 +181,7 @@ test.each([
 );
 
 test("[N2] a listener that opens the next one while it is told of the end gets one", async () => {
-  const { sockets, stream, opens, listener } = await line();
+  const { sockets, stream, opens, listener } = await openStream();
   const closes: number[] = [];
   const again: StreamListener = {
     ...listener,
@@ -201,7 +201,7 @@ test("[N2] a listener that opens the next one while it is told of the end gets o
 });
 
 test("[N5] what is closed and opened again at once, in any state, is one socket, and only the last listener hears of it", async () => {
-  const { sockets, stream, closes, listener, opens, server } = await line();
+  const { sockets, stream, closes, listener, opens, server } = await openStream();
   const none: StreamListener = {
     opened: () => expect.unreachable(),
     frame: () => expect.unreachable(),
@@ -229,7 +229,7 @@ test("[N5] what is closed and opened again at once, in any state, is one socket,
 });
 
 test("[N3] a socket that fell silent is given up, and the next one is asked when it is silent in its turn", async () => {
-  const { sockets, closes, clock, opened, stream, listener, opens, heard, server } = await line();
+  const { sockets, closes, clock, opened, stream, listener, opens, received, server } = await openStream();
   await opened();
   clock.advance(25_000);
   expect(closes).toEqual([[4000, "The stream stopped responding."]]);
@@ -239,7 +239,7 @@ test("[N3] a socket that fell silent is given up, and the next one is asked when
   stream.open(listener);
   await vi.waitFor(() => expect(opens()).toBe(2));
   clock.advance(20_000);
-  await vi.waitFor(() => expect(heard).toContainEqual({ frame: "ping", n: 1 }));
+  await vi.waitFor(() => expect(received).toContainEqual({ frame: "ping", n: 1 }));
   clock.advance(5_000);
   expect(closes).toHaveLength(2);
 });
@@ -247,7 +247,7 @@ test("[N3] a socket that fell silent is given up, and the next one is asked when
 test("[N8] no timer is left after close, whatever was under way", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
   const before = timers();
-  const { stream, opened, clock, listener, sockets, opens, closes } = await line();
+  const { stream, opened, clock, listener, sockets, opens, closes } = await openStream();
   await opened();
   stream.close();
   stream.open(listener);
@@ -262,18 +262,18 @@ test("[N8] no timer is left after close, whatever was under way", async () => {
 });
 
 test("[N8] what is said with no socket open goes nowhere, also not later", async () => {
-  const { stream, opened, heard, listener, opens } = await line();
-  stream.say({ frame: "ping", n: 7 });
+  const { stream, opened, received, listener, opens } = await openStream();
+  stream.send({ frame: "ping", n: 7 });
   stream.open(listener);
-  stream.say({ frame: "ping", n: 8 });
+  stream.send({ frame: "ping", n: 8 });
   await opened();
   stream.close();
-  stream.say({ frame: "ping", n: 9 });
+  stream.send({ frame: "ping", n: 9 });
   stream.open(listener);
   await vi.waitFor(() => expect(opens()).toBeGreaterThan(1));
   stream.hello(greeting);
-  await vi.waitFor(() => expect(heard).toHaveLength(1));
-  expect(heard).toMatchObject([{ frame: "hello" }]);
+  await vi.waitFor(() => expect(received).toHaveLength(1));
+  expect(received).toMatchObject([{ frame: "hello" }]);
 });
 
 test("[N2] a server that never answers is given up after 10 s", async () => {

@@ -27,7 +27,7 @@ export interface StreamOptions {
 const PING_AFTER_MS = limits.pingMs - 5_000;
 const CONNECT_MS = 10_000;
 /** Not a code of the protocol: the client gave up the socket. */
-const SILENT = 4000;
+const TIMED_OUT = 4000;
 
 /** The WebSocket that delivers the log. It has no state of its own: the core decides when to open it. */
 export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
@@ -62,44 +62,44 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
   function giveUpAfter(ms: number, reason: string): void {
     stopClock();
     stopClock = clock.wait(ms, () => {
-      const told = shutGate();
+      const ended = shutGate();
       // After sleep, a close handshake may take minutes. `reconnect` drops the socket at once.
-      socket.reconnect(SILENT);
-      told?.closed(SILENT, reason);
+      socket.reconnect(TIMED_OUT);
+      ended?.closed(TIMED_OUT, reason);
     });
   }
 
   /** After sleep or a pulled cable, a socket looks open and stays silent forever. */
-  function listenForSilence(): void {
+  function restartPingTimer(): void {
     stopClock();
     stopClock = clock.wait(PING_AFTER_MS, () => {
       pings += 1;
-      say({ frame: "ping", n: pings });
+      send({ frame: "ping", n: pings });
       giveUpAfter(limits.pongMs, "The stream stopped responding.");
     });
   }
 
   /** Ends the present attempt and returns its listener. Notify it last, because it may open the next one. */
   function shutGate(): StreamListener | undefined {
-    const told = listener;
+    const ended = listener;
     listener = undefined;
     stopClock();
-    return told;
+    return ended;
   }
 
-  function say(frame: object): void {
+  function send(frame: object): void {
     if (listener && socket.readyState === socket.OPEN) socket.send(JSON.stringify(frame));
   }
 
   // Properties, because `addEventListener` gets copies of the events, without the close code.
   socket.onopen = () => {
     if (!listener) return;
-    listenForSilence();
+    restartPingTimer();
     listener.opened();
   };
   socket.onmessage = (event) => {
     if (!listener) return;
-    listenForSilence();
+    restartPingTimer();
     const frame = readFrame(event.data);
     if (frame) listener.frame(frame);
   };
@@ -109,13 +109,13 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     if (!isMadeUp) shutGate()?.closed(event.code, event.reason);
   };
   socket.onerror = ({ message }) => {
-    shutGate()?.closed(SILENT, message || "The stream could not be opened, or was interrupted.");
+    shutGate()?.closed(TIMED_OUT, message || "The stream could not be opened, or was interrupted.");
   };
 
   return {
-    open(hear) {
+    open(next) {
       stopClock();
-      listener = hear;
+      listener = next;
       pings = 0;
       giveUpAfter(CONNECT_MS, "The stream could not be opened in time.");
       socket.reconnect();
@@ -123,14 +123,14 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     },
     hello({ token, clientId, logId, since, scope = {}, view }) {
       const { models: wanted = models, groups } = scope;
-      say({
+      send({
         ...{ frame: "hello", token, clientId, log: logId, since },
         ...(wanted.length > 0 && { models: wanted }),
         ...(groups && { groups }),
         ...(view !== undefined && { view }),
       });
     },
-    say,
+    send,
     close() {
       shutGate();
       socket.close();

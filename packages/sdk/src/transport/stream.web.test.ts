@@ -39,47 +39,47 @@ afterEach(() => {
 });
 
 function listening() {
-  const heard: unknown[] = [];
+  const events: unknown[] = [];
   const listener: StreamListener = {
-    opened: () => void heard.push("opened"),
-    frame: ({ frame }) => void heard.push(frame),
-    closed: (code, reason) => void heard.push([code, reason]),
+    opened: () => void events.push("opened"),
+    frame: ({ frame }) => void events.push(frame),
+    closed: (code, reason) => void events.push([code, reason]),
   };
   const stream = logStream({ url: location.origin, clock: systemClock, models: [], WebSocket: Socket });
   const socket = async (nth: number): Promise<Socket> => {
     await vi.waitFor(() => expect(Socket.made).toHaveLength(nth));
     return Socket.made[nth - 1] as Socket;
   };
-  return { stream, listener, heard, socket };
+  return { stream, listener, events, socket };
 }
 
 test("[N2] in a browser each attempt is told of once, with the code and reason that the server gave", async () => {
-  const { stream, listener, heard, socket } = listening();
+  const { stream, listener, events, socket } = listening();
   stream.open(listener);
   (await socket(1)).open();
   Socket.made[0]?.dispatchEvent(new MessageEvent("message", { data: '{"frame":"pong","n":1}' }));
   Socket.made[0]?.end(4401, "token_expired");
-  expect(heard.splice(0)).toEqual(["opened", "pong", [4401, "token_expired"]]);
+  expect(events.splice(0)).toEqual(["opened", "pong", [4401, "token_expired"]]);
   stream.open(listener);
   (await socket(2)).fail();
-  expect(heard.splice(0)).toEqual([[4000, "The stream could not be opened, or was interrupted."]]);
+  expect(events.splice(0)).toEqual([[4000, "The stream could not be opened, or was interrupted."]]);
   stream.open(listener);
   (await socket(3)).open();
-  stream.say({ frame: "ping", n: 1 });
+  stream.send({ frame: "ping", n: 1 });
   expect(Socket.made[2]?.sent).toEqual(['{"frame":"ping","n":1}']);
   stream.close();
   Socket.made[2]?.end(1000, "");
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(heard).toEqual(["opened"]);
+  expect(events).toEqual(["opened"]);
   expect(Socket.made).toHaveLength(3);
 });
 
 test("[N2] a stream that nobody answers is a close, too", async () => {
-  const { listener, heard } = listening();
+  const { listener, events } = listening();
   // A port that browsers refuse.
   const stream = logStream({ url: "http://127.0.0.1:9", clock: systemClock, models: [] });
   stream.open(listener);
-  await vi.waitFor(() => expect(heard).toHaveLength(1), 5_000);
-  expect(heard).toEqual([[4000, expect.any(String)]]);
+  await vi.waitFor(() => expect(events).toHaveLength(1), 5_000);
+  expect(events).toEqual([[4000, expect.any(String)]]);
   stream.close();
 });

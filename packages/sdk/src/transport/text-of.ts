@@ -1,10 +1,10 @@
 /**
- * Decodes a body chunk by chunk. Calls `heard` for each chunk, so that a slow body is not taken for a dead connection.
+ * Decodes a body chunk by chunk. Calls `onProgress` for each chunk, so that a slow body is not taken for a dead connection.
  */
-export async function* textOf(body: AsyncIterable<Uint8Array>, heard: () => void): AsyncGenerator<string> {
+export async function* textOf(body: AsyncIterable<Uint8Array>, onProgress: () => void): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const chunk of body) {
-    heard();
+    onProgress();
     const text = decoder.decode(chunk, { stream: true });
     if (text !== "") yield text;
   }

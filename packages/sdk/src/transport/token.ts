@@ -33,9 +33,9 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
 const TOKEN_MS = 30_000;
 
 async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
-  let calledOff = () => {};
+  let cancelTimer = () => {};
   const late = new Promise<never>((_, reject) => {
-    calledOff = clock.wait(TOKEN_MS, () =>
+    cancelTimer = clock.wait(TOKEN_MS, () =>
       reject(new TokenUnreachable(`getToken did not return within ${TOKEN_MS} ms.`)),
     );
   });
@@ -46,7 +46,7 @@ async function fetchToken(getToken: () => string | Promise<string>, clock: Clock
   } catch (error) {
     throw isNetworkFailure(error) ? new TokenUnreachable(reasonOf(error), { cause: error }) : error;
   } finally {
-    calledOff();
+    cancelTimer();
   }
 }
 

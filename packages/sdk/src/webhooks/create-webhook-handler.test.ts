@@ -337,9 +337,9 @@ test("[W48] a Request of the web: limit, method, a body that was read", async ()
       status: 413,
       body: { code: "body_too_large", message: "The body has more than 1000 bytes." },
     });
-  const asked = await handler.fetch(new Request("http://receiver/"));
-  expect(asked.status).toBe(405);
-  expect(asked.headers.get("allow")).toBe("POST");
+  const response = await handler.fetch(new Request("http://receiver/"));
+  expect(response.status).toBe(405);
+  expect(response.headers.get("allow")).toBe("POST");
   const body = JSON.stringify({ data: range(1, 1) });
   const read = new Request("http://receiver/", {
     method: "POST",

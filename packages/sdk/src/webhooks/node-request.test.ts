@@ -50,10 +50,10 @@ test("[W48] Node's own server: a delivery is applied, and what is wrong is said"
     status: 401,
     body: { code: "signature_mismatch", message: expect.any(String) },
   });
-  const asked = await post("", { method: "PUT" });
-  expect(asked.status).toBe(405);
-  expect(asked.headers.get("allow")).toBe("POST");
-  expect(asked.headers.get("content-type")).toBe("application/json");
+  const response = await post("", { method: "PUT" });
+  expect(response.status).toBe(405);
+  expect(response.headers.get("allow")).toBe("POST");
+  expect(response.headers.get("content-type")).toBe("application/json");
   expect(seen).toEqual([1, 2, 3]);
 });
 

@@ -51,7 +51,7 @@ interface Delivered extends Handed {
 export function receiver(settings: ReceiverSettings): (arrived: Arrived) => Promise<Answer> {
   const inTurn = turns();
 
-  const tell = (error: unknown, delivery: FailedDelivery) => {
+  const report = (error: unknown, delivery: FailedDelivery) => {
     // Ignore errors of `onError` itself: the answer reports the failure anyway.
     (async () => settings.onError(error, delivery))().catch(() => {});
   };
@@ -69,7 +69,7 @@ export function receiver(settings: ReceiverSettings): (arrived: Arrived) => Prom
     });
     const outcome = await Promise.race([turn, limit.over.then(() => (hasBegun ? turn : undefined))]);
     if (outcome?.name === "failed")
-      tell(outcome.error, { webhookId, ...(outcome.at !== undefined && { syncId: outcome.at }) });
+      report(outcome.error, { webhookId, ...(outcome.at !== undefined && { syncId: outcome.at }) });
     return outcome ? answerTo(outcome) : busy;
   }
 
@@ -91,7 +91,7 @@ export function receiver(settings: ReceiverSettings): (arrived: Arrived) => Prom
       return await applyInTurn({ events, webhookId: id, logId }, limit);
     } catch (error) {
       const answer = error instanceof WebhookVerificationError ? refusal(error) : failed;
-      if (answer.status >= 500) tell(error, {});
+      if (answer.status >= 500) report(error, {});
       return answer;
     } finally {
       limit.end();

@@ -16,7 +16,7 @@ async function start(options: TestClientOptions = {}) {
   await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
   await own.settle();
   const ben = (body: object = {}) => own.server.claims.acquire("ben", "slide", "s1", body).body as Claim;
-  const asked = () => made.connection.requests.map(({ name }) => name);
+  const requested = () => made.connection.requests.map(({ name }) => name);
   const wait = async (ms: number) => {
     for (let left = ms; left > 0; left -= 1_000) {
       own.clock.advance(Math.min(left, 1_000));
@@ -24,7 +24,7 @@ async function start(options: TestClientOptions = {}) {
       await own.settle();
     }
   };
-  return { ...own, ...made, slides: client.models.slide, ben, asked, wait };
+  return { ...own, ...made, slides: client.models.slide, ben, requested, wait };
 }
 
 test("[U1] a claim resolves with the lease, and nobody else gets it until it is released", async () => {
@@ -65,7 +65,7 @@ test("[U1] fields are claimed beside each other", async () => {
 });
 
 test("[U6] with a stream, a waiting client learns its place and gets the lease without another request", async () => {
-  const { slides, server, settle, ben, asked } = await start();
+  const { slides, server, settle, ben, requested } = await start();
   const first = ben();
   server.claims.acquire("cem", "slide", "s1", { queue: true });
   const positions: number[] = [];
@@ -78,39 +78,39 @@ test("[U6] with a stream, a waiting client learns its place and gets the lease w
   await settle();
   expect(await claim).toMatchObject({ fence: 3 });
   expect(positions).toEqual([1, 0]);
-  expect(asked()).toEqual(["acquireClaim"]);
+  expect(requested()).toEqual(["acquireClaim"]);
 });
 
 test("[U6] without a stream a waiter polls, and an answer that comes late grants nothing by itself", async () => {
-  const { slides, server, settle, clock, ben, asked, connection } = await start({ stream: false });
+  const { slides, server, settle, clock, ben, requested, connection } = await start({ stream: false });
   expect(connection.asked.socket).toBe(0);
   const first = ben();
   const claim = slides.claim("s1", { queue: true, ttl: "8s" });
   await settle();
-  expect(asked()).toEqual(["acquireClaim", "readClaim"]);
+  expect(requested()).toEqual(["acquireClaim", "readClaim"]);
   expect(connection.requests[1]?.asked).toMatchObject({ query: { wait: "25000" }, timeoutMs: 35_000 });
   clock.advance(9_000);
   await settle();
   server.claims.release("ben", first.id);
   await settle();
   const lease = await claim;
-  expect(asked()).toEqual(["acquireClaim", "readClaim", "renewClaim"]);
+  expect(requested()).toEqual(["acquireClaim", "readClaim", "renewClaim"]);
   expect(lease.remainingMs()).toBe(7_200);
 });
 
 test("[U6] when the socket goes the waiter polls, and when it comes back it asks where it stands", async () => {
-  const { slides, settle, ben, asked, connection, clock } = await start();
+  const { slides, settle, ben, requested, connection, clock } = await start();
   ben();
   void slides.claim("s1", { queue: true }).catch(() => {});
   await settle();
   connection.socketUp = false;
   connection.cut?.();
   await settle();
-  expect(asked().at(-1)).toBe("readClaim");
+  expect(requested().at(-1)).toBe("readClaim");
   connection.socketUp = true;
   clock.advance(5_000);
   await settle();
-  expect(asked().at(-1)).toBe("renewClaim");
+  expect(requested().at(-1)).toBe("renewClaim");
 });
 
 test("[U6] aborting leaves the line", async () => {
@@ -127,17 +127,17 @@ test("[U6] aborting leaves the line", async () => {
 });
 
 test("[U3] a lease is renewed for as long as it is held, and a question without an answer is asked again", async () => {
-  const { slides, server, connection, wait, asked } = await start();
+  const { slides, server, connection, wait, requested } = await start();
   connection.replies.push("lost");
   const claim = slides.claim("s1", { ttl: "15s" });
   await wait(2_000);
   const lease = await claim;
   expect(lease.id).toBe("clm_1");
-  expect(asked()).toEqual(["acquireClaim", "acquireClaim"]);
+  expect(requested()).toEqual(["acquireClaim", "acquireClaim"]);
   await wait(60_000);
   expect(lease.remainingMs()).toBeGreaterThan(8_000);
   expect(server.claims.of("slide", "s1").claims.map((claim) => claim.id)).toEqual([lease.id]);
-  expect(asked().filter((name) => name === "renewClaim").length).toBeGreaterThan(10);
+  expect(requested().filter((name) => name === "renewClaim").length).toBeGreaterThan(10);
 });
 
 test("[U4] a lease that is lost says so at once: its signal aborts, with the reason", async () => {
@@ -294,12 +294,12 @@ test("[U11] who holds a watched record is told as the server has it, and nothing
   const before = client.claims.of("slide", "s1");
   expect(before).toEqual({ state: "known", holders: [], queue: [] });
   expect(client.claims.of("slide", "s1")).toBe(before);
-  let told = 0;
+  let notified = 0;
   client.subscribe(() => {
-    told += 1;
+    notified += 1;
   });
   const first = ben();
-  expect(told).toBeGreaterThan(0);
+  expect(notified).toBeGreaterThan(0);
   void slides.claim("s1", { queue: true }).catch(() => {});
   await settle();
   expect(client.claims.of("slide", "s1")).toMatchObject({
@@ -353,7 +353,7 @@ test("[U11] a model that the token may not read is not asked for again, and the 
   expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model "slyde"/);
 });
 
-test("[U15] what cannot be loaded is said, tried again, and keeps nothing else from working", async () => {
+test("[U15] what cannot be loaded is logged, tried again, and keeps nothing else from working", async () => {
   let loads = 0;
   const collab = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
   const { client, slides, settle, connection, clock } = await start({ platform: { collab } });
@@ -406,27 +406,27 @@ test("[U9] a lease that is given up is held until what was written under it has 
 });
 
 test("[U1] a record that was just made is claimed once it is there", async () => {
-  const { slides, server, settle, connection, asked } = await start();
+  const { slides, server, settle, connection, requested } = await start();
   connection.answers.push("held back");
   slides.create({ title: "New" }, { id: "s2" });
   const claim = slides.claim("s2");
   await settle();
   // The server has not heard of the record: asked for now, the claim would be refused.
-  expect(asked()).toEqual([]);
+  expect(requested()).toEqual([]);
   connection.release();
   const lease = await claim;
   expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
 });
 
 test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
-  const { slides, connection, signals, wait, asked } = await start();
+  const { slides, connection, signals, wait, requested } = await start();
   const lease = await slides.claim("s1", { ttl: "60s" });
   await wait(2_000);
   connection.replies.push({ kind: "answer", status: 503, body: undefined });
   signals.woke();
   await wait(3_000);
   // The check itself, not only the renewal that is due later.
-  expect(asked().filter((name) => name === "renewClaim")).toHaveLength(2);
+  expect(requested().filter((name) => name === "renewClaim")).toHaveLength(2);
   await wait(120_000);
   expect(lease.signal.aborted).toBe(false);
   expect(lease.remainingMs()).toBeGreaterThan(20_000);
@@ -464,8 +464,8 @@ test.each([false, true])(
     if (leaves) leaving.abort("no");
     slides.claim("s1", { queue: true, preempt: true }).catch(() => {});
     await settle();
-    const asked = connection.requests.filter(({ name }) => name === "acquireClaim");
-    expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([false, true]);
+    const acquires = connection.requests.filter(({ name }) => name === "acquireClaim");
+    expect(acquires.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([false, true]);
   },
 );
 
@@ -482,8 +482,8 @@ test("[U7] past the line is asked only for as long as somebody wants that", asyn
   const [mine] = server.claims.of("slide", "s1").queue;
   server.claims.end(mine?.id ?? "", "expired");
   await wait(3_000);
-  const asked = connection.requests.filter(({ name }) => name === "acquireClaim");
-  expect(asked.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([
+  const acquires = connection.requests.filter(({ name }) => name === "acquireClaim");
+  expect(acquires.map((each) => (each.asked.body as { preempt?: boolean }).preempt ?? false)).toEqual([
     false,
     true,
     false,
@@ -534,7 +534,7 @@ test("[U11] what is looked at again before the server was told to stop is known 
 });
 
 test("[R16] an app's listener that throws is the app's fault, and stops nothing", async () => {
-  const said = vi.spyOn(console, "error").mockImplementation(() => {});
+  const logged = vi.spyOn(console, "error").mockImplementation(() => {});
   const fault = new Error("a fault of the app");
   const { client, slides, server, settle, ben, wait } = await start({ stream: false });
   let throws = true;
@@ -560,7 +560,7 @@ test("[R16] an app's listener that throws is the app's fault, and stops nothing"
   server.claims.release("ben", first.id);
   await wait(40_000);
   expect((await claim).remainingMs()).toBeGreaterThan(0);
-  expect(said.mock.calls.every(([error]) => error === fault)).toBe(true);
-  expect(said).toHaveBeenCalled();
-  said.mockRestore();
+  expect(logged.mock.calls.every(([error]) => error === fault)).toBe(true);
+  expect(logged).toHaveBeenCalled();
+  logged.mockRestore();
 });

@@ -181,7 +181,7 @@ test("[R14] a change costs what it touches: rows are gone through once, and agai
     Array.from({ length: rows }, (_, n) => slide(n, n)),
   );
   list.read(state);
-  let looked = 0;
+  let reads = 0;
   let walked = 0;
   const step = (change: Change) => {
     state = changed(state, [change]);
@@ -190,11 +190,11 @@ test("[R14] a change costs what it touches: rows are gone through once, and agai
     if (!table) throw new Error("There are no rows.");
     const [get, entries] = [vi.spyOn(table, "get"), vi.spyOn(table, "entries")];
     list.read(state);
-    looked += get.mock.calls.length;
+    reads += get.mock.calls.length;
     walked += entries.mock.calls.length;
   };
   for (let n = 0; n < 1_000; n++) step(slide((n * 37) % rows, (n * 101) % rows));
-  expect(looked).toBe(1_000);
+  expect(reads).toBe(1_000);
   expect(walked).toEqual(expect.any(Number));
   expect(walked).toBeLessThan(3);
   walked = 0;

@@ -57,9 +57,9 @@ test("[U12] of many words in a moment the last one is said, at most 20 times a s
     clock.advance(10);
   }
   await tick();
-  const said = ann.connection.frames.slice(before);
-  expect(said.length).toBeLessThanOrEqual(21);
-  expect(said.at(-1)).toEqual({ frame: "presence", room: "deck:d1", state: { x: 100 } });
+  const sent = ann.connection.frames.slice(before);
+  expect(sent.length).toBeLessThanOrEqual(21);
+  expect(sent.at(-1)).toEqual({ frame: "presence", room: "deck:d1", state: { x: 100 } });
   expect(ben.client.presence("deck:d1").others()).toMatchObject([{ state: { x: 100 } }]);
 });
 

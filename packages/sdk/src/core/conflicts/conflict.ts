@@ -62,9 +62,9 @@ function openConflictOf(
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
   const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
-  const { mine, base } = wishes(onRecord(queue, key), conflicted, key);
-  const told = notification.currentValues as JsonObject;
-  const now = seen ? (row?.data ?? null) : toldValues(notification);
+  const { mine, base } = wantedValues(onRecord(queue, key), conflicted, key);
+  const reported = notification.currentValues as JsonObject;
+  const now = seen ? (row?.data ?? null) : reportedValues(notification);
   const fields = new Set(notification.conflictingFields);
   // Rows that have read further may show more: fields that later writes of this client touch, or that changed since.
   if (seen)
@@ -80,7 +80,7 @@ function openConflictOf(
     fields: [...fields],
     mine,
     base,
-    theirs: now && pick({ ...told, ...now }, shown),
+    theirs: now && pick({ ...reported, ...now }, shown),
     writtenBy: notification.writtenBy,
     isPremise: notification.group !== undefined,
     observedSyncId: Math.max(notification.observedSyncId, row?.syncId ?? 0),
@@ -94,7 +94,7 @@ function openConflictOf(
  * What a conflicted write and the writes after it want of one record, and the value of each field when it was first
  * touched. A field that was absent then has no base: a later write saw this client's own value there.
  */
-function wishes(
+function wantedValues(
   writes: readonly Mutation[],
   conflicted: Mutation,
   key: string,
@@ -117,7 +117,7 @@ function wishes(
 }
 
 /** For a deleted record, the server reports all written fields and no values. */
-const toldValues = ({ conflictingFields, currentValues }: StaleNotification): JsonObject | null =>
+const reportedValues = ({ conflictingFields, currentValues }: StaleNotification): JsonObject | null =>
   conflictingFields.length > 0 && Object.keys(currentValues).length === 0 ? null : (currentValues as JsonObject);
 
 export const pick = (data: JsonObject, fields: Iterable<string>): JsonObject => {

@@ -44,7 +44,7 @@ function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
   const changes = [...shown].map(([key, row]): RecordChange<Row | null> => {
     const record = refOf(key);
     const before = shownRow(state, record);
-    return { record, value: (row && before && saysTheSame(row, before) ? before : row) ?? null };
+    return { record, value: (row && before && isSameRow(row, before) ? before : row) ?? null };
   });
   const touched = [...done, ...shown.keys()];
   return { ...state, touched, appended: [], overlay: changeTables(state.overlay, changes) };
@@ -62,7 +62,7 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
       const shown = overlaid(state, key, row, writes);
       overlay.push({
         record,
-        value: shown && shownBefore && saysTheSame(shown, shownBefore) ? shownBefore : (shown ?? null),
+        value: shown && shownBefore && isSameRow(shown, shownBefore) ? shownBefore : (shown ?? null),
       });
       continue;
     }
@@ -95,7 +95,7 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
     }
     for (const { action, id, model: name, data } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;
-      const hidden = contested && (write.stage.phase === "conflicted" || placeOf(write) <= contested.upTo);
+      const hidden = contested && (write.stage.phase === "conflicted" || positionOf(write) <= contested.upTo);
       if (hidden && write.stage.phase === "conflicted" && action !== "update" && action !== "create") continue;
       const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
       shown = applyOperation(shown, step, model, dateOf(action, write));
@@ -109,6 +109,6 @@ const dateOf = (action: Action, { createdAt }: Mutation): string =>
   action === "archive" ? new Date(createdAt).toISOString() : "";
 
 /** Writes that are not on disk yet come last. */
-const placeOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
+const positionOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
 
-const saysTheSame = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);
+const isSameRow = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);

@@ -1,4 +1,4 @@
-import { ask, type Draft, set } from "../draft.ts";
+import { type Draft, emit, set } from "../draft.ts";
 import type { AuthState, ClientState } from "../state.ts";
 import { isSameOwner } from "./owner-name.ts";
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
@@ -32,7 +32,7 @@ export function onTokenRefused(draft: Draft, reason: string): void {
   switch (auth.phase) {
     case "trusted":
       set(draft, { auth: { phase: "asking", attempt: 0 } });
-      return ask(draft, { do: "askToken" });
+      return emit(draft, { do: "requestToken" });
     case "trying":
       return waitForToken(draft, auth.attempt, reason);
     case "asking":
@@ -63,11 +63,11 @@ export function onTokenAccepted(draft: Draft): void {
 }
 
 /** Requests a token from the app again when the wait is over. */
-export function askTokenWhenDue(draft: Draft): void {
+export function requestTokenWhenDue(draft: Draft): void {
   const { auth } = draft.state;
   if (auth.phase !== "refused" || !isDue(auth.wait, draft.now)) return;
   set(draft, { auth: { phase: "asking", attempt: auth.wait.attempt } });
-  ask(draft, { do: "askToken" });
+  emit(draft, { do: "requestToken" });
 }
 
 function waitForToken(draft: Draft, attempt: number, reason: string, unreachable = false): void {

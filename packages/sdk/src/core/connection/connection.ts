@@ -1,6 +1,6 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { closeCodes } from "../../protocol/stream/close-codes.ts";
-import { ask, type Draft, set } from "../draft.ts";
+import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
@@ -11,7 +11,7 @@ import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
 import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/tabs.ts";
-import { askTokenWhenDue, canConnect, canSend, onTokenAccepted, onTokenRefused } from "./auth.ts";
+import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
 import { isOwners, onOwner } from "./owner.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
@@ -34,7 +34,7 @@ const POLL_MS = 5_000;
 export function onStreamOpened(draft: Draft): void {
   const { rows, scope, stream } = draft.state;
   if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
-  ask(draft, { do: "sayHello", logId: rows.logId, since: rows.position, scope, view: rows.viewHash });
+  emit(draft, { do: "sendHello", logId: rows.logId, since: rows.position, scope, view: rows.viewHash });
 }
 
 export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "welcomed" }>): void {
@@ -74,10 +74,10 @@ export function dropOldToken(draft: Draft): void {
   const { stream } = draft.state;
   onConnectionLost(draft);
   set(draft, { self: undefined, tokenOwner: undefined, renewal: undefined, trouble: undefined });
-  ask(draft, { do: "abort" });
+  emit(draft, { do: "abort" });
   if (stream.phase === "closed") return;
   set(draft, { stream: { ...stream, phase: "closed", missedAt: missedAfter(draft) } });
-  ask(draft, { do: "closeStream" });
+  emit(draft, { do: "closeStream" });
 }
 
 /** How long a connection may be lost before the status shows it. */
@@ -116,7 +116,7 @@ export function proceed(draft: Draft): void {
   const { stream, awayUntil } = draft.state;
   if (isOver(stream.missedAt, draft)) set(draft, { stream: { ...stream, missedAt: undefined } });
   if (isOver(awayUntil, draft)) set(draft, { awayUntil: undefined });
-  if (draft.state.network && !draft.state.paused) askTokenWhenDue(draft);
+  if (draft.state.network && !draft.state.paused) requestTokenWhenDue(draft);
   keepStream(draft);
   if (!canSend(draft.state)) return;
   renewWhenDue(draft);
@@ -168,11 +168,11 @@ function keepStream(draft: Draft): void {
   if (!wanted && stream.phase !== "closed") {
     set(draft, { stream: { ...stream, phase: "closed", missedAt: missedAfter(draft) } });
     onConnectionLost(draft);
-    ask(draft, { do: "closeStream" });
+    emit(draft, { do: "closeStream" });
   }
   if (wanted && draft.state.stream.phase === "closed" && isDue(stream.wait, draft.now)) {
     set(draft, { stream: { ...draft.state.stream, phase: "opening" } });
-    ask(draft, { do: "openStream" });
+    emit(draft, { do: "openStream" });
   }
 }
 
@@ -187,7 +187,7 @@ function readOn(draft: Draft): void {
     if (sending.names && reading.resync === "suspect") return;
     set(draft, { reading: { ...reading, under: "snapshot" } });
     const limit = pageOf(reading.share, limits.snapshotPage);
-    return ask(draft, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
+    return emit(draft, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
   }
   const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
   if (poll && reading.pollAt === undefined && (sockets || reading.verified))
@@ -199,13 +199,13 @@ function readOn(draft: Draft): void {
   const first = !follows && !sockets && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? draft.now + POLL_MS : undefined;
-  set(draft, { reading: { ...reading, under: "log", pollAt, askedFor: reading.missing } });
+  set(draft, { reading: { ...reading, under: "log", pollAt, requested: reading.missing } });
   const limit = pageOf(reading.share, limits.logPageMax);
-  ask(draft, { do: "readLog", after: rows.position, scope, limit });
+  emit(draft, { do: "readLog", after: rows.position, scope, limit });
 }
 
 /** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
-const saysLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
+const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
 /** Only one request is in flight per client, because two could overtake each other. */
 function sendNext(draft: Draft): void {
@@ -232,5 +232,5 @@ function sendNext(draft: Draft): void {
     ),
     sending: { ...sending, request, names },
   });
-  ask(draft, { do: "send", request, names, body: bulkBody(bulk, saysLogs(draft.state)) });
+  emit(draft, { do: "send", request, names, body: bulkBody(bulk, namesLogs(draft.state)) });
 }

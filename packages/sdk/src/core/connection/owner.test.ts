@@ -11,10 +11,10 @@ test("[D15] what was said of a token counts no more when another one comes, also
     tokenOwner: "org/live/user/ann",
     auth: { phase: "trusted" as const },
   };
-  const [next, effects] = machine.step(state, { type: "tokenCame", changed: true, now: 1, roll: 0 });
+  const [next, effects] = machine.step(state, { type: "tokenReceived", changed: true, now: 1, roll: 0 });
   expect(next.tokenOwner).toBeUndefined();
   expect(next.reading.verified).toBe(false);
   expect(effects.map((effect) => effect.do)).toContain("abort");
-  const [same] = machine.step(state, { type: "tokenCame", changed: false, now: 1, roll: 0 });
+  const [same] = machine.step(state, { type: "tokenReceived", changed: false, now: 1, roll: 0 });
   expect(same.tokenOwner).toBe(state.owner);
 });

@@ -1,4 +1,4 @@
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { isAnothers, onTokenRefused } from "./auth.ts";
 import { anothersToken, isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
@@ -16,16 +16,16 @@ import { anothersToken, isSameOwner, isShort, withoutTenant } from "./owner-name
  * The server has named the token's owner. `undefined`: an older server, which does not name it. Returns false if the
  * token belongs to another owner than the store.
  */
-export function onOwner(draft: Draft, told: string | undefined, logId: string): boolean {
+export function onOwner(draft: Draft, reported: string | undefined, logId: string): boolean {
   const { owner, rows } = draft.state;
-  const tokenOwner = told ?? owner ?? "";
+  const tokenOwner = reported ?? owner ?? "";
   set(draft, { tokenOwner });
-  if (told !== undefined && owner === undefined) ask(draft, { do: "own", owner: told });
+  if (reported !== undefined && owner === undefined) emit(draft, { do: "own", owner: reported });
   if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
     // The participant is the same, but the tenant may differ. Only the log of the rows can show that.
     const isOther = rows.logId !== undefined && rows.logId !== logId;
     if (isOther) set(draft, { owner: `?/?/${withoutTenant(owner)}` });
-    else ask(draft, { do: "own", owner: tokenOwner, instead: owner });
+    else emit(draft, { do: "own", owner: tokenOwner, instead: owner });
   }
   return checkOwner(draft);
 }

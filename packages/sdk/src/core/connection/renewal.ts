@@ -1,4 +1,4 @@
-import { ask, type Draft, set } from "../draft.ts";
+import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, noteCovered } from "../log/reading.ts";
 import type { Renewal } from "../state.ts";
@@ -29,7 +29,7 @@ export function renewWhenDue(draft: Draft): void {
   const { renewal, stream } = draft.state;
   if (!renewal || renewal.at > draft.now || stream.phase !== "live") return;
   tryAgainLater(draft, renewal);
-  ask(draft, { do: "renewToken" });
+  emit(draft, { do: "renewToken" });
 }
 
 /** The app returned the same token again, or none. */

@@ -1,7 +1,7 @@
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
-import { ask, type Draft, keep, logged, set, touch } from "../draft.ts";
+import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
 import type { ClientEvent, TokenFacts } from "../events.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
@@ -41,9 +41,9 @@ export function onLogRange(draft: Draft, range: LogRange): void {
   const { logId = "", viewHash } = rows;
   const { generation, tabs } = draft.state;
   if (generation === undefined) return;
-  ask(draft, { do: "keepRows", logId, from, to: range.to, changes: read.changes, settled, generation });
+  emit(draft, { do: "keepRows", logId, from, to: range.to, changes: read.changes, settled, generation });
   if (tabs.listening)
-    ask(draft, {
+    emit(draft, {
       do: "post",
       message: { type: "log", logId, viewHash, from, to: range.to, entries: range.entries },
     });
@@ -118,8 +118,8 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   const { reading, rows } = draft.state;
   // The response ends before the head if the log has more than one page left. A missing position that was known before
   // the request and lies beyond the head belongs to a log that was replaced.
-  const asked = reading.missing === reading.askedFor ? undefined : reading.missing;
-  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : asked;
+  const requested = reading.missing === reading.requested ? undefined : reading.missing;
+  const missing = (rows.position ?? 0) < event.stamp ? event.stamp : requested;
   set(draft, { reading: { ...reading, missing: (rows.position ?? 0) < (missing ?? 0) ? missing : undefined } });
 }
 
@@ -146,8 +146,8 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const { generation } = draft.state;
   const settled = settle(draft);
   if (generation === undefined) return;
-  if (!isKept) ask(draft, { do: "keepSnapshot", settled, generation, other });
-  else if (settled.length > 0) ask(draft, { do: "forget", settled, generation });
+  if (!isKept) emit(draft, { do: "keepSnapshot", settled, generation, other });
+  else if (settled.length > 0) emit(draft, { do: "forget", settled, generation });
 }
 
 /** Discards the pages of an unfinished snapshot. */

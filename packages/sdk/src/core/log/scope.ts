@@ -1,4 +1,4 @@
-import { ask, type Draft, set } from "../draft.ts";
+import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
@@ -27,5 +27,5 @@ export function checkScope(draft: Draft): void {
 
 export function onScope(draft: Draft, event: Extract<ClientEvent, { type: "followed" }>): void {
   onFollowed(draft, event.scope);
-  ask(draft, { do: "post", message: { type: "scope", scope: event.scope } });
+  emit(draft, { do: "post", message: { type: "scope", scope: event.scope } });
 }

@@ -1,6 +1,6 @@
 import { onTokenAccepted } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
@@ -39,7 +39,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const { generation } = draft.state;
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
-  if (isKept) ask(draft, { do: "keepPage", page, generation });
+  if (isKept) emit(draft, { do: "keepPage", page, generation });
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
@@ -72,5 +72,5 @@ export function pageLost(draft: Draft): void {
   const { reading } = draft.state;
   if (reading.partial) set(draft, { reading: { ...reading, partial: { ...reading.partial, isKept: false } } });
   else if (draft.state.generation !== undefined && draft.state.rows.position !== undefined)
-    ask(draft, { do: "keepSnapshot", settled: [], generation: draft.state.generation, other: false });
+    emit(draft, { do: "keepSnapshot", settled: [], generation: draft.state.generation, other: false });
 }

@@ -36,8 +36,8 @@ export class Blocked {
   /** Whether a write has to wait or makes later writes wait. If so, writes that depend on it wait too. */
   stops(mutation: Mutation): boolean {
     const { stage, keys } = mutation;
-    const stands = stage.phase === "conflicted" || stage.phase === "rejected" || stage.phase === "saving";
-    if (!stands && !keys.some((key) => this.#keys.has(key)) && !this.#isReferencedBy(mutation)) return false;
+    const isStopped = stage.phase === "conflicted" || stage.phase === "rejected" || stage.phase === "saving";
+    if (!isStopped && !keys.some((key) => this.#keys.has(key)) && !this.#isReferencedBy(mutation)) return false;
     for (const key of keys) this.#keys.add(key);
     this.creates(mutation);
     return true;

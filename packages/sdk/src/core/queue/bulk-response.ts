@@ -2,7 +2,7 @@ import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { conflictedByClaim } from "../conflicts/claim-conflict.ts";
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { sendPace, waitAfter } from "../connection/retry.ts";
-import { ask, type Draft, keep, set, touch } from "../draft.ts";
+import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { isOtherLog, resync } from "../log/reading.ts";
 import type { Failure } from "./failure.ts";
@@ -24,7 +24,7 @@ export function onBulkResponse(draft: Draft, event: Answered): void {
       const outcomes = outcomesOf(verdict.body, event.names.length);
       if (!outcomes) return own ? tryAgain(draft, writes, "The response to a bulk could not be parsed.") : undefined;
       if (own) onTokenAccepted(draft);
-      return hearOutcomes(draft, writes, outcomes, own);
+      return applyOutcomes(draft, writes, outcomes, own);
     }
     case "again":
       return own ? tryAgain(draft, writes, verdict.reason, verdict) : undefined;
@@ -33,13 +33,13 @@ export function onBulkResponse(draft: Draft, event: Answered): void {
       requeue(draft, writes);
       return onTokenRefused(draft, verdict.reason);
     case "refused":
-      return own ? hearRefusal(draft, writes, verdict.failure) : undefined;
+      return own ? applyRefusal(draft, writes, verdict.failure) : undefined;
   }
 }
 
 type Writes = readonly (Mutation | undefined)[];
 
-function hearOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[], own: boolean): void {
+function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[], own: boolean): void {
   const news: Mutation[] = [];
   const kept: Mutation[] = [];
   let signIn: string | undefined;
@@ -133,7 +133,7 @@ function tryAgain(draft: Draft, writes: Writes, reason: string, more = { atLeast
 }
 
 /** The server refused the whole request. Send its writes one by one to find the invalid one. */
-function hearRefusal(draft: Draft, writes: Writes, failure: Failure): void {
+function applyRefusal(draft: Draft, writes: Writes, failure: Failure): void {
   const only = writes.length === 1 ? writes[0] : undefined;
   if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
     return reject(draft, [only], failure);
@@ -189,4 +189,4 @@ const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
   phase === "sending" || phase === "queued" || phase === "saving";
 
 type News = Extract<Draft["effects"][number], { do: "notify" }>["news"];
-const notify = (draft: Draft, { clientTxId }: Mutation, news: News) => ask(draft, { do: "notify", clientTxId, news });
+const notify = (draft: Draft, { clientTxId }: Mutation, news: News) => emit(draft, { do: "notify", clientTxId, news });

@@ -74,24 +74,24 @@ export const nameTaken = (clientTxId: string): Failure =>
   });
 
 /** Parses an error body without trusting its shape. Undefined: it is not an error body of this server. */
-export function readFailure(body: unknown, status: number): Failure | undefined {
-  if (typeof body !== "object" || body === null) return undefined;
-  const said = body as Record<string, unknown>;
-  if (typeof said.code !== "string" || typeof said.type !== "string") return undefined;
-  const text = (key: string) => (typeof said[key] === "string" ? (said[key] as string) : undefined);
-  const code = said.code;
+export function readFailure(value: unknown, status: number): Failure | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const body = value as Record<string, unknown>;
+  if (typeof body.code !== "string" || typeof body.type !== "string") return undefined;
+  const text = (key: string) => (typeof body[key] === "string" ? (body[key] as string) : undefined);
+  const code = body.code;
   return {
     code,
-    type: said.type as ErrorType,
+    type: body.type as ErrorType,
     then: isErrorCode(code) ? errorCodes[code].then : remedyOf(status),
     message: text("message") ?? code,
     status,
     param: text("param"),
     docUrl: text("doc_url"),
     requestId: text("request_id"),
-    requiredCapability: said.requiredCapability as RequiredCapability | undefined,
-    receipt: said.receipt as CommitReceipt | undefined,
-    claims: Array.isArray(said.claims) ? (said.claims as Claim[]) : undefined,
+    requiredCapability: body.requiredCapability as RequiredCapability | undefined,
+    receipt: body.receipt as CommitReceipt | undefined,
+    claims: Array.isArray(body.claims) ? (body.claims as Claim[]) : undefined,
   };
 }
 

@@ -60,14 +60,14 @@ export function outcomesOf(body: unknown, count: number): readonly Outcome[] | u
 }
 
 export function outcomeOf(item: unknown): Outcome {
-  const { httpStatus: status, ...said } = (item ?? {}) as { httpStatus?: number } & Record<string, unknown>;
-  if (status === 200 && said.object === "commit_receipt") {
-    const receipt = said as unknown as CommitReceipt;
+  const { httpStatus: status, ...envelope } = (item ?? {}) as { httpStatus?: number } & Record<string, unknown>;
+  if (status === 200 && envelope.object === "commit_receipt") {
+    const receipt = envelope as unknown as CommitReceipt;
     if (receipt.status === "confirmed") return { kind: "confirmed", receipt };
     const failure = failureOfReceipt(receipt);
     return receipt.notifications?.length ? { kind: "conflicted", receipt, failure } : { kind: "refused", failure };
   }
-  const failure = typeof status === "number" ? readFailure(said, status) : undefined;
+  const failure = typeof status === "number" ? readFailure(envelope, status) : undefined;
   if (!failure) return { kind: "again", reason: "The response to a write could not be parsed." };
   if (failure.code === "dependency_blocked") return { kind: "blocked" };
   if (failure.then === "sign-in") return { kind: "sign-in", reason: failure.message };

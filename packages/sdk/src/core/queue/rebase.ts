@@ -1,5 +1,5 @@
 import { jsonEqual } from "../../protocol/json-equal.ts";
-import { ask, type Draft, keep, set, touch } from "../draft.ts";
+import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
 import { expectedSlot, type Mutation, type MutationOperation, serialized } from "./mutation.ts";
@@ -44,7 +44,7 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): v
   for (const { before, after } of offered)
     set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, after) });
   if (offered.length > 0)
-    ask(draft, {
+    emit(draft, {
       do: "persist",
       changes: offered.map(({ before, after }) => ({
         put: [{ mutation: after, over: expectedSlot(before) }],

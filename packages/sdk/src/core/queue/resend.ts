@@ -1,4 +1,4 @@
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { type Failure, localFailure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation, serialized } from "./mutation.ts";
@@ -28,20 +28,20 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
     [...put.flatMap(({ before, mutation }) => [before, mutation]), ...given].flatMap((m) => m.keys),
   );
   // One atomic change, so that a reader of the stored queue sees the whole decision or none of it.
-  const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(standingOf) };
-  ask(draft, { do: "persist", changes: [change] });
+  const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(slotsOf) };
+  emit(draft, { do: "persist", changes: [change] });
   const { shared } = draft.state;
   if (change.drop.length > 0) set(draft, { shared: { ...shared, dropping: shared.dropping + 1 } });
 }
 
-const standingOf = (m: Mutation) => expectedSlot(m) ?? [];
+const slotsOf = (m: Mutation) => expectedSlot(m) ?? [];
 
 /** The write that the person decided about was replaced or removed meanwhile. */
 const tooLate = (draft: Draft, clientTxId: string): void =>
   notifyFailed(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
 
 const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void =>
-  ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
+  emit(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   const fresh = { ...next, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };

@@ -1,5 +1,5 @@
 import { refreshed } from "../conflicts/overlay.ts";
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { checkScope } from "../log/scope.ts";
 import type { StorageTrouble } from "../state.ts";
@@ -35,8 +35,8 @@ function ofOwnName(draft: Draft, early: readonly Mutation[]): readonly Mutation[
   return early.filter(({ clientTxId }) => {
     if (!find(draft.state.queue, clientTxId)) return true;
     const failure = nameTaken(clientTxId);
-    ask(draft, { do: "notify", clientTxId, news: { kind: "not-durable", failure } });
-    ask(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
+    emit(draft, { do: "notify", clientTxId, news: { kind: "not-durable", failure } });
+    emit(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
     return false;
   });
 }
@@ -47,5 +47,5 @@ export function onStorageFailed(draft: Draft, trouble: StorageTrouble): void {
   const failure = localFailure("storage_failed", trouble.reason);
   for (const write of inOrder(draft.state.queue))
     if (write.stage.phase === "saving")
-      ask(draft, { do: "notify", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });
+      emit(draft, { do: "notify", clientTxId: write.clientTxId, news: { kind: "not-durable", failure } });
 }

@@ -1,5 +1,5 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
-import { ask, type Draft, keep, set, touch } from "../draft.ts";
+import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { type Failure, knownFailure } from "./failure.ts";
 import type { Mutation, Removed } from "./mutation.ts";
@@ -48,7 +48,7 @@ export function settleAll(draft: Draft): void {
   if (settled.length === 0 || generation === undefined || logId === undefined || position === undefined) return;
   // Delete the writes only together with storing the rows that contain them. A crash between the two would show old
   // values.
-  ask(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+  emit(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
 }
 
 const removedOf = ({ clientTxId, seq, stage }: Mutation): readonly Removed[] =>

@@ -25,13 +25,13 @@ function count(to: number): Mutation {
 /** A tab that follows, and what it shows of the record after each thing that happens. */
 function follower() {
   let state = initialState({ schema, paused: false, sendAtMost: 100 });
-  const hear = (happening: Happening): unknown => {
+  const apply = (happening: Happening): unknown => {
     [state] = machine.step(state, { ...happening, now: 0, roll: 0.5 });
     return (lookUp(state.overlay, record) ?? lookUp(state.rows.tables, record))?.data.order;
   };
   const empty = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
-  hear({ type: "restored", clientId: "client", ...empty, rows: rowsAt(0) });
-  return Object.assign(hear, { pending: () => state.queue.order });
+  apply({ type: "restored", clientId: "client", ...empty, rows: rowsAt(0) });
+  return Object.assign(apply, { pending: () => state.queue.order });
 }
 
 const confirmed = (to: number): Happening => ({
@@ -59,9 +59,9 @@ const confirmed = (to: number): Happening => ({
 });
 
 test("[R8] an earlier write that a tab finds on disk late is not shown on top of a later one that the rows contain", () => {
-  const hear = follower();
-  expect(hear({ type: "arrived", mutations: [count(2)] })).toBe(2);
-  expect(hear(confirmed(2))).toBe(2);
+  const apply = follower();
+  expect(apply({ type: "arrived", mutations: [count(2)] })).toBe(2);
+  expect(apply(confirmed(2))).toBe(2);
   // The tab that leads has kept the rows, and not yet taken off what they settled.
   const snapshot: QueueSnapshot = {
     mutations: [count(1), count(2)],
@@ -70,40 +70,40 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
     generation: 1,
     rows: rowsAt(2),
   };
-  hear({ type: "rows", other: false });
-  expect(hear({ type: "queueRead", snapshot, rows: "all" })).toBe(2);
+  apply({ type: "rows", other: false });
+  expect(apply({ type: "queueRead", snapshot, rows: "all" })).toBe(2);
   const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
-  expect(hear({ type: "changed", change: 1, put: [], gone })).toBe(2);
+  expect(apply({ type: "changed", change: 1, put: [], gone })).toBe(2);
 });
 
 test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
-  const hear = follower();
-  hear({ type: "elected" });
-  hear({ type: "arrived", mutations: [count(1)] });
+  const apply = follower();
+  apply({ type: "elected" });
+  apply({ type: "arrived", mutations: [count(1)] });
   for (const to of [2, 3]) {
-    hear({ ...count(to), type: "mutated" });
-    hear({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
+    apply({ ...count(to), type: "mutated" });
+    apply({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
   }
   const snapshot: QueueSnapshot = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
-  hear({ type: "leadTaken", snapshot, brought: [] });
-  for (const to of [1, 2, 3]) hear(confirmed(to));
-  expect(hear.pending()).toEqual(["tx1", "tx2", "tx3"]);
+  apply({ type: "leadTaken", snapshot, brought: [] });
+  for (const to of [1, 2, 3]) apply(confirmed(to));
+  expect(apply.pending()).toEqual(["tx1", "tx2", "tx3"]);
   const entries = [1, 2, 3].map((syncId) => ({
     ...{ object: "log_entry", syncId, ...record, verb: "updated", data: { id: "a", order: syncId } },
     ...{ changedFields: ["order"], clientTxId: `tx${syncId}`, clientId: "client", createdAt: "" },
   }));
-  hear({ type: "entriesCame", from: 0, to: 3, entries: entries as never });
-  expect(hear.pending()).toEqual([]);
+  apply({ type: "entriesReceived", from: 0, to: 3, entries: entries as never });
+  expect(apply.pending()).toEqual([]);
 });
 
 test("[Q35] what waited for an unheard place leaves the queue as soon as that is heard of", () => {
-  const hear = follower();
-  hear({ type: "arrived", mutations: [count(2)] });
-  hear(confirmed(2));
+  const apply = follower();
+  apply({ type: "arrived", mutations: [count(2)] });
+  apply(confirmed(2));
   const snapshot: QueueSnapshot = { mutations: [count(2)], changes: 0, lastSeq: 0, generation: 1, rows: rowsAt(2) };
-  hear({ type: "rows", other: false });
-  hear({ type: "queueRead", snapshot, rows: "all" });
-  expect(hear.pending()).toEqual(["tx2"]);
-  hear({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
-  expect(hear.pending()).toEqual(["tx1"]);
+  apply({ type: "rows", other: false });
+  apply({ type: "queueRead", snapshot, rows: "all" });
+  expect(apply.pending()).toEqual(["tx2"]);
+  apply({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
+  expect(apply.pending()).toEqual(["tx1"]);
 });

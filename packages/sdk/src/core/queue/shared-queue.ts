@@ -1,4 +1,4 @@
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
@@ -35,7 +35,7 @@ function perform(draft: Draft, effect: QueueEffect): void {
     case "notify":
     case "readQueue":
     case "lookUpOutcomes":
-      return ask(draft, effect);
+      return emit(draft, effect);
   }
 }
 

@@ -1,5 +1,5 @@
 import { baseOf } from "../conflicts/base.ts";
-import { ask, type Draft, set, touch } from "../draft.ts";
+import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { shapeOf } from "../schema/schema-hash.ts";
 import { keysOf, type Mutation, serialized } from "./mutation.ts";
@@ -36,7 +36,7 @@ export function onImported(draft: Draft, mutations: readonly Mutation[]): void {
 }
 
 function persist(draft: Draft, mutations: readonly Mutation[]): void {
-  ask(draft, { do: "persist", changes: [{ put: mutations.map((mutation) => ({ mutation })), drop: [] }] });
+  emit(draft, { do: "persist", changes: [{ put: mutations.map((mutation) => ({ mutation })), drop: [] }] });
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isAnothers } from "../connection/auth.ts";
 import { withhold } from "../connection/owner.ts";
-import { ask, type Draft, keep, set } from "../draft.ts";
+import { type Draft, emit, keep, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { requeue } from "../queue/bulk-response.ts";
 import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
@@ -25,7 +25,7 @@ type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Takes part in the election. */
 export function campaign(draft: Draft): void {
-  if (draft.state.storageTrouble === undefined) ask(draft, { do: "campaign", wanted: true });
+  if (draft.state.storageTrouble === undefined) emit(draft, { do: "campaign", wanted: true });
   else onElected(draft);
 }
 
@@ -42,7 +42,7 @@ export function leadIfOwner(draft: Draft): void {
   } else if (lead !== "no" && tabs.listening && storageTrouble === undefined) {
     stepDown(draft);
     set(draft, { tabs: { ...draft.state.tabs, abstains: true } });
-    ask(draft, { do: "campaign", wanted: false });
+    emit(draft, { do: "campaign", wanted: false });
   }
 }
 
@@ -51,13 +51,13 @@ export function leadIfOwner(draft: Draft): void {
  * leads.
  */
 export function leadAlone(draft: Draft): void {
-  ask(draft, { do: "campaign", wanted: false });
+  emit(draft, { do: "campaign", wanted: false });
   if (!draft.state.paused) onElected(draft);
 }
 
 export function onElected(draft: Draft): void {
   set(draft, { lead: "reading" });
-  ask(draft, { do: "takeLead" });
+  emit(draft, { do: "takeLead" });
 }
 
 export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">): void {
@@ -78,17 +78,17 @@ export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">
     ({ clientTxId }) => !known.has(clientTxId) && find(draft.state.queue, clientTxId),
   );
   if (tabs.listening && found.length > 0)
-    ask(draft, { do: "post", message: { type: "arrived", mutations: found, asOf: snapshot.changes } });
+    emit(draft, { do: "post", message: { type: "arrived", mutations: found, asOf: snapshot.changes } });
   reconcileQueue(draft, { type: "writing", clientTxIds: [UNKNOWN_WRITES] });
   // The previous leader may have stopped before it stored the log entries that this tab received as a follower.
-  keepHeard(draft, generation);
+  keepReceived(draft, generation);
   const names = new Set(brought.map((m) => m.clientTxId));
   keep(
     draft,
     [...inOrder(draft.state.queue)].filter((m) => isWorthKeeping(m) || names.has(m.clientTxId)),
   );
   if (rows.position !== undefined) offerAgain(draft, rows, "strays");
-  ask(draft, { do: "post", message: { type: "leading", generation } });
+  emit(draft, { do: "post", message: { type: "leading", generation } });
 }
 
 /**
@@ -98,19 +98,19 @@ export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">
 export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading">): void {
   const { lead, generation: own, storageTrouble } = draft.state;
   if (lead === "yes" && own !== undefined && theirs !== undefined && storageTrouble === undefined) {
-    if (theirs < own) return ask(draft, { do: "post", message: { type: "leading", generation: own } });
+    if (theirs < own) return emit(draft, { do: "post", message: { type: "leading", generation: own } });
     onFenced(draft);
   }
   set(draft, { tabs: { ...draft.state.tabs, connection: undefined } });
-  ask(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
+  emit(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
 }
 
-function keepHeard(draft: Draft, generation: number): void {
+function keepReceived(draft: Draft, generation: number): void {
   const { rows, shared } = draft.state;
   const { logId, position } = rows;
   if (logId === undefined || position === undefined) return;
   const { settled } = shared;
-  ask(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
+  emit(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled, generation });
 }
 
 const isWorthKeeping = (m: Mutation): boolean => waitsForPerson(m) || m.lost !== undefined;
@@ -125,7 +125,7 @@ export function onFenced(draft: Draft, generation?: number): void {
   // Without a disk, the tab sends its own writes, whichever tab leads the others.
   if (draft.state.storageTrouble !== undefined) return;
   stepDown(draft);
-  ask(draft, { do: "campaign", wanted: !draft.state.paused });
+  emit(draft, { do: "campaign", wanted: !draft.state.paused });
 }
 
 export function stepDown(draft: Draft): void {
@@ -141,7 +141,7 @@ export function stepDown(draft: Draft): void {
     sending: { ...sending, names: undefined, request: sending.request + 1 },
     reading: { ...reading, resync: reading.resync === "suspect" ? "no" : reading.resync },
   });
-  ask(draft, { do: "abort" });
+  emit(draft, { do: "abort" });
   // While this tab led, it did not process the other leader's messages as a follower does. Request the current state.
-  ask(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
+  emit(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
 }

@@ -1,5 +1,5 @@
 import { withhold } from "../connection/owner.ts";
-import { ask, type Draft, set } from "../draft.ts";
+import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { LogRow, Rows } from "../log/rows.ts";
@@ -41,14 +41,14 @@ export function onLeaderRows(draft: Draft, { other }: Of<"rows">): void {
 export function onQueueRead(draft: Draft, { snapshot, rows: which }: Of<"queueRead">): void {
   const { storageTrouble, lead, rows } = draft.state;
   if (storageTrouble !== undefined) return reconcileQueue(draft, { type: "queueRead", snapshot: undefined });
-  if (snapshot.rows && (lead !== "yes" || goOnFrom(rows, snapshot.rows)))
+  if (snapshot.rows && (lead !== "yes" || canContinueFrom(rows, snapshot.rows)))
     takeRows(draft, snapshot.rows, which === "other");
   reconcileQueue(draft, { type: "queueRead", snapshot });
   settleAll(draft);
 }
 
 /** The leader takes rows from disk only if another tab, which leads by now, has read further in the same log. */
-const goOnFrom = (own: Rows, found: Rows): boolean =>
+const canContinueFrom = (own: Rows, found: Rows): boolean =>
   own.logId === found.logId && own.position !== undefined && own.position < (found.position ?? 0);
 
 /** Takes rows from disk. If this tab has read the log further than they do, newer rows stay visible. */
@@ -57,7 +57,7 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   if (rows.position === undefined) return;
   const hasName = before.logId === rows.logId;
   const isSame = hasName && !other;
-  const heard = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
+  const newest = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
   const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
   const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
@@ -66,11 +66,11 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   else replaceRows(draft, rows);
   checkScope(draft);
   if (before.logId !== rows.logId) post(draft, { type: "joined", ...extentOf(draft.state) });
-  if (heard > rows.position) set(draft, { reading: { ...draft.state.reading, missing: heard } });
+  if (newest > rows.position) set(draft, { reading: { ...draft.state.reading, missing: newest } });
 }
 
-function newer(rows: Rows, heard: Rows): Rows["tables"] {
-  const later = Object.entries(heard.tables).flatMap(([model, table]) =>
+function newer(rows: Rows, received: Rows): Rows["tables"] {
+  const later = Object.entries(received.tables).flatMap(([model, table]) =>
     [...table.entries()]
       .filter(([id, row]) => row.syncId > (lookUp(rows.tables, { model, id })?.syncId ?? rows.position ?? 0))
       .map(([id, value]): { record: { model: string; id: string }; value: LogRow } => ({
@@ -135,4 +135,4 @@ function connectionOf(state: ClientState): LeaderConnection {
   };
 }
 
-const post = (draft: Draft, message: TabMessage): void => ask(draft, { do: "post", message });
+const post = (draft: Draft, message: TabMessage): void => emit(draft, { do: "post", message });

@@ -40,13 +40,13 @@ export function update(r: Reconciliation, change: Partial<QueueView>): void {
   r.view = { ...r.view, ...change };
 }
 
-export const ask = (r: Reconciliation, effect: QueueEffect): void => void r.effects.push(effect);
+export const emit = (r: Reconciliation, effect: QueueEffect): void => void r.effects.push(effect);
 
 export const touch = (r: Reconciliation, mutations: readonly Mutation[]): void =>
-  ask(r, { do: "touch", keys: mutations.flatMap((m) => m.keys) });
+  emit(r, { do: "touch", keys: mutations.flatMap((m) => m.keys) });
 
 export const notify = (r: Reconciliation, clientTxId: string, news: News): void =>
-  ask(r, { do: "notify", clientTxId, news });
+  emit(r, { do: "notify", clientTxId, news });
 
 /** Notifies of the outcome of a write, if it has one. */
 export function notifyOutcome(r: Reconciliation, m: Mutation): void {
@@ -76,7 +76,7 @@ export function reload(r: Reconciliation, rows: WhichRows = "further"): void {
   const { reloads, seqs } = r.view;
   const knownElsewhere = { lastSeq: 0, changes: 0 };
   update(r, { reloads: reloads + 1, outOfOrder: [], knownElsewhere, seqs: seqSetUpTo(seqs.upTo) });
-  ask(r, { do: "readQueue", rows });
+  emit(r, { do: "readQueue", rows });
 }
 
 /**

@@ -36,8 +36,8 @@ const knowing = (names: readonly string[], more: Partial<SharedQueue> = {}): Que
   ),
 });
 
-/** Lets the tab hear the messages in turn. */
-function hear(view: QueueView, messages: readonly QueueMessage[], facts = follower) {
+/** Lets the tab apply the messages in turn. */
+function apply(view: QueueView, messages: readonly QueueMessage[], facts = follower) {
   const effects: string[] = [];
   for (const message of messages) {
     const next = reconcile(view, message, facts);
@@ -88,7 +88,7 @@ describe("[Q35] messages that arrive complete bring the view up to date without 
     ],
   ];
   test.each(orders)("%s", (_, messages, names) => {
-    const after = hear(knowing([]), messages);
+    const after = apply(knowing([]), messages);
     expect(after.names).toEqual(names);
     expect(isBehind(after.view)).toBe(false);
     expect(after.effects).not.toContain("readQueue");
@@ -103,46 +103,46 @@ describe("[Q35] a tab that misses a message notices it, and reloads when it has 
     ["another tab knows more changes", { type: "extent", extent: { lastSeq: 0, changes: 1 } }],
   ];
   test.each(gaps)("%s", (_, message) => {
-    const { view } = hear(knowing(["a"]), [message, due]);
+    const { view } = apply(knowing(["a"]), [message, due]);
     expect(isBehind(view)).toBe(true);
     expect(reloadDueAt(view)).toBe(1_000);
-    expect(hear(view, [due], at(999)).effects).not.toContain("readQueue");
-    const late = hear(view, [due], at(1_000));
+    expect(apply(view, [due], at(999)).effects).not.toContain("readQueue");
+    const late = apply(view, [due], at(1_000));
     expect(late.effects).toContain("readQueue");
     expect(late.view.reloads).toBe(1);
   });
 
   test("a leader, which sends nothing meanwhile, waits for 50 ms only", () => {
-    expect(reloadDueAt(hear(knowing([]), [arrived(write("b", 2)), due], leader).view)).toBe(50);
+    expect(reloadDueAt(apply(knowing([]), [arrived(write("b", 2)), due], leader).view)).toBe(50);
   });
 
   test("a tab that hears the missing write in time does not reload", () => {
-    const { view } = hear(knowing([]), [arrived(write("b", 2)), due, arrived(write("a", 1)), due]);
+    const { view } = apply(knowing([]), [arrived(write("b", 2)), due, arrived(write("a", 1)), due]);
     expect(reloadDueAt(view)).toBeUndefined();
   });
 
   test("a tab that has lost the disk does not reload", () => {
     const trouble = { ...follower, storageTrouble: { code: "failed", reason: "" } };
-    expect(hear(knowing([]), [arrived(write("b", 2)), { type: "reload", rows: "all" }], trouble).effects).not.toContain(
-      "readQueue",
-    );
+    expect(
+      apply(knowing([]), [arrived(write("b", 2)), { type: "reload", rows: "all" }], trouble).effects,
+    ).not.toContain("readQueue");
   });
 });
 
 test("[Q35] a leader looks three times for a write that a killed tab has announced, and a follower leaves that to it", () => {
   const times: number[] = [];
-  let { view } = hear(knowing([]), [{ type: "writing", clientTxIds: ["a"] }], leader);
+  let { view } = apply(knowing([]), [{ type: "writing", clientTxIds: ["a"] }], leader);
   for (let next = reloadDueAt(view); next !== undefined; next = reloadDueAt(view)) {
     times.push(next);
-    ({ view } = hear(view, [due, reloaded(snapshotOf([]))], at(next, leader)));
+    ({ view } = apply(view, [due, reloaded(snapshotOf([]))], at(next, leader)));
   }
   expect(times).toEqual([2_000, 12_000, 62_000]);
-  const { effects } = hear(knowing([]), [{ type: "writing", clientTxIds: ["a"] }, due], at(2_000));
+  const { effects } = apply(knowing([]), [{ type: "writing", clientTxIds: ["a"] }, due], at(2_000));
   expect(effects).toEqual([]);
 });
 
 test("[Q35] a write that was announced and has arrived is not looked for", () => {
-  const { view } = hear(knowing([]), [{ type: "writing", clientTxIds: ["a"] }, arrived(write("a", 1))], leader);
+  const { view } = apply(knowing([]), [{ type: "writing", clientTxIds: ["a"] }, arrived(write("a", 1))], leader);
   expect(reloadDueAt(view)).toBeUndefined();
 });
 
@@ -162,7 +162,7 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
     ["a write that was stored after the snapshot stays", knowing(["a", "b"]), snapshotOf(stored("a")), ["a", "b"], []],
   ];
   test.each(snapshots)("%s", (_, view, snapshot, names, news) => {
-    const after = hear({ ...view, reloads: 1 }, [reloaded(snapshot)]);
+    const after = apply({ ...view, reloads: 1 }, [reloaded(snapshot)]);
     expect(after.names).toEqual(names);
     expect(after.effects.filter((effect) => effect.includes(" "))).toEqual(news);
     expect(after.view.changes).toBe(snapshot.changes);
@@ -171,21 +171,21 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
   });
 
   test("a snapshot that is older than the changes known here is read again, and changes nothing", () => {
-    const after = hear(knowing(["a"], { changes: 2, reloads: 1 }), [reloaded(snapshotOf([], 1))]);
+    const after = apply(knowing(["a"], { changes: 2, reloads: 1 }), [reloaded(snapshotOf([], 1))]);
     expect(after.names).toEqual(["a"]);
     expect(after.effects).toEqual(["readQueue"]);
     expect(after.view.reloads).toBe(1);
   });
 
   test("messages during a reload are left to it, and to the next one", () => {
-    const during = hear(knowing(["a"]), [{ type: "reload", rows: "further" }, arrived(write("b", 2))]);
+    const during = apply(knowing(["a"]), [{ type: "reload", rows: "further" }, arrived(write("b", 2))]);
     expect(during.names).toEqual(["a"]);
-    const after = hear(during.view, [reloaded(snapshotOf([write("a", 1)]))]);
+    const after = apply(during.view, [reloaded(snapshotOf([write("a", 1)]))]);
     expect(isBehind(after.view)).toBe(true);
   });
 
   test("a tab whose disk fails meanwhile asks the server for the outcomes", () => {
-    const after = hear(knowing(["a"], { reloads: 1 }), [reloaded(undefined)]);
+    const after = apply(knowing(["a"], { reloads: 1 }), [reloaded(undefined)]);
     expect(after.names).toEqual(["a"]);
     expect(after.effects).toEqual(["lookUpOutcomes"]);
   });
@@ -201,22 +201,22 @@ describe("[Q34] a write that this tab is storing in the slot of another one", ()
   const put = [{ mutation: write("mine", 1), over }];
 
   test("is not replaced by a change of another tab", () => {
-    expect(hear(onItsWay, [changed(1, [replaced(1, "mine", "theirs")])]).names).toEqual(["mine"]);
+    expect(apply(onItsWay, [changed(1, [replaced(1, "mine", "theirs")])]).names).toEqual(["mine"]);
   });
 
   test("is not removed by a snapshot that does not contain it", () => {
-    expect(hear(onItsWay, [reloaded(snapshotOf([write("a", 1)]))]).names).toEqual(["mine"]);
+    expect(apply(onItsWay, [reloaded(snapshotOf([write("a", 1)]))]).names).toEqual(["mine"]);
   });
 
   test("is queued once the disk has it, and ends the wait for the write that it replaces", () => {
-    const after = hear(onItsWay, [{ type: "stored", done: [{ put, drop: [] }], change: 1 }]);
+    const after = apply(onItsWay, [{ type: "stored", done: [{ put, drop: [] }], change: 1 }]);
     expect([...inOrder(after.view.queue)].map(({ stage }) => stage.phase)).toEqual(["queued"]);
     expect(after.effects.filter((effect) => effect.includes(" "))).toEqual(["a renamed", "mine queued"]);
     expect(after.view.changes).toBe(1);
   });
 
   test("is taken back if the disk refuses it, and the queue is reloaded", () => {
-    const after = hear(onItsWay, [{ type: "refused", refused: [{ put, drop: [] }] }]);
+    const after = apply(onItsWay, [{ type: "refused", refused: [{ put, drop: [] }] }]);
     expect(after.names).toEqual([]);
     expect(after.effects).toEqual(expect.arrayContaining(["mine failed", "readQueue"]));
   });
@@ -224,12 +224,12 @@ describe("[Q34] a write that this tab is storing in the slot of another one", ()
 
 test("[Q34] nothing is sent while a decision that deletes a write is being stored, and its end is counted once", () => {
   const drop = [{ ...slot(1, "a"), phase: "queued" as const }];
-  const { view } = hear(knowing(["a"], { dropping: 1 }), [{ type: "stored", done: [{ put: [], drop }], change: 1 }]);
+  const { view } = apply(knowing(["a"], { dropping: 1 }), [{ type: "stored", done: [{ put: [], drop }], change: 1 }]);
   expect(view.dropping).toBe(0);
   expect([...inOrder(view.queue)]).toEqual([]);
 });
 
 test("[Q35] a message that brings nothing new leaves the view as it is", () => {
   const view = knowing(["a"], { changes: 1 });
-  expect(hear(view, [due, changed(1, [])]).view).toBe(view);
+  expect(apply(view, [due, changed(1, [])]).view).toBe(view);
 });

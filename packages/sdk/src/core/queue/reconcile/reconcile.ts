@@ -4,7 +4,7 @@ import type { Extent } from "../../tabs/tab-message.ts";
 import type { Mutation, QueueChange } from "../mutation.ts";
 import { find } from "../queue.ts";
 import {
-  ask,
+  emit,
   type QueueEffect,
   type QueueFacts,
   type QueueView,
@@ -90,7 +90,7 @@ function take(r: Reconciliation, message: QueueMessage): void {
       update(r, { reloads: Math.max(0, r.view.reloads - 1) });
       if (message.snapshot) return takeSnapshot(r, message.snapshot);
       // The stored queue is out of reach, but the server may know the outcomes.
-      return ask(r, { do: "lookUpOutcomes" });
+      return emit(r, { do: "lookUpOutcomes" });
     case "leadTaken":
       return takeSnapshot(r, message.snapshot);
     case "reload":

@@ -5,7 +5,7 @@ import { localFailure } from "../failure.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "../mutation.ts";
 import { find, withChanged, withMutations, withReplaced } from "../queue.ts";
 import {
-  ask,
+  emit,
   giveUp,
   isOnItsWay,
   noteSeqs,
@@ -33,9 +33,9 @@ export function takeArrived(r: Reconciliation, mutations: readonly Mutation[], a
   const numbers = mutations.map((m) => m.seq ?? 0);
   if (added.length === unknown.length) noteSeqs(r, numbers);
   else noteKnownElsewhere(r, Math.max(...numbers), 0);
-  ask(r, { do: "offerStrays", writes: added });
+  emit(r, { do: "offerStrays", writes: added });
   // Confirmed writes may have waited for one of these `seq` numbers.
-  ask(r, { do: "settle" });
+  emit(r, { do: "settle" });
 }
 
 /** Writes of this tab that got their `seq` on disk before this tab learned of it. */
@@ -72,7 +72,7 @@ export function takeChange(r: Reconciliation, change: ReceivedChange): void {
   if (change.change <= r.view.changes) return;
   update(r, { outOfOrder: [...r.view.outOfOrder, change] });
   takeInOrder(r);
-  ask(r, { do: "settle" });
+  emit(r, { do: "settle" });
 }
 
 export function takeInOrder(r: Reconciliation): void {

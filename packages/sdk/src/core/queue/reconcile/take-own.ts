@@ -3,7 +3,7 @@ import { localFailure } from "../failure.ts";
 import type { ExpectedSlot, Mutation, QueueChange } from "../mutation.ts";
 import { find, withChanged, withoutMutations } from "../queue.ts";
 import {
-  ask,
+  emit,
   giveUp,
   noteSeqs,
   notify,
@@ -40,7 +40,7 @@ export function takeStored(r: Reconciliation, done: readonly QueueChange[], chan
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
   if (change !== undefined) takeChange(r, { type: "changed", change, put, gone: removed, isOwn: true });
-  ask(r, { do: "offerStrays", writes: saved });
+  emit(r, { do: "offerStrays", writes: saved });
 }
 
 /** The disk has refused changes of this tab, because they came too late. */
@@ -73,5 +73,5 @@ const durability = ({ storageTrouble }: QueueFacts): News =>
 function notifyEarlyOutcome(r: Reconciliation, clientTxId: string): void {
   const write = find(r.view.queue, clientTxId);
   if (write) notifyOutcome(r, write);
-  else ask(r, { do: "lookUpOutcomes" });
+  else emit(r, { do: "lookUpOutcomes" });
 }

@@ -1,7 +1,7 @@
 import type { QueueSnapshot } from "../../state.ts";
 import type { Mutation } from "../mutation.ts";
 import { find, inOrder, withChanged, withoutMutations } from "../queue.ts";
-import { ask, isOnItsWay, type QueueView, type Reconciliation, reload, touch, update } from "./queue-view.ts";
+import { emit, isOnItsWay, type QueueView, type Reconciliation, reload, touch, update } from "./queue-view.ts";
 import { seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { addFound, ownWithSeq, type Stored, takeAgain, takeInOrder, takePut } from "./take-changes.ts";
 
@@ -44,7 +44,7 @@ export function takeSnapshot(r: Reconciliation, snapshot: QueueSnapshot): void {
   const since = [...before.seqs.ahead, ...own.map(({ seq = 0 }) => seq)].filter((seq) => seq > snapshot.lastSeq);
   update(r, { seqs: withSeqs(seqSetUpTo(snapshot.lastSeq), since), changes: snapshot.changes, settled });
   takeInOrder(r);
-  ask(r, { do: "lookUpOutcomes" });
+  emit(r, { do: "lookUpOutcomes" });
 }
 
 /** The slots that this tab has changed since the snapshot. */
