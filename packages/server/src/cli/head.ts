@@ -1,6 +1,6 @@
 import type { SnapshotStart } from "@holdfast/sdk/protocol";
-import { askFirstLine, type Target } from "./ask.ts";
+import { requestFirstLine, type Target } from "./request.ts";
 
-/** Where a tenant's log ends now, and which log it is. A snapshot tells it also where the log's beginning was trimmed. */
+/** Reads the end and the id of a tenant's log. It reads a snapshot, which works even if the start of the log was trimmed. */
 export const headOf = (target: Target): Promise<SnapshotStart> =>
-  askFirstLine<SnapshotStart>(target, "/v1/snapshot?limit=1");
+  requestFirstLine<SnapshotStart>(target, "/v1/snapshot?limit=1");

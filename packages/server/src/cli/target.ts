@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Target } from "./ask.ts";
+import type { Target } from "./request.ts";
 import { UsageError } from "./usage-error.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;

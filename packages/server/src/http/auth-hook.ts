@@ -59,7 +59,7 @@ export function createAuthHook({ authenticator, clientAddress, quota, failedAuth
   function rejectUpgrade(request: FastifyRequest, reply: FastifyReply, refusal: Refusal): Refusal {
     const address = clientAddress.of(request.raw);
     const tooMany = failedAuths.areTooMany(address);
-    failedAuths.came(address);
+    failedAuths.recordFailure(address);
     if (quota.rejected(request.socket)) void reply.header("connection", "close");
     return tooMany ? refuse("rate_limited", TOO_OFTEN) : refusal;
   }

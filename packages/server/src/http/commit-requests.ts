@@ -157,10 +157,10 @@ function commitNames(
   return { idempotencyKey: found.key, clientTxId: body.clientTxId ?? found.key ?? newId("ctx_") };
 }
 
-type AskedOperation = Omit<OperationBody, "action"> & { action: CommitAction };
+type RequestedOperation = Omit<OperationBody, "action"> & { action: CommitAction };
 
 /** Turns an operation as requested into one for the lane. A favorite that is created without an id gets one. */
-function operationOn(asked: AskedOperation): CommitOperation | Refusal {
+function operationOn(asked: RequestedOperation): CommitOperation | Refusal {
   const { id, idempotencyKey } = asked;
   const makesId = id === undefined && asked.action === "create" && asked.model === "favorite";
   if (id === undefined && !makesId) return refuse("missing_field", { param: "id" });

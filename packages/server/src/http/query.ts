@@ -8,7 +8,7 @@ import type { Query, QueryTable } from "./answer.ts";
  * that take filters, unknown parameters are passed on, because only the model knows its fields.
  */
 export function readQuery(search: string, table: QueryTable | undefined, takesFilters = false): Query | Refusal {
-  if (search === "") return NOTHING_ASKED;
+  if (search === "") return NO_QUERY;
   const one: Record<string, string> = {};
   const many: Record<string, string[]> = {};
   const others: Parameter[] = [];
@@ -30,7 +30,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
   return { one, many, others };
 }
 
-const NOTHING_ASKED: Query = { one: {}, many: {}, others: [] };
+const NO_QUERY: Query = { one: {}, many: {}, others: [] };
 
 /** Parses a whole number, digits only, within bounds. Never clamped. */
 export function readInteger(

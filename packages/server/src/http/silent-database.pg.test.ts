@@ -63,10 +63,10 @@ test.concurrent("[O15] who only listens notices it too, and hears again what oth
 }, async ({ expect }) => {
   const proxy = await behindProxy();
   let opened = 0;
-  const heard: string[] = [];
+  const received: string[] = [];
   const notices = openNotices(proxy.url, {
     channel: "silent",
-    heard: (_, text) => heard.push(text),
+    received: (_, text) => received.push(text),
     opened: () => (opened += 1),
   });
   await expect.poll(() => opened, { timeout: 5_000 }).toBe(1);
@@ -74,7 +74,7 @@ test.concurrent("[O15] who only listens notices it too, and hears again what oth
   proxy.thaw();
   await expect.poll(() => opened, { timeout: 11_000 }).toBe(2);
   await app.sql("select pg_notify('silent', 'me again')");
-  await expect.poll(() => heard, { timeout: 5_000 }).toEqual(["again"]);
+  await expect.poll(() => received, { timeout: 5_000 }).toEqual(["again"]);
   await notices.close();
 });
 

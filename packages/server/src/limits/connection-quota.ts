@@ -48,7 +48,7 @@ export function createConnectionQuota(
   const rejections = new WeakMap<Duplex, number>();
   let open = 0;
 
-  function came(socket: Socket): void {
+  function onConnection(socket: Socket): void {
     const peer = socket.remoteAddress ?? "";
     // A proxy's connections come from many clients, so they do not count per address.
     const address = isProxy(peer) ? undefined : addressKey(peer);
@@ -82,7 +82,7 @@ export function createConnectionQuota(
   }
 
   return {
-    watch: (server) => void server.on("connection", came),
+    watch: (server) => void server.on("connection", onConnection),
     authenticated(socket) {
       forget(socket);
       rejections.delete(socket);

@@ -4,7 +4,7 @@ import { createRateLimiter } from "./rate-limiter.ts";
 /** Counts requests without a valid token by address, over HTTP and on the stream. */
 export interface FailedAuthLimiter {
   /** Counts one request whose token was refused or missing. */
-  came(address: string): void;
+  recordFailure(address: string): void;
   /** Whether the address has sent so many that the next token is not checked. */
   areTooMany(address: string): boolean;
 }
@@ -14,7 +14,7 @@ export function createFailedAuthLimiter(perSecond: number): FailedAuthLimiter {
   // Fast path for every request: no failure has been counted yet.
   let any = false;
   return {
-    came(address) {
+    recordFailure(address) {
       any = true;
       rate?.take(addressKey(address));
     },

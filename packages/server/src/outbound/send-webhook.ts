@@ -127,7 +127,7 @@ const FAMILIES: readonly (readonly [RegExp, DeliveryError])[] = [
   [/^(HPE_|HTTPParserError$|UND_ERR_)/, "invalid_response"],
 ];
 
-const SAID: Partial<Record<DeliveryError, string>> = {
+const MESSAGES: Partial<Record<DeliveryError, string>> = {
   connect_timeout: "The receiver did not accept the connection in time.",
   connection_refused: "Connection refused: nothing listens at the address.",
   tls_failed: "The TLS connection failed",
@@ -141,6 +141,6 @@ function reasonOf(error: unknown): { code: DeliveryError; message: string } {
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { name = "", code = name, message = "" } = (one ?? {}) as { name?: string; code?: string; message?: string };
   const found = CODES[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1] ?? "connection_lost";
-  const said = SAID[found] ?? message.slice(0, 300);
+  const said = MESSAGES[found] ?? message.slice(0, 300);
   return { code: found, message: found === "tls_failed" ? `${said}: ${code}.` : said };
 }

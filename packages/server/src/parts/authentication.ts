@@ -21,7 +21,7 @@ export function openAuthentication(ctx: ServerContext): Authentication {
   const { options, authPool, limits, cacheBytes, wake, report } = ctx;
   const ends = followTokenEnds(authPool, report("token_ends_failed"));
   const authenticator = createAuthenticator(authPool, options.adminToken, {
-    hearsEnds: ends.hearsAll,
+    receivesTokenEnds: ends.isCurrent,
     maxBytes: cacheBytes / 4,
   });
   ends.start(authenticator.forget);

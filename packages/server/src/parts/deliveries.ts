@@ -66,7 +66,7 @@ export async function openDeliveries(ctx: ServerContext): Promise<Deliveries> {
     delivered: (tenant) => usage.add(tenant, "webhook_deliveries"),
   });
   const deliverer = startDeliverer({
-    told: () => readTenantsWithWebhooks(pool),
+    endpointCounts: () => readTenantsWithWebhooks(pool),
     ...delivery,
     failed: report("delivery_failed"),
   });

@@ -46,7 +46,7 @@ export function openStreams(
   });
   const rooms = openPresenceRooms({
     times: { ...PRESENCE_TIMES, ...options.presenceTimes },
-    openLine: (on) => openPresenceChannel(options.databaseUrl, on),
+    openChannel: (on) => openPresenceChannel(options.databaseUrl, on),
     // Monotonic: if the wall clock were set back, departed members would stay visible.
     now: () => Math.floor(performance.timeOrigin + performance.now()),
     failed: report("presence_failed"),
@@ -55,7 +55,7 @@ export function openStreams(
     ...{ log, hub, catchUp, claims, claimHub, rooms },
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },
     welcomes: createLimiter(WELCOMES),
-    heard: heartbeat.soon,
+    streamOpened: heartbeat.soon,
     docUrl: publicUrl.docUrl,
     socketsPerToken: limits.socketsPerToken,
     now: Date.now,

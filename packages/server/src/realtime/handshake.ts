@@ -16,9 +16,9 @@ export interface AuthenticatedClient {
 /** Authenticates a socket. */
 export interface Handshake {
   /** Checks a token. Invalid ones count against the address, and a valid one has a limited number of sockets. */
-  meet(token: string): Promise<Principal | Refusal>;
+  authenticate(token: string): Promise<Principal | Refusal>;
   /** Replaces a token before it expires. The new one must belong to the same participant. */
-  meetAgain(before: Principal, token: string): Promise<Principal | Refusal>;
+  reauthenticate(before: Principal, token: string): Promise<Principal | Refusal>;
 }
 
 export interface HandshakeDeps {
@@ -40,11 +40,11 @@ export function handshake(
   { authenticator, failedAuths }: HandshakeDeps,
   { address, permit, authenticated }: SocketConnection,
 ): Handshake {
-  async function meet(token: string): Promise<Principal | Refusal> {
+  async function authenticate(token: string): Promise<Principal | Refusal> {
     const principal = await authenticator.principalOf(token);
     if (isRefusal(principal)) {
       const tooMany = failedAuths.areTooMany(address);
-      failedAuths.came(address);
+      failedAuths.recordFailure(address);
       return tooMany ? refuse("rate_limited") : principal;
     }
     authenticated();
@@ -54,9 +54,9 @@ export function handshake(
   }
 
   return {
-    meet,
-    async meetAgain(before, token) {
-      const next = await meet(token);
+    authenticate,
+    async reauthenticate(before, token) {
+      const next = await authenticate(token);
       if (isRefusal(next) || isSameParticipant(next, before)) return next;
       return refuse("apikey_invalid", { message: "The new token belongs to another participant." });
     },

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { Hear } from "./presence/presence-rooms.ts";
+import type { FrameListener } from "./presence/presence-rooms.ts";
 import { createSession, type SessionDeps } from "./session.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -41,14 +41,14 @@ function open(more: { current?: () => Promise<object> } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();
   let listeners = 0;
-  /** What the rooms would tell: the one that was entered last. */
-  let hear: Hear = () => {};
+  /** The listener of the room that was entered last. */
+  let listener: FrameListener = () => {};
   const rooms = {
-    said: [] as string[],
+    entered: [] as string[],
     broken: [] as string[],
-    say: (_: number, room: string, __: object, listener: Hear) => {
-      rooms.said.push(room);
-      hear = listener;
+    update: (_: number, room: string, __: object, given: FrameListener) => {
+      rooms.entered.push(room);
+      listener = given;
     },
     leave: () => {},
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
@@ -64,13 +64,13 @@ function open(more: { current?: () => Promise<object> } = {}) {
     welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
     rooms,
     claimHub: { listen: async () => () => {} },
-    heard: () => {},
+    streamOpened: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
-      stillGood: async (token: string) => refused.get(token) ?? principalOf(token),
-      knows: () => true,
+      recheck: async (token: string) => refused.get(token) ?? principalOf(token),
+      hasCached: () => true,
     },
-    failedAuths: { areTooMany: () => false, came: () => {} },
+    failedAuths: { areTooMany: () => false, recordFailure: () => {} },
     docUrl: (code: string) => code,
     now: () => Date.now(),
   } as unknown as SessionDeps;
@@ -81,29 +81,29 @@ function open(more: { current?: () => Promise<object> } = {}) {
     watched: { resize: () => true },
     authenticated: () => {},
   });
-  const say = async (frame: object) => {
+  const receive = async (frame: object) => {
     socket.emit("message", Buffer.from(JSON.stringify(frame)), false);
     await vi.advanceTimersByTimeAsync(10);
   };
-  return { socket, session, refused, say, listeners: () => listeners, rooms, hear: () => hear };
+  return { socket, session, refused, receive, listeners: () => listeners, rooms, listener: () => listener };
 }
 
 test("[T5] a hello that the database does not answer ends, and leaves no listener behind", async () => {
-  const { socket, say, listeners } = open({ current: () => Promise.reject(new Error("gone")) });
-  await say({ frame: "hello", token: "a" });
+  const { socket, receive, listeners } = open({ current: () => Promise.reject(new Error("gone")) });
+  await receive({ frame: "hello", token: "a" });
   expect(socket.sent).toEqual(["error"]);
   expect(socket.closed).toEqual([1012]);
   expect(listeners()).toBe(0);
 });
 
 test("[K11] an old token that ends while a fresh one takes its place does not end the stream", async () => {
-  const { socket, session, refused, say } = open();
-  await say({ frame: "hello", token: "old" });
+  const { socket, session, refused, receive } = open();
+  await receive({ frame: "hello", token: "old" });
   expect(socket.sent).toEqual(["welcome"]);
   let answer: (refusal: Refusal) => void = () => {};
   refused.set("old", new Promise((resolve) => (answer = resolve)));
   const checked = session.check();
-  await say({ frame: "auth", token: "fresh" });
+  await receive({ frame: "auth", token: "fresh" });
   answer(refuse("token_expired"));
   await checked;
   expect(socket.closed).toEqual([]);
@@ -113,8 +113,8 @@ test("[K11] an old token that ends while a fresh one takes its place does not en
 });
 
 test("[T5] who leaves much unread for more than 10 s is let go; who read meanwhile is not", async () => {
-  const { socket, session, say } = open();
-  await say({ frame: "hello", token: "a" });
+  const { socket, session, receive } = open();
+  await receive({ frame: "hello", token: "a" });
   const unread = async (bytes: number, forMs: number) => {
     socket.bufferedAmount = bytes;
     await session.check();
@@ -133,41 +133,41 @@ const enter = { frame: "presence", room: "deck:a", state: {} };
 const presence = (bytes: number) => Buffer.from(JSON.stringify({ frame: "presence", t: "x".repeat(bytes) }));
 
 test("[P9] who does not read what its rooms tell is let go; a long first answer alone is no reason", async () => {
-  const { socket, say, hear } = open();
-  await say({ frame: "hello", token: "a" });
-  await say(enter);
+  const { socket, receive, listener } = open();
+  await receive({ frame: "hello", token: "a" });
+  await receive(enter);
   const first = presence(3_000_000);
   socket.bufferedAmount = first.length;
-  hear()(first, true);
-  hear()(presence(10), false);
+  listener()(first, true);
+  listener()(presence(10), false);
   expect(socket.closed).toEqual([]);
   socket.bufferedAmount += 1_100_000;
-  hear()(presence(10), false);
+  listener()(presence(10), false);
   expect(socket.closed).toEqual([4409]);
 });
 
 test("[P9] a first answer that was read, and a second one before that, win nobody patience", async () => {
   for (const isWritten of [true, false]) {
-    const { socket, say, hear } = open();
-    await say({ frame: "hello", token: "a" });
-    await say(enter);
-    hear()(presence(3_000_000), true);
+    const { socket, receive, listener } = open();
+    await receive({ frame: "hello", token: "a" });
+    await receive(enter);
+    listener()(presence(3_000_000), true);
     if (isWritten) for (const written of socket.writing) written();
-    else hear()(presence(3_000_000), true);
+    else listener()(presence(3_000_000), true);
     socket.bufferedAmount = isWritten ? 1_100_000 : 6_000_000;
-    hear()(presence(10), false);
+    listener()(presence(10), false);
     expect(socket.closed).toEqual([4409]);
   }
 });
 
 test("[P5] a frame that is answered after the end of its socket enters nothing", async () => {
-  const { socket, session, say, rooms } = open();
-  await say({ frame: "hello", token: "a" });
-  await say(enter);
+  const { socket, session, receive, rooms } = open();
+  await receive({ frame: "hello", token: "a" });
+  await receive(enter);
   session.close(1012, "restarting");
-  await say({ ...enter, room: "deck:b" });
+  await receive({ ...enter, room: "deck:b" });
   socket.emit("close");
-  await say({ ...enter, room: "deck:c" });
-  expect(rooms.said).toEqual(["deck:a"]);
+  await receive({ ...enter, room: "deck:c" });
+  expect(rooms.entered).toEqual(["deck:a"]);
   expect(rooms.broken).toEqual(["deck:a"]);
 });

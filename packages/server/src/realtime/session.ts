@@ -42,7 +42,7 @@ export interface SessionDeps extends HandshakeDeps {
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
   /** A stream was opened, which is a sign of life for the participant's waiting claims. */
-  heard(who: Waiter): void;
+  streamOpened(who: Waiter): void;
   readonly rooms: PresenceRooms;
   readonly docUrl: DocUrl;
   now(): number;
@@ -60,7 +60,7 @@ export interface SessionDeps extends HandshakeDeps {
  */
 type Phase =
   | { readonly name: "greeting"; readonly known?: AuthenticatedClient }
-  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly wish: ViewRequest } & AuthenticatedClient);
+  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly requested: ViewRequest } & AuthenticatedClient);
 
 export interface Session {
   /** Undefined until the hello. */
@@ -80,16 +80,16 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
-  const { log, hub, catchUp, welcomes, claims, claimHub, heard, rooms, authenticator, docUrl, now } = deps;
+  const { log, hub, catchUp, welcomes, claims, claimHub, streamOpened, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
-  const { meet, meetAgain } = handshake(deps, connection);
+  const { authenticate, reauthenticate } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
   // Frames are handled one after another, in order of arrival.
-  let turn: Promise<void> = Promise.resolve();
-  const callOffHello = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
+  let handled: Promise<void> = Promise.resolve();
+  const cancelHelloDeadline = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
-  const { send, notify, write, pass, close, fail, letGoIfStuck } = createSocketWriter(socket, {
+  const { send, notify, write, pass, close, fail, closeIfStuck } = createSocketWriter(socket, {
     docUrl,
     now,
     excused: () => membership.greeting,
@@ -112,7 +112,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     phase = { name: "greeting", known: { principal, token, clientId } };
   };
   const end = () => {
-    callOffHello();
+    cancelHelloDeadline();
     leave();
     membership.breakOff();
   };
@@ -137,7 +137,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
     // The client may have sent this frame before it received the resync.
-    if (frame.frame === "presence" && known()) return attend(frame);
+    if (frame.frame === "presence" && known()) return onPresence(frame);
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
     switch (frame.frame) {
@@ -152,14 +152,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     }
   }
 
-  function attend(frame: Frame<"presence">): void {
-    const no = membership.say(frame);
+  function onPresence(frame: Frame<"presence">): void {
+    const no = membership.update(frame);
     if (no) fail(no.refusal, no.closeCode);
   }
 
   async function greet(hello: Frame<"hello">): Promise<void> {
-    callOffHello();
-    const principal = await meet(hello.token);
+    cancelHelloDeadline();
+    const principal = await authenticate(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
     const view = viewOfRequest(principal, { models: hello.models, groups: hello.groups });
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
@@ -174,7 +174,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     principal: Principal,
     view: View,
   ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
-    const wish = { models, groups };
+    const requested = { models, groups };
     const clientId = hello.clientId ?? null;
     leave();
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
@@ -184,7 +184,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       throw error;
     });
     if (socket.readyState !== socket.OPEN) return void reader.end();
-    phase = { name: "welcomed", principal, token, clientId, reader, wish };
+    phase = { name: "welcomed", principal, token, clientId, reader, requested };
     membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
@@ -193,7 +193,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       logId: head.logId,
       session: id,
       participant: nameOf(principal),
-      ...introduced(principal, view, schema),
+      ...tokenFields(principal, view, schema),
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
@@ -205,12 +205,12 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (position < head.trimmedTo) return void resync("trimmed");
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
     await claimWatch.begin(principal);
-    heard(presenceOf({ principal, token, clientId }));
+    streamOpened(presenceOf({ principal, token, clientId }));
     return () => reader.begin(view, position, schema.version);
   }
 
   /** The token's part of a welcome or renewal. */
-  function introduced(principal: Principal, view: View, schema: LiveSchema) {
+  function tokenFields(principal: Principal, view: View, schema: LiveSchema) {
     const { expiresAt } = principal;
     return {
       owner: ownerName(principal),
@@ -225,17 +225,17 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const { version, hash, models } = schema;
     if (rowsChanged) return resync("schema");
-    const view = viewOfRequest(phase.principal, phase.wish);
+    const view = viewOfRequest(phase.principal, phase.requested);
     send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
   }
 
   function follow({ models, groups }: Frame<"follow">): void {
     if (phase.name === "greeting") return;
-    const wish = { models, groups };
-    const view = viewOfRequest(phase.principal, wish);
+    const requested = { models, groups };
+    const view = viewOfRequest(phase.principal, requested);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     phase.reader.follow(view);
-    phase = { ...phase, wish };
+    phase = { ...phase, requested };
   }
 
   async function watch(model: string, ids: readonly string[]): Promise<void> {
@@ -249,7 +249,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function renew(token: string): Promise<void> {
     if (phase.name === "greeting") return;
-    const next = await meetAgain(phase.principal, token);
+    const next = await reauthenticate(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
     const { schema } = await log.current(next.tenant);
     // The phase may have changed during the lookup. Change only the token.
@@ -257,9 +257,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
     membership.signIn(next);
-    const view = viewOfRequest(next, current.wish);
+    const view = viewOfRequest(next, current.requested);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
-    send({ frame: "renewed", ...introduced(next, view, schema) });
+    send({ frame: "renewed", ...tokenFields(next, view, schema) });
     // The log has no entries for records that a new scope reveals or hides, so the client has to reload.
     if (!isSameView(view, current.reader.view)) resync("scope");
   }
@@ -271,7 +271,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   socket.on("message", (data, isBinary) => {
     if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
-    turn = turn
+    handled = handled
       .then(() => receive(data as Buffer, isBinary))
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
   });
@@ -285,10 +285,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   return {
     who: () => (phase.name === "greeting" ? undefined : presenceOf(phase)),
     check() {
-      const before = letGoIfStuck() ? undefined : known();
+      const before = closeIfStuck() ? undefined : known();
       if (!before) return undefined;
       const { token } = before;
-      const principal = authenticator.stillGood(token);
+      const principal = authenticator.recheck(token);
       if (principal instanceof Promise) return principal.then((later) => judge(token, later));
       judge(token, principal);
       return undefined;

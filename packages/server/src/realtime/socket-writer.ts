@@ -17,7 +17,7 @@ export interface SocketWriter {
   /** Sends the error, then closes. */
   fail(refusal: Refusal, code: number): void;
   /** Called every few seconds: disconnects a client that has read too little for too long. Returns whether it did. */
-  letGoIfStuck(): boolean;
+  closeIfStuck(): boolean;
 }
 
 export interface SocketWriterOptions {
@@ -46,21 +46,21 @@ export function createSocketWriter(
     setTimeout(() => socket.terminate(), 2_000).unref();
   }
 
-  const letGo = () => close(closeCodes.slowReader, "reads too slowly");
+  const disconnect = () => close(closeCodes.slowReader, "reads too slowly");
 
-  function letGoIfSlow(): void {
-    if (socket.bufferedAmount - excused() > limits.slowReaderBytes) letGo();
+  function closeIfSlow(): void {
+    if (socket.bufferedAmount - excused() > limits.slowReaderBytes) disconnect();
   }
 
   return {
     send,
     notify(frame) {
       send(frame);
-      letGoIfSlow();
+      closeIfSlow();
     },
     pass(frame, written) {
       if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false }, written);
-      letGoIfSlow();
+      closeIfSlow();
     },
     write: (frame) => new Promise((resolve) => socket.send(frame, { binary: false }, () => resolve())),
     close,
@@ -68,10 +68,10 @@ export function createSocketWriter(
       send({ frame: "error", ...envelopeOf(refusal, newId("req_"), docUrl) });
       close(code, refusal.code);
     },
-    letGoIfStuck() {
+    closeIfStuck() {
       slowSince = socket.bufferedAmount < limits.frameBytes ? undefined : (slowSince ?? now());
       const isStuck = slowSince !== undefined && now() - slowSince > limits.slowReaderMs;
-      if (isStuck) letGo();
+      if (isStuck) disconnect();
       return isStuck;
     },
   };

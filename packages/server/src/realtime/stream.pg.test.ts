@@ -21,7 +21,7 @@ const open = async (where = url, options: Parameters<typeof openStream>[1] = {})
   streams.push(stream);
   return stream;
 };
-const hear = async (hello: Hello = {}, where = url) => {
+const connect = async (hello: Hello = {}, where = url) => {
   const stream = await follow(where, hello.token ?? keys.live, hello);
   streams.push(stream);
   return stream;
@@ -55,8 +55,8 @@ test("[T2] catching up over many pages while others write: every entry once, in 
       },
     });
   for (let n = 0; n < 12; n++) await batch(n);
-  const before = hear({ since: from });
-  const between = [hear({ since: from + 333 }), hear({ since: 0 }, second.server.url)];
+  const before = connect({ since: from });
+  const between = [connect({ since: from + 333 }), connect({ since: 0 }, second.server.url)];
   await Promise.all(Array.from({ length: 12 }, (_, n) => batch(100 + n)));
   const head = await headOf();
   for (const [stream, since] of [
@@ -71,8 +71,8 @@ test("[T2] catching up over many pages while others write: every entry once, in 
 });
 
 test("[T2] [K7] written on two servers, heard on both, in one order; a reader of a group hears what is in it", async () => {
-  const [here, there] = [await hear(), await hear({}, second.server.url)];
-  const near = await hear({ groups: ["deck:near"] }, second.server.url);
+  const [here, there] = [await connect(), await connect({}, second.server.url)];
+  const near = await connect({ groups: ["deck:near"] }, second.server.url);
   const from = here.position;
   const write = (i: number) => make(`two-${i}`, { deckId: i % 3 ? "far" : "near" }, i % 2 ? call : second.call);
   await Promise.all(Array.from({ length: 60 }, (_, i) => write(i)));
@@ -85,7 +85,7 @@ test("[T2] [K7] written on two servers, heard on both, in one order; a reader of
 });
 
 test("[T2] hints that are lost are made up for by looking", async () => {
-  const stream = await hear({}, second.server.url);
+  const stream = await connect({}, second.server.url);
   // What no server announces: an entry that appears in the tables, as if its hint had been lost.
   const [row] = await app.sql<{ tenant: number; sync_id: number }>(
     "select tenant, sync_id from holdfast.head order by sync_id desc limit 1",
@@ -102,7 +102,7 @@ test("[T2] hints that are lost are made up for by looking", async () => {
 });
 
 test("[T4] a schema push is told; new group rules ask for a resync", async () => {
-  const [stream, there] = [await hear(), await hear({}, second.server.url)];
+  const [stream, there] = [await connect(), await connect({}, second.server.url)];
   const models = (await call("GET", "/v1/schema")).body.models as Record<string, object>;
   const { body } = await call("POST", "/v1/schema", { json: { models: { ...models, more: { fields: {} } } } });
   for (const one of [stream, there])
@@ -120,7 +120,7 @@ test("[T4] a schema push is told; new group rules ask for a resync", async () =>
 
 test.concurrent("[T6] a revoked key closes its sockets within 5 s, on every server", async () => {
   const { id, token } = await app.newKey();
-  const [here, there] = [await hear({ token }), await hear({ token }, second.server.url)];
+  const [here, there] = [await connect({ token }), await connect({ token }, second.server.url)];
   const begun = performance.now();
   await call("DELETE", `/v1/secret_keys/${id}`, { token: ADMIN });
   expect((await here.closed).code).toBe(4401);
@@ -145,7 +145,7 @@ function collect(): void {
 
 test("[T8] a reader that does not read is let go, and others hear at once", async () => {
   const before = process.memoryUsage().arrayBuffers;
-  const [slow, quick] = [await hear(), await hear()];
+  const [slow, quick] = [await connect(), await connect()];
   (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket.pause();
   const from = quick.position;
   const text = "x".repeat(900_000);
@@ -172,7 +172,7 @@ test("[T8] a reader that does not read is let go, and others hear at once", asyn
 
 test("[T5] a server that stops says so", async () => {
   const third = await app.another();
-  const [stream, silent] = [await hear({}, third.server.url), await open(third.server.url)];
+  const [stream, silent] = [await connect({}, third.server.url), await open(third.server.url)];
   const begun = performance.now();
   await third.server.close();
   expect((await stream.closed).code).toBe(1012);

@@ -4,7 +4,7 @@ import type { Worker } from "./pruner.ts";
 
 export interface DelivererOptions {
   /** Tenants with enabled endpoints, and how many. */
-  told(): Promise<ReadonlyMap<number, number>>;
+  endpointCounts(): Promise<ReadonlyMap<number, number>>;
   /** The endpoints of these tenants with undelivered entries. */
   behind(tenants: readonly number[]): Promise<readonly DueEndpoint[]>;
   /** Delivers what is due now. Returns the milliseconds until the next attempt, if known. */
@@ -37,19 +37,19 @@ const MOST_OPEN = 1_000;
 /** Most hanging deliveries of one tenant. Beyond it, the tenant's other endpoints wait. */
 const MOST_HANGING_OF_TENANT = 10;
 /** When to retry if no slot was free. */
-const NO_PLACE_MS = 200;
+const NO_SLOT_MS = 200;
 /** How long a stop waits for responses. */
-const PATIENCE_MS = 3_000;
+const STOP_MS = 3_000;
 
 /** A delivery in progress. */
 interface Run {
   readonly tenant: number;
   /** When it was begun or last got a response. */
-  heardAt: number;
+  lastResponseAt: number;
   done: Promise<void>;
 }
 
-export function startDeliverer({ told: readTold, behind, deliver, failed }: DelivererOptions): Deliverer {
+export function startDeliverer({ endpointCounts, behind, deliver, failed }: DelivererOptions): Deliverer {
   const running = new Map<string, Run>();
   /** Deliveries in progress by tenant. */
   const runningIn = new Map<number, number>();
@@ -59,16 +59,16 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   const over = new AbortController();
   setMaxListeners(MOST_OPEN + 1, over.signal);
   const ending = { begun: stopping.signal, over: over.signal };
-  let told: ReadonlyMap<number, number> = new Map();
+  let counts: ReadonlyMap<number, number> = new Map();
   let woken = new Set<number>();
   let pollAt = 0;
-  let lookedAt = Number.NEGATIVE_INFINITY;
+  let searchedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let timerAt = Number.POSITIVE_INFINITY;
-  let looking: Promise<void> | undefined;
+  let searching: Promise<void> | undefined;
 
-  function soon(inMs: number): void {
-    const ms = Math.max(inMs, TIMER_MS, lookedAt + APART_MS - performance.now());
+  function schedule(inMs: number): void {
+    const ms = Math.max(inMs, TIMER_MS, searchedAt + APART_MS - performance.now());
     const at = performance.now() + ms;
     if (stopping.signal.aborted || at >= timerAt) return;
     clearTimeout(timer);
@@ -76,34 +76,34 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
     timer = setTimeout(() => {
       timerAt = Number.POSITIVE_INFINITY;
       // A search is in progress: run another one after it.
-      if (!looking) looking = look().finally(() => (looking = undefined));
-      else soon(TOGETHER_MS);
+      if (!searching) searching = search().finally(() => (searching = undefined));
+      else schedule(TOGETHER_MS);
     }, ms).unref();
   }
 
-  async function look(): Promise<void> {
-    lookedAt = performance.now();
+  async function search(): Promise<void> {
+    searchedAt = performance.now();
     try {
       const polls = performance.now() >= pollAt - TIMER_MS;
       if (polls) {
         pollAt = performance.now() + POLL_MS;
-        told = await readTold();
+        counts = await endpointCounts();
       }
-      const asked = polls ? [...new Set([...told.keys(), ...woken])] : [...woken].filter(hasSomebodyIdle);
+      const tenants = polls ? [...new Set([...counts.keys(), ...woken])] : [...woken].filter(hasIdleEndpoint);
       woken = new Set();
-      if (asked.length > 0)
-        for (const due of inOrder(await behind(asked)))
+      if (tenants.length > 0)
+        for (const due of inOrder(await behind(tenants)))
           if (due.inMs > 0) pollIn(due.inMs);
           else begin(due);
     } catch (error) {
       failed(error);
     }
-    soon(pollAt - performance.now());
+    schedule(pollAt - performance.now());
   }
 
   /** Whether an endpoint has no delivery in progress. The others find further entries by themselves. */
-  function hasSomebodyIdle(tenant: number): boolean {
-    const isIdle = (runningIn.get(tenant) ?? 0) < (told.get(tenant) ?? Number.POSITIVE_INFINITY);
+  function hasIdleEndpoint(tenant: number): boolean {
+    const isIdle = (runningIn.get(tenant) ?? 0) < (counts.get(tenant) ?? Number.POSITIVE_INFINITY);
     if (!isIdle) missed.add(tenant);
     return isIdle;
   }
@@ -111,26 +111,26 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   /** Something is due before the next poll, so poll earlier. */
   function pollIn(ms: number): void {
     pollAt = Math.min(pollAt, performance.now() + ms);
-    soon(pollAt - performance.now());
+    schedule(pollAt - performance.now());
   }
 
   /** If slots are scarce, tenants with the fewest deliveries in progress come first. */
   const inOrder = (found: readonly DueEndpoint[]): DueEndpoint[] => {
     const before = new Map<number, number>();
-    const places = found.map((due) => {
-      const place = before.get(due.tenant) ?? runningIn.get(due.tenant) ?? 0;
-      before.set(due.tenant, place + 1);
-      return { due, place };
+    const slots = found.map((due) => {
+      const slot = before.get(due.tenant) ?? runningIn.get(due.tenant) ?? 0;
+      before.set(due.tenant, slot + 1);
+      return { due, slot };
     });
-    return places.sort((a, b) => a.place - b.place).map(({ due }) => due);
+    return slots.sort((a, b) => a.slot - b.slot).map(({ due }) => due);
   };
 
   /** A hanging delivery frees its slot, up to a limit per tenant. */
-  function hasPlace(tenant: number): boolean {
+  function hasFreeSlot(tenant: number): boolean {
     const since = performance.now() - HANGS_MS;
     let [busy, hanging] = [0, 0];
     for (const run of running.values())
-      if (run.heardAt > since) busy += 1;
+      if (run.lastResponseAt > since) busy += 1;
       else if (run.tenant === tenant) hanging += 1;
     return busy < MOST_AT_ONCE && running.size < MOST_OPEN && hanging < MOST_HANGING_OF_TENANT;
   }
@@ -138,13 +138,13 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
   function begin({ key, tenant, what }: DueEndpoint): void {
     if (stopping.signal.aborted) return;
     if (running.has(key)) return void missed.add(tenant);
-    if (!hasPlace(tenant)) {
+    if (!hasFreeSlot(tenant)) {
       woken.add(tenant);
-      return soon(NO_PLACE_MS);
+      return schedule(NO_SLOT_MS);
     }
-    const run: Run = { tenant, heardAt: performance.now(), done: Promise.resolve() };
+    const run: Run = { tenant, lastResponseAt: performance.now(), done: Promise.resolve() };
     const progressed = () => {
-      run.heardAt = performance.now();
+      run.lastResponseAt = performance.now();
     };
     run.done = deliver(what, ending, progressed)
       .then((inMs) => {
@@ -167,22 +167,22 @@ export function startDeliverer({ told: readTold, behind, deliver, failed }: Deli
 
   function wake(tenant: number, isNew = false): void {
     // The number of new endpoints is unknown until the next poll.
-    if (isNew) told = new Map([...told, [tenant, Number.POSITIVE_INFINITY]]);
-    if (!told.has(tenant)) return;
+    if (isNew) counts = new Map([...counts, [tenant, Number.POSITIVE_INFINITY]]);
+    if (!counts.has(tenant)) return;
     woken.add(tenant);
-    soon(TOGETHER_MS);
+    schedule(TOGETHER_MS);
   }
 
-  soon(0);
+  schedule(0);
   return {
     wake,
     async stop() {
       clearTimeout(timer);
       stopping.abort();
-      const patience = setTimeout(() => over.abort(), PATIENCE_MS).unref();
-      await looking;
+      const deadline = setTimeout(() => over.abort(), STOP_MS).unref();
+      await searching;
       await Promise.all([...running.values()].map(({ done }) => done));
-      clearTimeout(patience);
+      clearTimeout(deadline);
     },
   };
 }

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Command } from "commander";
-import { placeOf } from "../place.ts";
+import { filePath } from "../file-path.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -17,7 +17,7 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     .option("--org <id>", "the organization (default: the only one)")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (name: string, _, command: Command) => {
-      const file = placeOf(name, env);
+      const file = filePath(name, env);
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
       if ((await stat(file).catch(() => undefined))?.isDirectory())
         throw new UsageError(`${file} is a directory: name a file in it.`);
@@ -57,7 +57,7 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (file: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { newId?: boolean; revokeKeys?: boolean }>();
-      const { organization, counts } = await restore(linesOf(placeOf(file, env)), {
+      const { organization, counts } = await restore(linesOf(filePath(file, env)), {
         newId: options.newId === true,
         revokeKeys: options.revokeKeys === true,
       });

@@ -1,6 +1,6 @@
 import type { CommitReceipt } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { ask } from "../ask.ts";
+import { request } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -20,7 +20,7 @@ export function addErase(program: Command, { env, out }: Terminal): void {
     .action(async (model: string, id: string, _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const path = `/v1/models/${encodeURIComponent(model)}/${encodeURIComponent(id)}?erase=true`;
-      const receipt = await ask<CommitReceipt>(secretKeyTarget(options, env), "DELETE", path);
+      const receipt = await request<CommitReceipt>(secretKeyTarget(options, env), "DELETE", path);
       if (receipt.missingIds) throw new UsageError(`The ${model} ${id} does not exist, or is already erased.`);
       out(options.json ? `${JSON.stringify(receipt)}\n` : `erased: ${model} ${id}, position ${receipt.lastSyncId}\n`);
     });

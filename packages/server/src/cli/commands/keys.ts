@@ -1,6 +1,6 @@
 import type { List, Organization, SecretKey } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { ask, type Target } from "../ask.ts";
+import { request, type Target } from "../request.ts";
 import { table } from "../table.ts";
 import { operatorTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
@@ -18,7 +18,7 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string; test?: boolean; label?: string }>();
       const target = operatorTarget(options, env);
-      const key = await ask<SecretKey>(target, "POST", "/v1/secret_keys", {
+      const key = await request<SecretKey>(target, "POST", "/v1/secret_keys", {
         organization: options.org ?? (await onlyOrganization(target)),
         livemode: options.test !== true,
         ...(options.label !== undefined && { label: options.label }),
@@ -34,7 +34,7 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions & { org?: string }>();
       const query = options.org === undefined ? "" : `?organization=${encodeURIComponent(options.org)}`;
-      const { data } = await ask<List<SecretKey>>(operatorTarget(options, env), "GET", `/v1/secret_keys${query}`);
+      const { data } = await request<List<SecretKey>>(operatorTarget(options, env), "GET", `/v1/secret_keys${query}`);
       if (options.json) return void out(`${JSON.stringify(data)}\n`);
       const rows = data.map((key) => [
         key.id,
@@ -55,7 +55,7 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
       const graceSeconds = options.grace === undefined ? 0 : Number(options.grace);
       if (!Number.isInteger(graceSeconds)) throw new UsageError("--grace must be a whole number of seconds.");
       const path = `/v1/secret_keys/${encodeURIComponent(id)}`;
-      const ended = await ask<object>(operatorTarget(options, env), "DELETE", path, { graceSeconds });
+      const ended = await request<object>(operatorTarget(options, env), "DELETE", path, { graceSeconds });
       out(options.json ? `${JSON.stringify(ended)}\n` : `revoked ${id}\n`);
     });
 }
@@ -63,7 +63,7 @@ export function addKeys(program: Command, { env, out, say }: Terminal): void {
 const environmentOf = ({ livemode }: SecretKey): string => (livemode ? "live" : "test");
 
 async function onlyOrganization(target: Target): Promise<string> {
-  const { data } = await ask<List<Organization>>(target, "GET", "/v1/organizations");
+  const { data } = await request<List<Organization>>(target, "GET", "/v1/organizations");
   const [first, ...others] = data;
   if (!first || others.length > 0)
     throw new UsageError(`There are ${data.length} organizations: choose one with --org.`);

@@ -1,7 +1,7 @@
 import { type List, type LogEntry, limits } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { ask } from "../ask.ts";
 import { headOf } from "../head.ts";
+import { request } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { NEEDS_DATABASE } from "./dump.ts";
@@ -49,7 +49,7 @@ export function addLog(program: Command, { env, out, renewLogs }: Terminal): voi
       const target = secretKeyTarget(options, env);
       const models = options.model.map((name) => `&model=${encodeURIComponent(name)}`).join("");
       const read = (after: string, wait: number) =>
-        ask<List<LogEntry>>(
+        request<List<LogEntry>>(
           target,
           "GET",
           `/v1/log?after=${encodeURIComponent(after)}&limit=1000&wait=${wait}${models}`,

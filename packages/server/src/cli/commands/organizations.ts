@@ -1,6 +1,6 @@
 import type { List, Organization } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { ask } from "../ask.ts";
+import { request } from "../request.ts";
 import { table } from "../table.ts";
 import { operatorTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
@@ -13,7 +13,7 @@ export function addOrganizations(program: Command, { env, out }: Terminal): void
     .description("create an organization with its live and test tenants")
     .action(async (name: string, _, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
-      const made = await ask<Organization>(operatorTarget(options, env), "POST", "/v1/organizations", { name });
+      const made = await request<Organization>(operatorTarget(options, env), "POST", "/v1/organizations", { name });
       out(options.json ? `${JSON.stringify(made)}\n` : `${made.id}\n`);
     });
   organizations
@@ -21,7 +21,7 @@ export function addOrganizations(program: Command, { env, out }: Terminal): void
     .description("list organizations, oldest first")
     .action(async (_, command: Command) => {
       const options = command.optsWithGlobals<CommonOptions>();
-      const { data } = await ask<List<Organization>>(operatorTarget(options, env), "GET", "/v1/organizations");
+      const { data } = await request<List<Organization>>(operatorTarget(options, env), "GET", "/v1/organizations");
       if (options.json) return void out(`${JSON.stringify(data)}\n`);
       out(
         table(

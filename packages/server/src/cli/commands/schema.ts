@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { ModelSchema, Rename, SchemaPushed, SchemaRead } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { ask } from "../ask.ts";
-import { placeOf } from "../place.ts";
+import { filePath } from "../file-path.ts";
+import { request } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -25,8 +25,8 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
     .action(async (file: string, _, command: Command) => {
       const options = command.optsWithGlobals<Options & { force?: boolean; rename: string[] }>();
       const renames = options.rename.map(renameOf);
-      const pushed = await ask<SchemaPushed>(secretKeyTarget(options, env), "POST", "/v1/schema", {
-        models: (await readModels(placeOf(file, env))).models,
+      const pushed = await request<SchemaPushed>(secretKeyTarget(options, env), "POST", "/v1/schema", {
+        models: (await readModels(filePath(file, env))).models,
         ...(options.force && { force: true }),
         ...(renames.length > 0 && { renames }),
       });
@@ -42,7 +42,7 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
     .option("--key <sk_…>", "secret key")
     .option("--test", "the test tenant, with the stored key")
     .action(async (_, command: Command) => {
-      const { models } = await ask<SchemaRead>(
+      const { models } = await request<SchemaRead>(
         secretKeyTarget(command.optsWithGlobals<Options>(), env),
         "GET",
         "/v1/schema",

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { type List, type LogEntry, limits, type SchemaRead, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
-import { AskError, ask, type Target } from "../ask.ts";
 import { headOf } from "../head.ts";
 import { forward, type Page } from "../listen/forward.ts";
-import { sentJson, sentLine } from "../listen/lines.ts";
+import { deliveryJson, deliveryLine } from "../listen/lines.ts";
 import { sendBatch } from "../listen/send-batch.ts";
 import { checkedSecret, newSecret } from "../listen/signing-secret.ts";
 import { modelNames } from "../model-names.ts";
+import { RequestError, request, type Target } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -56,13 +56,13 @@ export function addListen(webhooks: Command, { env, out, say, interrupted, openS
       const position = await forward(from, {
         signal,
         read: (after) => readPage(target, after, models, logId, signal),
-        isPassing: (error) => error instanceof AskError && error.isPassing,
+        isTransient: (error) => error instanceof RequestError && error.isTransient,
         send: (batch) => sendBatch(batch, { url: address, secret, signal, send }),
         pause: (ms) => pause(ms, undefined, { signal }),
         unread: (error, againMs) => say(`${(error as Error).message} Trying again in ${againMs / 1_000} s.`),
         readAgain: () => say("The server is available again."),
         sent: (batch, sent, attempt, againMs) =>
-          out(`${options.json ? sentJson(batch, sent, attempt) : sentLine(batch, sent, againMs)}\n`),
+          out(`${options.json ? deliveryJson(batch, sent, attempt) : deliveryLine(batch, sent, againMs)}\n`),
       }).finally(close);
       say(`Stopped after position ${position}. Use --from ${position} to continue.`);
     });
@@ -82,7 +82,7 @@ function addressOf(text: string): string {
 /** The models that were named, as they are declared; undefined: all. */
 async function declared(target: Target, events: string | undefined): Promise<readonly string[] | undefined> {
   if (events === undefined || events.trim() === "*") return undefined;
-  const known = Object.keys((await ask<SchemaRead>(target, "GET", "/v1/schema")).models);
+  const known = Object.keys((await request<SchemaRead>(target, "GET", "/v1/schema")).models);
   return modelNames(events).map((name) => {
     const model = known.find((one) => one.toLowerCase() === name.toLowerCase());
     if (model === undefined) throw new UsageError(`There is no model "${name}". The models are: ${known.join(", ")}.`);
@@ -102,7 +102,7 @@ async function readPage(
 ): Promise<Page> {
   const only = (models ?? []).map((name) => `&model=${encodeURIComponent(name)}`).join("");
   const path = `/v1/log?after=${after}&limit=${webhookLimits.batchEvents}&wait=${limits.logWaitMs}${only}`;
-  const page = await ask<List<LogEntry> & { readonly logId: string }>(
+  const page = await request<List<LogEntry> & { readonly logId: string }>(
     target,
     "GET",
     path,

@@ -7,9 +7,9 @@ import type {
 } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
 import type { Static } from "typebox";
-import { ask } from "../ask.ts";
-import { attemptTable, endpointLine, endpointTable, outcomeWords } from "../endpoint-words.ts";
+import { attemptTable, endpointLine, endpointTable, outcomeText } from "../endpoint-tables.ts";
 import { modelNames } from "../model-names.ts";
+import { request } from "../request.ts";
 import { secretKeyTarget } from "../target.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -48,7 +48,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
         ...(options.from !== undefined && { from: wholeNumber("--from", options.from) }),
         ...(options.description !== undefined && { description: options.description }),
       };
-      const made = await ask<WebhookEndpoint>(targetOf(options), "POST", ROUTE, body);
+      const made = await request<WebhookEndpoint>(targetOf(options), "POST", ROUTE, body);
       if (options.json) return void out(`${JSON.stringify(made)}\n`);
       say(`${endpointLine(made)}. Its signing secret is shown only once:`);
       out(`${made.secret}\n`);
@@ -56,7 +56,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
 
   command("list", "list endpoints, with their cursor and any problem").action(async (_, self: Command) => {
     const options = self.optsWithGlobals<Options>();
-    const { data } = await ask<List<WebhookEndpoint>>(targetOf(options), "GET", ROUTE);
+    const { data } = await request<List<WebhookEndpoint>>(targetOf(options), "GET", ROUTE);
     if (options.json) return void out(`${JSON.stringify(data)}\n`);
     if (data.length === 0) return void say("There are no endpoints yet: see webhooks create.");
     out(endpointTable(data));
@@ -67,7 +67,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     "give an endpoint a new signing secret, which is printed once; the old one also signs for a day",
   ).action(async (id: string, _, self: Command) => {
     const options = self.optsWithGlobals<Options>();
-    const rolled = await ask<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, "roll_secret"));
+    const rolled = await request<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, "roll_secret"));
     if (options.json) return void out(`${JSON.stringify(rolled)}\n`);
     say(`${id} signs with both secrets for a while. The new one is shown only once:`);
     out(`${rolled.secret}\n`);
@@ -79,13 +79,13 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
   ] as const)
     command(`${word} <id>`, says).action(async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options>();
-      const changed = await ask<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, word));
+      const changed = await request<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, word));
       out(options.json ? `${JSON.stringify(changed)}\n` : `${endpointLine(changed)}\n`);
     });
 
   command("rm <id>", "remove an endpoint, its attempts and its secret").action(async (id: string, _, self: Command) => {
     const options = self.optsWithGlobals<Options>();
-    const gone = await ask<Static<typeof WebhookDeleted>>(targetOf(options), "DELETE", routeOf(id));
+    const gone = await request<Static<typeof WebhookDeleted>>(targetOf(options), "DELETE", routeOf(id));
     out(options.json ? `${JSON.stringify(gone)}\n` : `removed ${id}\n`);
   });
 
@@ -95,7 +95,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
       const options = self.optsWithGlobals<Options & { limit?: string }>();
       const limit = wholeNumber("--limit", options.limit ?? "20");
       const route = routeOf(id, `attempts?limit=${limit}`);
-      const { data } = await ask<List<WebhookAttempt>>(targetOf(options), "GET", route);
+      const { data } = await request<List<WebhookAttempt>>(targetOf(options), "GET", route);
       if (options.json) return void out(`${JSON.stringify(data)}\n`);
       if (data.length === 0) return void say(`Nothing has been sent to ${id} yet.`);
       out(attemptTable(data));
@@ -104,8 +104,8 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
   command("test <id>", "send an endpoint a test event; exits with 1 if it was not accepted").action(
     async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options>();
-      const attempt = await ask<WebhookAttempt>(targetOf(options), "POST", routeOf(id, "test"));
-      out(options.json ? `${JSON.stringify(attempt)}\n` : `${outcomeWords(attempt)}\n`);
+      const attempt = await request<WebhookAttempt>(targetOf(options), "POST", routeOf(id, "test"));
+      out(options.json ? `${JSON.stringify(attempt)}\n` : `${outcomeText(attempt)}\n`);
       if (attempt.outcome !== "succeeded") throw new UsageError(`${id} did not accept the test event.`);
     },
   );
@@ -115,7 +115,7 @@ export function addWebhooks(program: Command, terminal: Terminal): void {
     .action(async (id: string, _, self: Command) => {
       const options = self.optsWithGlobals<Options & { to: string }>();
       const body = { to: wholeNumber("--to", options.to) };
-      const skipped = await ask<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, "skip"), body);
+      const skipped = await request<WebhookEndpoint>(targetOf(options), "POST", routeOf(id, "skip"), body);
       out(options.json ? `${JSON.stringify(skipped)}\n` : `${endpointLine(skipped)}\n`);
     });
 

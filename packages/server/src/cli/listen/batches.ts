@@ -2,18 +2,18 @@ import { type LogEntry, webhookLimits } from "@holdfast/sdk/protocol";
 import { cutBatch, type SizedEvent, type WebhookBatch } from "../../rules/webhooks/webhook-batch.ts";
 import { eventText } from "../../rules/webhooks/webhook-event.ts";
 
-/** A change as a receiver is told of it. */
-export interface ToldEvent extends SizedEvent {
+/** A change as the receiver gets it. */
+export interface LocalEvent extends SizedEvent {
   /** `slide.updated` */
   readonly type: string;
   /** JSON. */
   readonly text: string;
 }
 
-/** Changes as the log tells them, cut as the server cuts what an endpoint is told. */
-export function batchesOf(entries: readonly LogEntry[]): readonly WebhookBatch<ToldEvent>[] {
-  const batches: WebhookBatch<ToldEvent>[] = [];
-  for (let rest = entries.map(toldOf); ; ) {
+/** Cuts log entries into batches, like the server does for an endpoint. */
+export function batchesOf(entries: readonly LogEntry[]): readonly WebhookBatch<LocalEvent>[] {
+  const batches: WebhookBatch<LocalEvent>[] = [];
+  for (let rest = entries.map(eventOf); ; ) {
     const batch = cutBatch(rest, webhookLimits.batchEvents);
     if (!batch) return batches;
     batches.push(batch);
@@ -21,10 +21,10 @@ export function batchesOf(entries: readonly LogEntry[]): readonly WebhookBatch<T
   }
 }
 
-export const bodyOf = ({ events }: WebhookBatch<ToldEvent>): Buffer =>
+export const bodyOf = ({ events }: WebhookBatch<LocalEvent>): Buffer =>
   Buffer.from(`{"data":[${events.map(({ text }) => text).join()}]}`);
 
-function toldOf(entry: LogEntry): ToldEvent {
+function eventOf(entry: LogEntry): LocalEvent {
   const { syncId, model, verb, data } = entry;
   const text = eventText(entry, model, data && JSON.stringify(data));
   return { syncId, type: `${model.toLowerCase()}.${verb}`, text, bytes: Buffer.byteLength(text) };

@@ -34,7 +34,7 @@ function tenant(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>
       told.push(`read ${after}`);
       return page as Page;
     },
-    isPassing: (error) => error === away,
+    isTransient: (error) => error === away,
     async send({ from, to }) {
       under += 1;
       expect(under).toBe(1);

@@ -1,34 +1,34 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { WebhookBatch } from "../../rules/webhooks/webhook-batch.ts";
-import { batchesOf, type ToldEvent } from "./batches.ts";
+import { batchesOf, type LocalEvent } from "./batches.ts";
 import { retryDelayMs } from "./retry-delay.ts";
 import type { ForwardedBatch } from "./send-batch.ts";
 
 export interface Page {
   readonly entries: readonly LogEntry[];
-  /** The last position that was looked at, shown or not. */
+  /** The last position that was read, whether or not its entry matched. */
   readonly examined: number;
 }
 
-/** What forwarding asks of the tenant. All of it rejects once the signal is aborted. */
+/** What forwarding needs from its environment. All functions reject once the signal is aborted. */
 export interface Ports {
   readonly signal: AbortSignal;
-  /** The log after a position; waits until there is news, or a while. */
+  /** Reads the log after a position. Waits for a while if there are no new entries. */
   read(after: number): Promise<Page>;
-  /** Whether what stopped a read may pass. */
-  isPassing(error: unknown): boolean;
-  send(batch: WebhookBatch<ToldEvent>): Promise<ForwardedBatch>;
+  /** Whether a failed read may succeed later. */
+  isTransient(error: unknown): boolean;
+  send(batch: WebhookBatch<LocalEvent>): Promise<ForwardedBatch>;
   pause(ms: number): Promise<unknown>;
-  /** The server does not answer; asked again after so long. */
+  /** The server does not answer. The next attempt follows after `againMs`. */
   unread(error: unknown, againMs: number): void;
   readAgain(): void;
-  /** One request was made; again after so long, where it was not taken. */
-  sent(batch: WebhookBatch<ToldEvent>, sent: ForwardedBatch, attempt: number, againMs: number | undefined): void;
+  /** One request was sent. If it failed, the next attempt follows after `againMs`. */
+  sent(batch: WebhookBatch<LocalEvent>, sent: ForwardedBatch, attempt: number, againMs: number | undefined): void;
 }
 
 /**
- * From a position on, until the signal: the log in its order, one request at a time. A batch that was not taken comes
- * again as it is, and what is behind it waits. Answers with the position up to which all was taken.
+ * Forwards the log from a position until the signal aborts: in order, one request at a time. A batch that failed is sent
+ * again unchanged, and later entries wait. Returns the position up to which every batch was accepted.
  */
 export async function forward(from: number, ports: Ports): Promise<number> {
   let position = from;
@@ -54,7 +54,7 @@ async function readSteadily(after: number, ports: Ports): Promise<Page> {
       if (failed > 0) ports.readAgain();
       return page;
     } catch (error) {
-      if (ports.signal.aborted || !ports.isPassing(error)) throw error;
+      if (ports.signal.aborted || !ports.isTransient(error)) throw error;
       const againMs = retryDelayMs(failed + 1);
       ports.unread(error, againMs);
       await ports.pause(againMs);
@@ -62,7 +62,7 @@ async function readSteadily(after: number, ports: Ports): Promise<Page> {
   }
 }
 
-async function sendSteadily(batch: WebhookBatch<ToldEvent>, ports: Ports): Promise<void> {
+async function sendSteadily(batch: WebhookBatch<LocalEvent>, ports: Ports): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const sent = await ports.send(batch);
     const againMs = sent.outcome.kind === "succeeded" ? undefined : retryDelayMs(attempt);

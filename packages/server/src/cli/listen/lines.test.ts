@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DeliveryOutcome } from "../../rules/webhooks/delivery.ts";
-import { sentJson, sentLine } from "./lines.ts";
+import { deliveryJson, deliveryLine } from "./lines.ts";
 
 const batch = (...types: string[]) => ({
   from: 41,
@@ -27,20 +27,20 @@ const refused = sent(
 );
 
 test("[W61] a line tells when, which positions, what, and what came of it", () => {
-  expect(sentLine(batch("slide.created", "slide.updated", "slide.created"), taken)).toBe(
+  expect(deliveryLine(batch("slide.created", "slide.updated", "slide.created"), taken)).toBe(
     `${AT}  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms`,
   );
-  expect(sentLine(batch("slide.deleted"), refused, 2_000)).toBe(
+  expect(deliveryLine(batch("slide.deleted"), refused, 2_000)).toBe(
     `${AT}  41  1 event (slide.deleted)  Connection refused: nothing listens at the address.  12 ms  again in 2 s`,
   );
-  expect(sentLine(batch("a.created", "b.created", "c.created", "d.created", "e.created"), taken)).toMatch(
+  expect(deliveryLine(batch("a.created", "b.created", "c.created", "d.created", "e.created"), taken)).toMatch(
     /5 events \(a\.created, b\.created, c\.created, 2 other types\)/,
   );
 });
 
 test("[W61] what a handler says is shown in one line, without what a terminal would obey", () => {
   const said = (response: string) =>
-    sentLine(
+    deliveryLine(
       batch("a.created"),
       sent({ kind: "failed", code: "unexpected_status", message: "", status: 500 }, response),
     );
@@ -49,11 +49,11 @@ test("[W61] what a handler says is shown in one line, without what a terminal wo
   expect(said("y".repeat(200))).toContain(`${"y".repeat(160)}…  `);
   expect(said("")).toContain("  500  12 ms");
   const redirected = sent({ kind: "failed", code: "redirected", message: "Not followed.", status: 302 }, "Found");
-  expect(sentLine(batch("a.created"), redirected)).toContain("  302 Not followed.  ");
+  expect(deliveryLine(batch("a.created"), redirected)).toContain("  302 Not followed.  ");
 });
 
 test("[W61] the same as JSON, its keys those of the server's attempts", () => {
-  expect(JSON.parse(sentJson(batch("a.created"), refused, 3))).toEqual({
+  expect(JSON.parse(deliveryJson(batch("a.created"), refused, 3))).toEqual({
     object: "webhook_delivery",
     webhookId: "msg_local_1_41_43",
     from: 41,
@@ -67,5 +67,5 @@ test("[W61] the same as JSON, its keys those of the server's attempts", () => {
     startedAt: AT,
     durationMs: 12,
   });
-  expect(JSON.parse(sentJson(batch("a.created"), taken, 1))).toMatchObject({ outcome: "succeeded", error: null });
+  expect(JSON.parse(deliveryJson(batch("a.created"), taken, 1))).toMatchObject({ outcome: "succeeded", error: null });
 });

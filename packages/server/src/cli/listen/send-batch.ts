@@ -1,7 +1,7 @@
 import type { DeliveryOutcome } from "../../rules/webhooks/delivery.ts";
 import { outcomeOf, type ReceiverAnswer } from "../../rules/webhooks/delivery-outcome.ts";
 import { type WebhookBatch, webhookIdOf } from "../../rules/webhooks/webhook-batch.ts";
-import { bodyOf, type ToldEvent } from "./batches.ts";
+import { bodyOf, type LocalEvent } from "./batches.ts";
 
 /** One request that was made, and what came of it. */
 export interface ForwardedBatch {
@@ -25,7 +25,7 @@ export interface Sending {
 
 /** The same name and body each time; the time and the signature are the request's own. Rejects when it is interrupted. */
 export async function sendBatch(
-  batch: WebhookBatch<ToldEvent>,
+  batch: WebhookBatch<LocalEvent>,
   { url, secret, signal, send }: Sending,
 ): Promise<ForwardedBatch> {
   const [startedAt, begun] = [Date.now(), performance.now()];

@@ -85,16 +85,16 @@ export async function touchWaiters(
   silentMs: number,
 ): Promise<SilentWaiter[]> {
   const { rows } = await db.query<{ tenant: number; model: string; record: string; id: string }>({
-    text: `with heard as (
+    text: `with received as (
         select c.* from unnest($1::text[]) as k(waiter)
         cross join lateral (
           select c.ctid as row, c.tenant, c.id, c.model, c.record, c.seen_at < clock_timestamp() - make_interval(secs => $2::float8 / 1000) as silent
           from holdfast.claim c where c.waiter = k.waiter
           for update skip locked) c
       ), touched as (
-        update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from heard where not silent))
+        update holdfast.claim set seen_at = clock_timestamp() where ctid = any(array(select row from received where not silent))
       )
-      select distinct tenant, model, record, id from heard where silent`,
+      select distinct tenant, model, record, id from received where silent`,
     values: [alive.map(({ tenant, holder }) => `${tenant}/${holder}`), silentMs],
   });
   return rows.map(({ tenant, model, record, id }) => ({ tenant, model, id: record, claimId: id }));

@@ -44,7 +44,7 @@ export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord
 });
 
 /** A name, and whether the record's values are needed. */
-export interface AskedRecord extends RecordName {
+export interface RequestedRecord extends RecordName {
   readonly values: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface AskedRecord extends RecordName {
  * a megabyte. Postgres would have to decompress a value to measure it, so only values that are small as stored are
  * measured.
  */
-export const loadSmallRecords = (names: readonly AskedRecord[]): Statement<FoundRecord[]> => ({
+export const loadSmallRecords = (names: readonly RequestedRecord[]): Statement<FoundRecord[]> => ({
   name: "load_small_records",
   text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(tenant, model, id, with_values)
     cross join lateral (select ${COLUMNS.replace(

@@ -110,7 +110,10 @@ const readOnly = () =>
 
 /** Properties of the driver that its types do not declare. */
 interface Inside {
-  readonly connection: { readonly stream: Socket; on(event: "parameterStatus", heard: (what: Reported) => void): void };
+  readonly connection: {
+    readonly stream: Socket;
+    on(event: "parameterStatus", received: (what: Reported) => void): void;
+  };
 }
 
 interface Reported {

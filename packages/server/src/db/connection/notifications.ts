@@ -14,7 +14,7 @@ export interface Notices {
 export interface NoticesOptions {
   readonly channel: string;
   /** A message from another process, never from this one. */
-  heard(from: string, text: string): void;
+  received(from: string, text: string): void;
   /** Messages are received from now on. Earlier ones were missed. */
   opened?(): void;
 }
@@ -26,7 +26,7 @@ const RECONNECT_MS = 500;
 /** The connection mostly listens, so only a probe shows that the server is gone. */
 const PROBE_MS = 2_500;
 
-export function openNotices(url: string, { channel, heard, opened }: NoticesOptions): Notices {
+export function openNotices(url: string, { channel, received, opened }: NoticesOptions): Notices {
   const self = Math.random().toString(36).slice(2, 10);
   let current: { readonly client: Connection; lost(): void } | undefined;
   let closed = false;
@@ -57,7 +57,7 @@ export function openNotices(url: string, { channel, heard, opened }: NoticesOpti
       const space = payload.indexOf(" ");
       const from = payload.slice(0, space);
       // An abandoned connection may still deliver messages, which the next one delivers too.
-      if (from !== self && !closed && !isLost) heard(from, payload.slice(space + 1));
+      if (from !== self && !closed && !isLost) received(from, payload.slice(space + 1));
     });
     try {
       await next.query(`listen ${channel}`);

@@ -49,8 +49,8 @@ export function openWake(url: string): Wake {
     opened: () => {
       for (const { opened } of subscribers) opened?.();
     },
-    heard: (_, marks) => {
-      for (const mark of marks.split(" ")) for (const listeners of subscribers) hear(mark, listeners);
+    received: (_, marks) => {
+      for (const mark of marks.split(" ")) for (const listeners of subscribers) notify(mark, listeners);
     },
   });
   /** Subject of a mark → the newest position, if it has one. */
@@ -71,17 +71,17 @@ export function openWake(url: string): Wake {
     sending ??= setTimeout(() => void flush(), COALESCE_MS).unref();
   }
 
-  const say = (about: string, position = "") => {
+  const send = (about: string, position = "") => {
     waiting.set(about, position);
     schedule();
   };
 
   return {
     subscribe: (listeners) => void subscribers.push(listeners),
-    log: (tenant, position) => say(`${tenant}`, `:${position}`),
-    schema: (tenant) => say(`s${tenant}`),
-    claims: (tenant) => say(`c${tenant}`),
-    token: (id) => say(`t${id}`),
+    log: (tenant, position) => send(`${tenant}`, `:${position}`),
+    schema: (tenant) => send(`s${tenant}`),
+    claims: (tenant) => send(`c${tenant}`),
+    token: (id) => send(`t${id}`),
     async close() {
       closed = true;
       clearTimeout(sending);
@@ -90,7 +90,7 @@ export function openWake(url: string): Wake {
   };
 }
 
-function hear(mark: string, { log, schema, claims, token, renewed }: Partial<WakeListeners>): void {
+function notify(mark: string, { log, schema, claims, token, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
   if (mark === "e") return renewed?.();
   if (mark.startsWith("c")) return claims?.(Number(rest));

@@ -26,17 +26,17 @@ test("[P7] of pieces that are lost the text is lost, and no other; senders do no
       (texts, random) => {
         const join = createJoiner();
         const expected: string[] = [];
-        const heard: string[] = [];
+        const received: string[] = [];
         texts.forEach(([sender, one], i) => {
           const chunks = chunksOf(i, one, 80);
           const survived = chunks.filter(() => random.next().value !== 0);
           if (survived.length === chunks.length) expected.push(`${sender} ${one}`);
           for (const chunk of survived) {
             const whole = join(sender, chunk);
-            if (whole !== undefined) heard.push(`${sender} ${whole}`);
+            if (whole !== undefined) received.push(`${sender} ${whole}`);
           }
         });
-        expect(heard).toEqual(expected);
+        expect(received).toEqual(expected);
       },
     ),
   );

@@ -11,14 +11,14 @@ const AT_ONCE = 64;
 /** Presence messages between processes, of any length. They may be lost, but arrive in order. */
 export function openPresenceChannel(
   url: string,
-  { heard, opened }: { heard(from: string, text: string): void; opened(): void },
+  { received, opened }: { received(from: string, text: string): void; opened(): void },
 ) {
   let join = createJoiner();
   const notices = openNotices(url, {
     channel: CHANNEL,
-    heard: (from, chunk) => {
+    received: (from, chunk) => {
       const text = join(from, chunk);
-      if (text !== undefined) heard(from, text);
+      if (text !== undefined) received(from, text);
     },
     opened: () => {
       join = createJoiner();

@@ -110,7 +110,7 @@ export function createLane(options: LaneOptions): Lane {
       const begun = performance.now();
       const result = await settle(round);
       if (performance.now() - begun > SLOW_MS) blame(taken);
-      if (result) goOnLater(taken, result.outcomes);
+      if (result) requeueUnfinished(taken, result.outcomes);
       // Start the next round before answering this one, so that requests which arrived meanwhile do not wait for the
       // responses to be written.
       round = behind ?? start();
@@ -119,7 +119,7 @@ export function createLane(options: LaneOptions): Lane {
       options.headsWereFree(result.heads.map(({ tenant }) => tenant));
       present = taken.length + (round?.taken.length ?? 0) + waiting.length;
       took(performance.now() - (taken[0] as Waiting).since);
-      tell(taken, result);
+      notify(taken, result);
     }
     // Same tick as the empty `start()` above: a job that joins from now on starts a new run.
     running = false;
@@ -219,7 +219,7 @@ export function createLane(options: LaneOptions): Lane {
     return { result, saved: save(result) };
   }
 
-  function tell(taken: readonly Waiting[], { outcomes, batches, claimTenants }: RoundResult): void {
+  function notify(taken: readonly Waiting[], { outcomes, batches, claimTenants }: RoundResult): void {
     for (const [i, { job, resolve }] of taken.entries()) {
       const outcome = outcomes[i];
       if (!outcome || isComplete(job, outcome)) resolve(outcome ?? "internal_error");
@@ -233,7 +233,7 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
-  function goOnLater(taken: readonly Waiting[], outcomes: readonly RoundOutcome[]): void {
+  function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundOutcome[]): void {
     const unfinished = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
       if (!outcome?.commits || isComplete(one.job, outcome)) return [];
@@ -251,9 +251,9 @@ export function createLane(options: LaneOptions): Lane {
    * The round is committed and answered. If a listener throws, clients still find the entries in the database, and the
    * lane continues.
    */
-  function harmless(tellThem: () => void): void {
+  function harmless(publish: () => void): void {
     try {
-      tellThem();
+      publish();
     } catch (error) {
       report(error);
     }
@@ -270,7 +270,7 @@ export function createLane(options: LaneOptions): Lane {
     // `settle` has marked its tenants as distrusted, so the retry loads their heads.
     if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
-      return tenants.size > 1 ? await partFromHeld(taken, [...tenants]) : letRest(taken);
+      return tenants.size > 1 ? await splitHeld(taken, [...tenants]) : letRest(taken);
     const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return waiting.again(taken, "alone");
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
@@ -292,7 +292,7 @@ export function createLane(options: LaneOptions): Lane {
    * At least one of several heads is locked. Set aside the tenants with a locked head, so that the others do not wait
    * for one lock after another.
    */
-  async function partFromHeld(taken: readonly Waiting[], tenants: readonly number[]): Promise<void> {
+  async function splitHeld(taken: readonly Waiting[], tenants: readonly number[]): Promise<void> {
     try {
       const ready = pipe?.usable ? pipe : await connect();
       // Runs outside a transaction: the next round may already have one open on this connection.

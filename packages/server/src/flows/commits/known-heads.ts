@@ -41,11 +41,11 @@ const HEAD_BYTES = 600;
 
 interface Known {
   readonly head: LockedHead;
-  readonly look: Look;
+  readonly reading: ClockReading;
 }
 
 /** When a head was locked (ms since 1970, this machine's clock), and the database's time then. */
-interface Look {
+interface ClockReading {
   readonly at: number;
   readonly databaseMs: number;
 }
@@ -55,7 +55,7 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
   const known = createSizedCache<number, Known>(maxBytes, () => HEAD_BYTES);
   const distrusted = new Map<number, number>();
   /** The last reading of the database's clock, from any tenant: all share one clock. */
-  let clock: Look | undefined;
+  let clock: ClockReading | undefined;
 
   function databaseNow(): number | undefined {
     const age = clock ? now() - clock.at : CLOCK_MS;
@@ -64,10 +64,10 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
 
   function headOf(tenant: number, databaseMs: number): LockedHead | undefined {
     if (distrusted.has(tenant)) return undefined;
-    const { head, look } = known.get(tenant) ?? {};
-    if (!head || !look) return undefined;
-    const age = now() - look.at;
-    if (age < 0 || age >= KNOWN_MS || Math.abs(look.databaseMs + age - databaseMs) > DRIFT_MS) return undefined;
+    const { head, reading } = known.get(tenant) ?? {};
+    if (!head || !reading) return undefined;
+    const age = now() - reading.at;
+    if (age < 0 || age >= KNOWN_MS || Math.abs(reading.databaseMs + age - databaseMs) > DRIFT_MS) return undefined;
     const time = Math.max(databaseMs, Date.parse(head.now));
     return { ...head, now: new Date(time).toISOString() };
   }
@@ -92,9 +92,9 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
     learn(heads, how) {
       for (const head of heads) {
         const before = known.peek(head.tenant);
-        const look = how === "expected" && before ? before.look : { at: now(), databaseMs: Date.parse(head.now) };
-        known.set(head.tenant, { head, look });
-        if (how === "locked") clock = look;
+        const reading = how === "expected" && before ? before.reading : { at: now(), databaseMs: Date.parse(head.now) };
+        known.set(head.tenant, { head, reading });
+        if (how === "locked") clock = reading;
       }
     },
     distrust(tenants) {

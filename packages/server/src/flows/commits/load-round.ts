@@ -2,7 +2,7 @@ import { loadQueues } from "../../db/claims/claims.ts";
 import { loadGroupHeads } from "../../db/commits/group-heads.ts";
 import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/heads.ts";
 import { loadReceipts } from "../../db/commits/receipts.ts";
-import { type AskedRecord, type FoundRecord, loadRecords, loadSmallRecords } from "../../db/commits/records.ts";
+import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin } from "../../db/connection/statement.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
@@ -72,7 +72,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
 async function inPresentForm(
   pipe: Pipe,
   heads: readonly (LockedHead & Rewriting)[],
-  names: readonly AskedRecord[],
+  names: readonly RequestedRecord[],
   records: readonly FoundRecord[],
 ): Promise<readonly FoundRecord[]> {
   const tenants = new Set(heads.filter(({ rewriting }) => rewriting).map(({ tenant }) => tenant));
@@ -83,8 +83,8 @@ async function inPresentForm(
 }
 
 /** Read a record that several commits name only once. */
-function distinct(names: readonly AskedRecord[]): AskedRecord[] {
-  const byKey = new Map<string, AskedRecord>();
+function distinct(names: readonly RequestedRecord[]): RequestedRecord[] {
+  const byKey = new Map<string, RequestedRecord>();
   for (const name of names) {
     const key = tenantKey(name);
     if (name.values || !byKey.has(key)) byKey.set(key, name);
@@ -133,7 +133,7 @@ async function withLargeValues(
   return [...byKey.values()];
 }
 
-const tenantKey = ({ tenant, model, id }: Pick<AskedRecord, "tenant" | "model" | "id">): string =>
+const tenantKey = ({ tenant, model, id }: Pick<RequestedRecord, "tenant" | "model" | "id">): string =>
   `${tenant} ${recordKey(model, id)}`;
 
 const receiptNames = (commit: CommitRequest) => {
@@ -149,7 +149,7 @@ const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
   operations.map(({ model, id }) => ({ tenant, model, id }));
 
 /** A deleted record's values are needed only if it has moved, which is not known yet. */
-const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): AskedRecord[] =>
+const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): RequestedRecord[] =>
   operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "delete" && action !== "erase" }));
 
 const readNames = ({ principal: { tenant }, reads }: CommitRequest) =>

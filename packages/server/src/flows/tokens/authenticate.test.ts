@@ -43,9 +43,13 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
     asked += 1;
     return { rows: [{ ...row, nth: 0, expires_in_ms: 600_000, revoked: false }] };
   };
-  let hears = true;
-  const { principalOf, stillGood, forget } = createAuthenticator({ query } as unknown as Database, "admin", {
-    hearsEnds: () => hears,
+  let receives = true;
+  const {
+    principalOf,
+    recheck: stillGood,
+    forget,
+  } = createAuthenticator({ query } as unknown as Database, "admin", {
+    receivesTokenEnds: () => receives,
   });
   const token = tokenOf("rk_", "a".repeat(30));
   await principalOf(token);
@@ -61,7 +65,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   forget("cap_1");
   await stillGood(token);
   expect(asked).toBe(3);
-  hears = false;
+  receives = false;
   await vi.advanceTimersByTimeAsync(2_000);
   await stillGood(token);
   expect(asked).toBe(4);

@@ -19,10 +19,10 @@ export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hit
   /** Synchronous for a cached token, because every request calls it. */
   principalOf(token: string): Principal | Refusal | Promise<Principal | Refusal>;
   /** The same for an open socket's token. Queries the database only if an end may have been missed. */
-  stillGood(token: string): Principal | Refusal | Promise<Principal | Refusal>;
+  recheck(token: string): Principal | Refusal | Promise<Principal | Refusal>;
   isOperator(token: string): boolean;
   /** Whether the cache holds a valid token. Never queries the database. */
-  knows(token: string): boolean;
+  hasCached(token: string): boolean;
   /** Removes a token from the cache: its next request queries the database. */
   forget(tokenId: string): void;
   forgetAll(): void;
@@ -30,7 +30,7 @@ export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hit
 
 export interface AuthenticatorOptions {
   /** Whether this process is notified of every token that ends. */
-  hearsEnds?(): boolean;
+  receivesTokenEnds?(): boolean;
   readonly maxBytes?: number;
 }
 
@@ -40,9 +40,9 @@ interface Remembered {
   readonly at: number;
 }
 
-const UNHEARD_MS = 2_000;
+const SHORT_TTL_MS = 2_000;
 /** A token's last use is saved when it is looked up, so at most once a minute. */
-const HEARD_MS = 60_000;
+const LONG_TTL_MS = 60_000;
 const USUAL_BYTES = 16 * 2 ** 20;
 /** Concurrent lookups. Each statement takes all tokens that wait. */
 const AT_ONCE = 2;
@@ -50,23 +50,23 @@ const AT_ONCE = 2;
 export function createAuthenticator(
   db: Database,
   adminToken: string,
-  { hearsEnds = () => false, maxBytes = USUAL_BYTES }: AuthenticatorOptions = {},
+  { receivesTokenEnds = () => false, maxBytes = USUAL_BYTES }: AuthenticatorOptions = {},
 ): Authenticator {
   const remembered = createSizedCache<string, Remembered>(maxBytes, bytesOf);
   const tokensById = new Map<string, string>();
   const adminHash = tokenHash(adminToken);
-  const askSecretKeys = createBatch((tokens: readonly string[]) => findAll(findSecretKeys, tokens), {
+  const lookUpSecretKey = createBatch((tokens: readonly string[]) => findAll(findSecretKeys, tokens), {
     atOnce: AT_ONCE,
   });
-  const askTokens = createBatch((tokens: readonly string[]) => findAll(findTokens, tokens), { atOnce: AT_ONCE });
+  const lookUpToken = createBatch((tokens: readonly string[]) => findAll(findTokens, tokens), { atOnce: AT_ONCE });
 
   async function findAll(find: typeof findTokens, tokens: readonly string[]): Promise<Map<string, KeyLookup>> {
     const found = await find(db, tokens.map(tokenHash));
     return new Map([...found].map(([nth, lookup]) => [tokens[nth] as string, lookup]));
   }
 
-  async function askDatabase(token: string): Promise<Known | undefined> {
-    const found = known(await (isSecretKey(token) ? askSecretKeys : askTokens)(token));
+  async function lookUp(token: string): Promise<Known | undefined> {
+    const found = known(await (isSecretKey(token) ? lookUpSecretKey : lookUpToken)(token));
     // Unknown tokens are not cached: otherwise anyone could fill the memory with guesses.
     if (!found) return undefined;
     remembered.set(token, { found, at: performance.now() });
@@ -85,14 +85,14 @@ export function createAuthenticator(
     const ageMs = memory ? performance.now() - memory.at : 0;
     if (memory && ageMs < ms) return verdict(memory.found, ageMs);
     if (!hasValidChecksum(token)) return refuse("apikey_invalid");
-    return askDatabase(token).then((found) => verdict(found, 0));
+    return lookUp(token).then((found) => verdict(found, 0));
   }
 
   return {
-    principalOf: (token) => within(hearsEnds() ? HEARD_MS : UNHEARD_MS, token),
-    stillGood: (token) => within(hearsEnds() ? Number.POSITIVE_INFINITY : UNHEARD_MS, token),
+    principalOf: (token) => within(receivesTokenEnds() ? LONG_TTL_MS : SHORT_TTL_MS, token),
+    recheck: (token) => within(receivesTokenEnds() ? Number.POSITIVE_INFINITY : SHORT_TTL_MS, token),
     isOperator: (token) => timingSafeEqual(tokenHash(token), adminHash),
-    knows: (token) => remembered.peek(token)?.found.revoked === false,
+    hasCached: (token) => remembered.peek(token)?.found.revoked === false,
     forget(tokenId) {
       const token = tokensById.get(tokenId);
       if (token !== undefined) remembered.delete(token);

@@ -1,5 +1,5 @@
 /** A key that is being loaded, shared by everyone who requested it. */
-interface Asked<V> {
+interface PendingLookup<V> {
   readonly answer: Promise<V | undefined>;
   resolve(value: V | undefined): void;
   reject(error: unknown): void;
@@ -13,7 +13,7 @@ export function createBatch<K, V>(
   load: (keys: readonly K[]) => Promise<ReadonlyMap<K, V>>,
   { most = 500, atOnce = 1 }: { readonly most?: number; readonly atOnce?: number } = {},
 ): (key: K) => Promise<V | undefined> {
-  const waiting = new Map<K, Asked<V>>();
+  const waiting = new Map<K, PendingLookup<V>>();
   let running = 0;
 
   async function run(): Promise<void> {
@@ -21,13 +21,13 @@ export function createBatch<K, V>(
     // Collect the lookups of this tick.
     await undefined;
     while (waiting.size > 0) {
-      const asked = [...waiting].slice(0, most);
-      for (const [key] of asked) waiting.delete(key);
+      const batch = [...waiting].slice(0, most);
+      for (const [key] of batch) waiting.delete(key);
       try {
-        const answers = await load(asked.map(([key]) => key));
-        for (const [key, { resolve }] of asked) resolve(answers.get(key));
+        const answers = await load(batch.map(([key]) => key));
+        for (const [key, { resolve }] of batch) resolve(answers.get(key));
       } catch (error) {
-        for (const [, { reject }] of asked) reject(error);
+        for (const [, { reject }] of batch) reject(error);
       }
     }
     running -= 1;
@@ -36,10 +36,10 @@ export function createBatch<K, V>(
   return (key) => {
     const known = waiting.get(key);
     if (known) return known.answer;
-    const asked = promised<V | undefined>();
-    waiting.set(key, asked);
+    const pending = promised<V | undefined>();
+    waiting.set(key, pending);
     if (running < atOnce) void run();
-    return asked.answer;
+    return pending.answer;
   };
 }
 

@@ -7,7 +7,7 @@ import { readTokenEnds } from "../../db/tokens/token-ends.ts";
  */
 export interface TokenEndsFollowed {
   /** Whether this process knows every revocation up to a moment ago. */
-  hearsAll(): boolean;
+  isCurrent(): boolean;
   /** Reports every revocation from now on. */
   start(ended: (tokenId: string) => void): void;
   stop(): Promise<void>;
@@ -15,7 +15,7 @@ export interface TokenEndsFollowed {
 
 const POLL_MS = 1_000;
 /** After this long without a reply, a revocation may have been missed. */
-const SILENT_MS = 3_000;
+const OUTDATED_MS = 3_000;
 /**
  * Each revocation is reported repeatedly for this long: a transaction may commit later than the time that it stored,
  * and a token that was being looked up may be cached after its revocation was reported.
@@ -24,34 +24,34 @@ const OVERLAP_SECONDS = 70;
 
 export function followTokenEnds(db: Database, failed: (error: unknown) => void): TokenEndsFollowed {
   let timer: NodeJS.Timeout | undefined;
-  let heardAt = Number.NEGATIVE_INFINITY;
+  let answeredAt = Number.NEGATIVE_INFINITY;
   let now: string | undefined;
-  let asking: Promise<void> | undefined;
+  let polling: Promise<void> | undefined;
 
-  async function ask(ended: (tokenId: string) => void): Promise<void> {
+  async function readEnds(ended: (tokenId: string) => void): Promise<void> {
     const begun = performance.now();
     const ends = await readTokenEnds(db, now, OVERLAP_SECONDS);
     for (const id of ends.ids) ended(id);
     now = ends.now;
-    heardAt = begun;
+    answeredAt = begun;
   }
 
   const poll = (ended: (tokenId: string) => void) => {
-    asking ??= ask(ended)
+    polling ??= readEnds(ended)
       .catch(failed)
       .finally(() => {
-        asking = undefined;
+        polling = undefined;
       });
   };
   return {
-    hearsAll: () => performance.now() - heardAt < SILENT_MS,
+    isCurrent: () => performance.now() - answeredAt < OUTDATED_MS,
     start(ended) {
       poll(ended);
       timer = setInterval(poll, POLL_MS, ended).unref();
     },
     async stop() {
       clearInterval(timer);
-      await asking;
+      await polling;
     },
   };
 }

@@ -30,7 +30,7 @@ export function mountMetrics(
     if (isAllowed(request)) return undefined;
     const address = clientAddress.of(request.raw);
     if (failedAuths.areTooMany(address)) return refuse("rate_limited");
-    failedAuths.came(address);
+    failedAuths.recordFailure(address);
     if (token === undefined)
       return refuse("auth_no_credentials", { message: loopback ? FOR_THIS_MACHINE : SWITCHED_OFF });
     return refuse(request.headers.authorization === undefined ? "auth_no_credentials" : "apikey_invalid");

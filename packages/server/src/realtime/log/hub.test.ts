@@ -14,9 +14,9 @@ test("[T9] while it rests from a telling that took long, what is committed becom
   const hub = createHub(log, poll, (error) => {
     throw error;
   });
-  const heard: Pick<News, "from" | "to">[] = [];
+  const received: Pick<News, "from" | "to">[] = [];
   const onNews = ({ from, to }: News) => {
-    heard.push({ from, to });
+    received.push({ from, to });
     for (const until = performance.now() + 5; performance.now() < until; );
   };
   const subscription = await hub.listen(1, { onNews, onSchemaPushed: () => {} });
@@ -25,11 +25,11 @@ test("[T9] while it rests from a telling that took long, what is committed becom
   committed(0, 1);
   committed(1, 2);
   committed(2, 5);
-  expect(heard).toEqual([{ from: 0, to: 1 }]);
+  expect(received).toEqual([{ from: 0, to: 1 }]);
   // Who begins to listen now need not hear them: they are in the log.
   expect(subscription.position()).toBe(5);
   await expect
-    .poll(() => heard)
+    .poll(() => received)
     .toEqual([
       { from: 0, to: 1 },
       { from: 1, to: 5 },

@@ -45,17 +45,17 @@ test("[T2] who catches up hears of a model that was declared on the way", async 
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
     current: async () => ({ schema: declared }),
   } as unknown as FollowLog;
-  const heard: number[] = [];
+  const received: number[] = [];
   const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostPerKey: 1 })), 1, {
     send: () => {},
     write: async (frame) => {
-      heard.push(...entriesOf(frame));
+      received.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
     },
     onSchemaPushed: () => {},
   });
   expect(await reader.begin({ models: undefined, groups: undefined }, 0, 1)).toBe("live");
-  expect(heard).toEqual(Array.from({ length: many }, (_, i) => i + 1));
+  expect(received).toEqual(Array.from({ length: many }, (_, i) => i + 1));
 });
 
 const entriesOf = (frame: Buffer): number[] =>
@@ -76,14 +76,14 @@ test("[T11] sockets that catch up from the same position share what is read, and
   const frames = new Set<Buffer>();
   const readers = await Promise.all(
     Array.from({ length: 200 }, async () => {
-      const heard: number[] = [];
+      const received: number[] = [];
       const write = async (frame: Buffer) => {
         frames.add(frame);
-        heard.push(...entriesOf(frame));
+        received.push(...entriesOf(frame));
       };
       const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, write, onSchemaPushed: () => {} });
       await reader.begin({ models: undefined, groups: undefined }, 0, 1);
-      return heard.length;
+      return received.length;
     }),
   );
   expect(new Set(readers)).toEqual(new Set([many]));

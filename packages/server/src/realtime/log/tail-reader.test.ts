@@ -64,7 +64,7 @@ test("[T10] a log that is not there any more is not asked for without end", asyn
 
 test("[T10] a failed read is asked for again by the next hint", async () => {
   const failures: unknown[] = [];
-  const heard: number[] = [];
+  const received: number[] = [];
   let fails = true;
   const reader = createTailReader({
     read: async ([question]) => {
@@ -72,7 +72,7 @@ test("[T10] a failed read is asked for again by the next hint", async () => {
       return question ? [page(question)] : [];
     },
     positionOf: () => 0,
-    publish: ({ to }) => void heard.push(to),
+    publish: ({ to }) => void received.push(to),
     failed: (error) => void failures.push(error),
   });
   reader.want(1, 3);
@@ -80,5 +80,5 @@ test("[T10] a failed read is asked for again by the next hint", async () => {
   fails = false;
   await new Promise((resolve) => setTimeout(resolve, 50));
   reader.want(1, 3);
-  await expect.poll(() => heard).toEqual([3]);
+  await expect.poll(() => received).toEqual([3]);
 });

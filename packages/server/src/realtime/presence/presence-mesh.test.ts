@@ -14,11 +14,11 @@ const someone = (session: string, participantId = session, state = "{}", clientI
   state,
 });
 
-/** Processes that hear each other in order, unless a message is lost. */
+/** Processes whose messages arrive in order, unless one is lost. */
 function tenant(names: readonly string[], isLost: () => boolean = () => false) {
   let now = 1_000_000;
   const alive = new Map<string, PresenceMesh>();
-  const said: { from: string; message: PresenceMessage }[] = [];
+  const sent: { from: string; message: PresenceMessage }[] = [];
   const start = (name: string) => {
     const mesh = createPresenceMesh(name, TIMES);
     mesh.listening(now);
@@ -26,17 +26,17 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
     return mesh;
   };
   for (const name of names) start(name);
-  const speak = (from: string, messages: readonly PresenceMessage[]) => {
+  const deliver = (from: string, messages: readonly PresenceMessage[]) => {
     for (const message of messages) {
-      said.push({ from, message });
-      // As on the wire: nobody shares a value with another process.
+      sent.push({ from, message });
+      // As on the wire: processes share no values.
       for (const mesh of alive.values()) if (!isLost()) mesh.receive(from, JSON.parse(JSON.stringify(message)), now);
     }
   };
-  /** Lets everybody say what they have to say, until nobody has. */
-  const talk = () => {
+  /** Delivers messages until no process has any left. */
+  const exchange = () => {
     for (let round = 0; round < 20 && [...alive.values()].some(({ hasOutgoing }) => hasOutgoing); round++)
-      for (const [name, mesh] of alive) speak(name, mesh.outgoing());
+      for (const [name, mesh] of alive) deliver(name, mesh.outgoing());
   };
   const pass = (ms: number) => {
     now += ms;
@@ -48,28 +48,29 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
       mesh.tick(now);
       mesh.beat(now);
     }
-    talk();
+    exchange();
   };
   const mesh = (name: string) => alive.get(name) as PresenceMesh;
   return {
     mesh,
     start,
-    talk,
+    exchange,
     pass,
     beat,
-    said,
+    sent,
     alive,
     now: () => now,
-    say: (name: string, session: string, ...more: string[]) => mesh(name).say(ROOM, someone(session, ...more), now),
+    update: (name: string, session: string, ...more: string[]) =>
+      mesh(name).update(ROOM, someone(session, ...more), now),
     kill: (name: string) => void alive.delete(name),
     stop: (name: string) => {
       const messages = mesh(name).outgoing();
       alive.delete(name);
-      speak(name, [...messages, { kind: "bye" }]);
+      deliver(name, [...messages, { kind: "bye" }]);
     },
     seen: (name: string, room = ROOM) =>
       mesh(name)
-        .everybody(room)
+        .participants(room)
         .flatMap((sessions) => sessions.map(({ session, state }) => (state === "{}" ? session : `${session}${state}`)))
         .sort(),
   };
@@ -77,73 +78,73 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
 
 test("[P7] who enters a room first in its process learns who is there, and the others hear of it", () => {
   const w = tenant(["x", "y", "z"]);
-  w.say("x", "a");
-  w.say("x", "b");
-  w.talk();
-  w.say("y", "c");
+  w.update("x", "a");
+  w.update("x", "b");
+  w.exchange();
+  w.update("y", "c");
   expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(false);
-  w.talk();
+  w.exchange();
   expect(w.seen("x")).toEqual(["a", "b", "c"]);
   expect(w.seen("y")).toEqual(["a", "b", "c"]);
   expect(w.seen("z")).toEqual([]);
-  w.mesh("x").say(ROOM, someone("a", "a", '{"n":1}'), w.now());
+  w.mesh("x").update(ROOM, someone("a", "a", '{"n":1}'), w.now());
   w.mesh("y").leave(ROOM, "c");
-  w.talk();
+  w.exchange();
   expect(w.seen("x")).toEqual(['a{"n":1}', "b"]);
   expect(w.seen("y")).toEqual([]);
 });
 
 test("[P7] the first in a room waits for processes that have rooms, and for nobody else; never for long", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a");
-  w.talk();
+  w.update("x", "a");
+  w.exchange();
   // Young processes do not know who else is there.
   expect(w.mesh("x").isSettled(ROOM, w.now())).toBe(false);
   expect(w.mesh("x").isSettled(ROOM, w.now() + 150)).toBe(true);
   for (let n = 0; n < 3; n++) w.beat();
-  w.mesh("y").say("1 deck:b", someone("c"), w.now());
+  w.mesh("y").update("1 deck:b", someone("c"), w.now());
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(false);
-  w.talk();
+  w.exchange();
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
   const alone = tenant(["x"]);
   for (let n = 0; n < 3; n++) alone.beat();
-  alone.say("x", "a");
+  alone.update("x", "a");
   expect(alone.mesh("x").isSettled(ROOM, alone.now())).toBe(true);
 });
 
 test("[P7] a process without rooms says nothing, and one that nobody shares a room with says no changes", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a");
-  w.talk();
-  w.mesh("y").say("1 deck:other", someone("c"), w.now());
-  w.talk();
-  w.said.length = 0;
-  w.mesh("x").say(ROOM, someone("a", "a", '{"n":1}'), w.now());
-  w.talk();
-  expect(w.said).toEqual([]);
+  w.update("x", "a");
+  w.exchange();
+  w.mesh("y").update("1 deck:other", someone("c"), w.now());
+  w.exchange();
+  w.sent.length = 0;
+  w.mesh("x").update(ROOM, someone("a", "a", '{"n":1}'), w.now());
+  w.exchange();
+  expect(w.sent).toEqual([]);
   w.mesh("x").leave(ROOM, "a");
   w.mesh("y").leave("1 deck:other", "c");
   for (let n = 0; n < 5; n++) w.beat();
-  expect(w.said).toEqual([]);
+  expect(w.sent).toEqual([]);
 });
 
 test("[P7] a change that was lost is asked for: by the next change, or by the next heartbeat", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
   loses = true;
-  w.say("x", "a", "a", '{"n":1}');
-  w.talk();
+  w.update("x", "a", "a", '{"n":1}');
+  w.exchange();
   loses = false;
   expect(w.seen("y")).toEqual(["a", "c"]);
-  w.say("x", "b");
-  w.talk();
+  w.update("x", "b");
+  w.exchange();
   expect(w.seen("y")).toEqual(['a{"n":1}', "b", "c"]);
   loses = true;
   w.mesh("x").leave(ROOM, "b");
-  w.talk();
+  w.exchange();
   loses = false;
   w.beat();
   expect(w.seen("y")).toEqual(['a{"n":1}', "c"]);
@@ -152,24 +153,24 @@ test("[P7] a change that was lost is asked for: by the next change, or by the ne
 test("[P7] a process that was cut off asks everybody when it hears again", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
   loses = true;
-  w.say("x", "a2", "a");
-  w.say("y", "d");
-  w.talk();
+  w.update("x", "a2", "a");
+  w.update("y", "d");
+  w.exchange();
   loses = false;
   w.mesh("y").listening(w.now());
-  w.talk();
+  w.exchange();
   for (const name of ["x", "y"]) expect(w.seen(name)).toEqual(["a", "a2", "c", "d"]);
 });
 
 test("[P8] a process that is killed is forgotten when it was silent for long, and not before", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
   w.beat();
   w.kill("x");
   for (let n = 0; n < 4; n++) w.beat();
@@ -180,9 +181,9 @@ test("[P8] a process that is killed is forgotten when it was silent for long, an
 
 test("[P8] who was asleep forgets nobody before it has listened again", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
   w.beat();
   w.mesh("y").news(ROOM);
   w.pass(10 * TIMES.silentMs);
@@ -196,15 +197,15 @@ test("[P8] who was asleep forgets nobody before it has listened again", () => {
 
 test("[P8] what a process held that says goodbye is shown for the grace, so that its clients come back unseen", () => {
   const w = tenant(["x", "y", "z"]);
-  w.say("x", "a", "ann", "{}", "tab");
-  w.say("x", "b", "bob", "{}", "tab");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a", "ann", "{}", "tab");
+  w.update("x", "b", "bob", "{}", "tab");
+  w.update("y", "c");
+  w.exchange();
   w.mesh("y").news(ROOM);
   w.stop("x");
   expect(w.seen("y")).toEqual(["a", "b", "c"]);
-  w.say("z", "a2", "ann", "{}", "tab");
-  w.talk();
+  w.update("z", "a2", "ann", "{}", "tab");
+  w.exchange();
   const back = w.mesh("y").news(ROOM);
   expect(back?.joined).toEqual([]);
   expect(back?.left).toEqual([]);
@@ -217,43 +218,43 @@ test("[P8] what a process held that says goodbye is shown for the grace, so that
 
 test("[P5] grace: a broken session goes when it is over, and stays when its socket speaks before", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a", "ann", "{}", "tab");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a", "ann", "{}", "tab");
+  w.update("y", "c");
+  w.exchange();
   w.mesh("x").breakOff(ROOM, "a", w.now());
   w.pass(TIMES.graceMs - 1);
-  w.talk();
+  w.exchange();
   expect(w.seen("y")).toEqual(["a", "c"]);
-  w.say("x", "a", "ann", "{}", "tab");
+  w.update("x", "a", "ann", "{}", "tab");
   w.pass(TIMES.graceMs);
   expect(w.seen("x")).toEqual(["a", "c"]);
   w.mesh("x").breakOff(ROOM, "a", w.now());
   w.pass(TIMES.graceMs);
-  w.talk();
+  w.exchange();
   expect(w.seen("y")).toEqual(["c"]);
 });
 
 test("[P5] a device that comes back in another process takes the place of its broken session everywhere", () => {
   const w = tenant(["x", "y", "z"]);
-  w.say("x", "a", "ann", "{}", "tab");
-  w.say("z", "c");
-  w.talk();
+  w.update("x", "a", "ann", "{}", "tab");
+  w.update("z", "c");
+  w.exchange();
   w.mesh("z").news(ROOM);
   w.mesh("x").breakOff(ROOM, "a", w.now());
-  w.say("y", "a2", "ann", "{}", "tab");
-  w.talk();
+  w.update("y", "a2", "ann", "{}", "tab");
+  w.exchange();
   for (const name of ["y", "z"]) expect(w.seen(name)).toEqual(["a2", "c"]);
   expect(w.seen("x")).toEqual([]);
   expect(w.mesh("z").news(ROOM)).toMatchObject({ joined: [], left: [] });
 });
 
-test("[P2] of two that speak in the same moment, in one process or in two, the later one spoke last", () => {
+test("[P2] of two that deliver in the same moment, in one process or in two, the later one spoke last", () => {
   const w = tenant(["x", "y"]);
-  w.say("y", "c");
+  w.update("y", "c");
   const order = () =>
     w
       .mesh("y")
-      .everybody(ROOM)
+      .participants(ROOM)
       .find(([one]) => one?.participantId === "ann")
       ?.map(({ session }) => session);
   for (const [process, session] of [
@@ -262,8 +263,8 @@ test("[P2] of two that speak in the same moment, in one process or in two, the l
     ["y", "a0"],
     ["x", "a2"],
   ] as const) {
-    w.say(process, session, "ann", String(w.said.length));
-    w.talk();
+    w.update(process, session, "ann", String(w.sent.length));
+    w.exchange();
     expect(order()?.[0]).toBe(session);
   }
   expect(order()).toEqual(["a2", "a0", "a1"]);
@@ -271,53 +272,53 @@ test("[P2] of two that speak in the same moment, in one process or in two, the l
 
 test("[P7] who leaves and is back before the others were told says it once", () => {
   const w = tenant(["x", "y"]);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
-  w.said.length = 0;
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
+  w.sent.length = 0;
   w.mesh("x").leave(ROOM, "a");
-  w.say("x", "a");
+  w.update("x", "a");
   expect(w.mesh("x").outgoing()).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "a" }] }]);
 });
 
 test("[P7] what was missed is not asked for with every change that follows", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
-  w.say("x", "a");
-  w.say("y", "c");
-  w.talk();
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
   loses = true;
-  w.say("x", "b");
-  w.talk();
-  w.said.length = 0;
+  w.update("x", "b");
+  w.exchange();
+  w.sent.length = 0;
   // Only the answers are lost.
   for (let n = 0; n < 5; n++) {
-    w.say("x", "a", "a", String(n));
+    w.update("x", "a", "a", String(n));
     for (const message of w.mesh("x").outgoing()) w.mesh("y").receive("x", message, w.now());
-    w.talk();
+    w.exchange();
   }
-  expect(w.said.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
+  expect(w.sent.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
 });
 
-test("[P8] nobody waits for a process that said goodbye", () => {
+test("[P8] nobody waits for a process that sent goodbye", () => {
   const w = tenant(["x", "y"]);
   for (let n = 0; n < 3; n++) w.beat();
-  w.say("x", "a");
-  w.talk();
-  w.say("y", "c");
+  w.update("x", "a");
+  w.exchange();
+  w.update("y", "c");
   w.stop("x");
   expect(w.mesh("y").isSettled(ROOM, w.now())).toBe(true);
-  w.mesh("y").say("1 deck:b", someone("d"), w.now());
+  w.mesh("y").update("1 deck:b", someone("d"), w.now());
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
 });
 
 test("[P7] heartbeats of many rooms come in parts, each of which stands alone", () => {
   const w = tenant(["x", "y"]);
-  for (let n = 0; n < 120; n++) w.mesh("x").say(`1 deck:${n}`, someone(`s${n}`), w.now());
-  w.talk();
-  w.said.length = 0;
+  for (let n = 0; n < 120; n++) w.mesh("x").update(`1 deck:${n}`, someone(`s${n}`), w.now());
+  w.exchange();
+  w.sent.length = 0;
   w.beat();
-  expect(w.said.map(({ message }) => message.kind === "beat" && message.rooms.length)).toEqual([50, 50, 20]);
+  expect(w.sent.map(({ message }) => message.kind === "beat" && message.rooms.length)).toEqual([50, 50, 20]);
 });
 
 const ROOMS = [ROOM, "1 deck:b"];
@@ -329,7 +330,7 @@ const step = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constant("leave" as const), who: fc.nat(8), room: fc.nat(1) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("break" as const), who: fc.nat(8), room: fc.nat(1) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("talk" as const) }) },
+  { weight: 4, arbitrary: fc.record({ do: fc.constant("exchange" as const) }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.nat(400) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("beat" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("relisten" as const), process: fc.nat(2) }) },
@@ -350,7 +351,7 @@ test("[P7] whatever is lost and whoever dies: after some heartbeats everybody se
       const follow = () => {
         for (const [process, mesh] of w.alive)
           for (const room of ROOMS) {
-            if (!mesh.everybody(room).length) {
+            if (!mesh.participants(room).length) {
               clientViews.delete(`${process} ${room}`);
               continue;
             }
@@ -371,7 +372,7 @@ test("[P7] whatever is lost and whoever dies: after some heartbeats everybody se
           case "say": {
             const { session, process } = sessionOf(one.who);
             const [room, state] = [ROOMS[one.room] as string, String(one.state)];
-            w.mesh(process).say(room, someone(session, `p${one.who % 4}`, state, `d${one.who % 2}`), w.now());
+            w.mesh(process).update(room, someone(session, `p${one.who % 4}`, state, `d${one.who % 2}`), w.now());
             live[one.room]?.set(session, { process, state });
             break;
           }
@@ -383,8 +384,8 @@ test("[P7] whatever is lost and whoever dies: after some heartbeats everybody se
             live[one.room]?.delete(session);
             break;
           }
-          case "talk":
-            w.talk();
+          case "exchange":
+            w.exchange();
             break;
           case "pass":
             w.pass(one.ms);
@@ -426,5 +427,7 @@ test("[P7] whatever is lost and whoever dies: after some heartbeats everybody se
 
 const viewOf = (mesh: PresenceMesh, room: string) =>
   new Map(
-    mesh.everybody(room).map((sessions) => [`user:${sessions[0]?.participantId}`, JSON.stringify(sessions)] as const),
+    mesh
+      .participants(room)
+      .map((sessions) => [`user:${sessions[0]?.participantId}`, JSON.stringify(sessions)] as const),
   );

@@ -23,7 +23,7 @@ export interface PresenceTimes {
  * process that notices a gap, by a change or by a heartbeat, asks the sender for its whole list (presence-message.ts).
  */
 export interface PresenceMesh {
-  say(room: string, attendee: Omit<Attendee, "spokeAt">, now: number): void;
+  update(room: string, attendee: Omit<Attendee, "spokeAt">, now: number): void;
   leave(room: string, session: string): void;
   breakOff(room: string, session: string, now: number): void;
   /** Handles a message from another process. */
@@ -39,9 +39,9 @@ export interface PresenceMesh {
   readonly hasOutgoing: boolean;
   readonly hasRooms: boolean;
   /** Rooms that may have news for local sockets since the last call. */
-  stirred(): readonly string[];
+  changedRooms(): readonly string[];
   news(room: string): RoomNews | undefined;
-  everybody(room: string): readonly (readonly Attendee[])[];
+  participants(room: string): readonly (readonly Attendee[])[];
   /** Whether the other processes have sent their members of the room, or had the time to. */
   isSettled(room: string, now: number): boolean;
 }
@@ -53,10 +53,10 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   const rooms = new Map<string, SharedRoom>();
   /** Broken sessions, in the order in which their grace ends. The period is the same for all. */
   const graces = new Map<string, { readonly room: string; readonly session: string; readonly until: number }>();
-  /** Other processes that have rooms, and when each was last heard from. */
+  /** Other processes that have rooms, and when each last sent a message. */
   const nodes = new Map<string, number>();
-  const stirred = new Set<string>();
-  const talking = new Set<string>();
+  const changed = new Set<string>();
+  const withOutgoing = new Set<string>();
   /** Rooms that this process left while other processes were in them. */
   const departed = new Set<string>();
   let versions = 0;
@@ -67,7 +67,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   function open(name: string, now: number): SharedRoom {
     const made = createSharedRoom(name, {
       ...{ self, now, awaited: nodes.keys() },
-      ungraced: (session) => void graces.delete(placeOf(name, session)),
+      ungraced: (session) => void graces.delete(graceKey(name, session)),
     });
     rooms.set(name, made);
     departed.delete(name);
@@ -77,20 +77,20 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   /** A room has changed: queue its news and messages, and forget the room if it has no local sockets. */
   function touched(name: string, room: SharedRoom): void {
     if (room.hasOwn) {
-      stirred.add(name);
-      if (room.hasToSay) talking.add(name);
+      changed.add(name);
+      if (room.hasOutgoing) withOutgoing.add(name);
       return;
     }
     rooms.delete(name);
-    stirred.delete(name);
-    talking.delete(name);
+    changed.delete(name);
+    withOutgoing.delete(name);
     if (room.hasOthers) departed.add(name);
   }
 
   function receiveBye(from: string, now: number): void {
     nodes.delete(from);
     for (const [name, room] of rooms) {
-      const sessions = room.depart(from);
+      const sessions = room.removeProcess(from);
       if (!sessions) continue;
       // The clients of that process are reconnecting elsewhere, so give their sessions a grace period.
       for (const session of sessions) startGrace(name, room, session, now);
@@ -99,21 +99,21 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   }
 
   function startGrace(name: string, room: SharedRoom, session: string, now: number): void {
-    const place = placeOf(name, session);
-    graces.delete(place);
-    if (room.breakOff(session)) graces.set(place, { room: name, session, until: now + graceMs });
+    const key = graceKey(name, session);
+    graces.delete(key);
+    if (room.breakOff(session)) graces.set(key, { room: name, session, until: now + graceMs });
   }
 
   function sweep(now: number): void {
-    const isGone = (heardAt: number) => now - heardAt > silentMs;
-    for (const [from, heardAt] of nodes) if (isGone(heardAt)) nodes.delete(from);
-    for (const [name, room] of rooms) if (room.endThose(isGone)) touched(name, room);
+    const isSilent = (lastMessageAt: number) => now - lastMessageAt > silentMs;
+    for (const [from, lastMessageAt] of nodes) if (isSilent(lastMessageAt)) nodes.delete(from);
+    for (const [name, room] of rooms) if (room.removeProcesses(isSilent)) touched(name, room);
   }
 
   return {
-    say(name, attendee, now) {
+    update(name, attendee, now) {
       const room = rooms.get(name) ?? open(name, now);
-      if (room.say(attendee, now)) touched(name, room);
+      if (room.update(attendee, now)) touched(name, room);
     },
     leave(name, session) {
       const room = rooms.get(name);
@@ -135,7 +135,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
         for (const [name, version] of message.rooms) {
           const room = rooms.get(name);
           if (!room) continue;
-          room.hearBeat(from, version, now);
+          room.receiveBeat(from, version, now);
           touched(name, room);
         }
         return;
@@ -154,16 +154,16 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     listening(now) {
       listeningSince = now;
       for (const [name, room] of rooms) {
-        room.beginAnew();
+        room.resync();
         touched(name, room);
       }
     },
     tick(now) {
-      for (const [place, { room: name, session, until }] of graces) {
+      for (const [key, { room: name, session, until }] of graces) {
         if (until > now) break;
-        graces.delete(place);
+        graces.delete(key);
         const room = rooms.get(name);
-        if (!room?.who.has(session)) continue;
+        if (!room?.members.has(session)) continue;
         room.remove(session);
         touched(name, room);
       }
@@ -181,37 +181,37 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
       const messages: PresenceMessage[] = [];
       for (const room of departed)
         messages.push({ kind: "whole", room, version: ++versions, attendees: [], asks: false });
-      for (const name of talking) {
+      for (const name of withOutgoing) {
         const room = rooms.get(name);
         if (room) messages.push(...room.messages(() => ++versions));
       }
       for (const beat of beats) messages.push({ kind: "beat", rooms: beat });
       departed.clear();
-      talking.clear();
+      withOutgoing.clear();
       beats = [];
       return messages;
     },
     get hasOutgoing() {
-      return departed.size + talking.size + beats.length > 0;
+      return departed.size + withOutgoing.size + beats.length > 0;
     },
     get hasRooms() {
       return rooms.size > 0;
     },
-    stirred() {
-      const names = [...stirred];
-      stirred.clear();
+    changedRooms() {
+      const names = [...changed];
+      changed.clear();
       return names;
     },
-    news: (name) => rooms.get(name)?.who.news(),
-    everybody: (name) => rooms.get(name)?.who.everybody() ?? [],
+    news: (name) => rooms.get(name)?.members.news(),
+    participants: (name) => rooms.get(name)?.members.participants() ?? [],
     isSettled(name, now) {
       const room = rooms.get(name);
       if (!room || now - room.openedAt >= settleMs) return true;
-      // After two heartbeats, every process with rooms has been heard from.
+      // After two heartbeats, every process with rooms has sent a message.
       return !room.isAwaiting && listeningSince !== undefined && now - listeningSince > 2 * beatMs;
     },
   };
 }
 
 /** Room names contain no newline. */
-const placeOf = (room: string, session: string): string => `${room}\n${session}`;
+const graceKey = (room: string, session: string): string => `${room}\n${session}`;

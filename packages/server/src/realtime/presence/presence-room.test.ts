@@ -12,7 +12,7 @@ const ann = (session: string, state = "{}", clientId: string | null = null): Att
   spokeAt: ++clock,
 });
 const bob = (...given: Parameters<typeof ann>): Attendee => ({ ...ann(...given), participantId: "bob" });
-const told = (news: RoomNews | undefined) =>
+const shown = (news: RoomNews | undefined) =>
   news && {
     joined: news.joined.map((sessions) => sessions.map(({ session }) => session)),
     updated: news.updated.map((sessions) => sessions.map(({ session }) => session)),
@@ -22,83 +22,83 @@ const changes = { joined: [], updated: [], left: [] };
 
 test("[P2] a participant joins once, with its sessions inside, the one that spoke last first", () => {
   const room = createPresenceRoom();
-  room.say(ann("a1"));
-  expect(told(room.news())).toEqual({ ...changes, joined: [["a1"]] });
-  room.say(ann("a2"));
-  expect(told(room.news())).toEqual({ ...changes, updated: [["a2", "a1"]] });
-  room.say(ann("a1"));
-  expect(told(room.news())).toEqual({ ...changes, updated: [["a1", "a2"]] });
+  room.update(ann("a1"));
+  expect(shown(room.news())).toEqual({ ...changes, joined: [["a1"]] });
+  room.update(ann("a2"));
+  expect(shown(room.news())).toEqual({ ...changes, updated: [["a2", "a1"]] });
+  room.update(ann("a1"));
+  expect(shown(room.news())).toEqual({ ...changes, updated: [["a1", "a2"]] });
   room.leave("a1");
-  expect(told(room.news())).toEqual({ ...changes, updated: [["a2"]] });
+  expect(shown(room.news())).toEqual({ ...changes, updated: [["a2"]] });
   room.leave("a2");
-  expect(told(room.news())).toEqual({ ...changes, left: ["user:ann"] });
-  expect(room.everybody()).toEqual([]);
-  room.say(ann("a2"));
-  expect(told(room.news())).toEqual({ ...changes, joined: [["a2"]] });
+  expect(shown(room.news())).toEqual({ ...changes, left: ["user:ann"] });
+  expect(room.participants()).toEqual([]);
+  room.update(ann("a2"));
+  expect(shown(room.news())).toEqual({ ...changes, joined: [["a2"]] });
 });
 
 test("[P2] what was said and taken back in between is not told", () => {
   const room = createPresenceRoom();
-  room.say(ann("a1"));
+  room.update(ann("a1"));
   room.leave("a1");
   expect(room.news()).toBeUndefined();
-  room.say(ann("a1"));
+  room.update(ann("a1"));
   room.news();
   room.leave("a1");
-  room.say(ann("a1"));
-  expect(told(room.news())).toEqual({ ...changes, updated: [["a1"]] });
+  room.update(ann("a1"));
+  expect(shown(room.news())).toEqual({ ...changes, updated: [["a1"]] });
   expect(room.news()).toBeUndefined();
 });
 
 test("[P3] of many states the last one is told", () => {
   const room = createPresenceRoom();
-  for (let n = 0; n < 30; n++) room.say(ann("a1", `{"n":${n}}`));
+  for (let n = 0; n < 30; n++) room.update(ann("a1", `{"n":${n}}`));
   expect(room.news()?.joined[0]?.map(({ state }) => state)).toEqual(['{"n":29}']);
 });
 
 test("[P3] the very same said again is no news, unless another session spoke meanwhile", () => {
   const room = createPresenceRoom();
   const first = ann("a1", '{"x":1}');
-  expect(room.isSaid(first)).toBe(false);
-  room.say(first);
-  expect(room.isSaid(first)).toBe(true);
-  expect(room.isSaid({ ...first, state: "{}" })).toBe(false);
-  expect(room.isSaid({ ...first, participantId: "bob" })).toBe(false);
-  room.say(ann("a2"));
-  expect(room.isSaid(first)).toBe(false);
+  expect(room.isUnchanged(first)).toBe(false);
+  room.update(first);
+  expect(room.isUnchanged(first)).toBe(true);
+  expect(room.isUnchanged({ ...first, state: "{}" })).toBe(false);
+  expect(room.isUnchanged({ ...first, participantId: "bob" })).toBe(false);
+  room.update(ann("a2"));
+  expect(room.isUnchanged(first)).toBe(false);
   room.breakOff("a2");
-  expect(room.isSaid({ ...first, session: "a2" })).toBe(false);
+  expect(room.isUnchanged({ ...first, session: "a2" })).toBe(false);
 });
 
 test("[P5] a broken session is shown; its device's next session takes its place, without leaving", () => {
   const room = createPresenceRoom();
-  room.say(ann("a1", "{}", "tab"));
+  room.update(ann("a1", "{}", "tab"));
   room.news();
   expect(room.breakOff("a1")).toBe(true);
   expect(room.news()).toBeUndefined();
-  expect(told({ ...changes, joined: room.everybody() })?.joined).toEqual([["a1"]]);
-  expect(room.say(ann("a2", "{}", "tab"))).toEqual(["a1"]);
-  expect(told(room.news())).toEqual({ ...changes, updated: [["a2"]] });
+  expect(shown({ ...changes, joined: room.participants() })?.joined).toEqual([["a1"]]);
+  expect(room.update(ann("a2", "{}", "tab"))).toEqual(["a1"]);
+  expect(shown(room.news())).toEqual({ ...changes, updated: [["a2"]] });
 });
 
 test("[P5] another device, another participant, and one that does not say which device it is, take nobody's place", () => {
   const room = createPresenceRoom();
-  room.say(ann("a1", "{}", "tab"));
-  room.say(ann("a0"));
+  room.update(ann("a1", "{}", "tab"));
+  room.update(ann("a0"));
   room.breakOff("a1");
   room.breakOff("a0");
   for (const other of [ann("a2", "{}", "other"), ann("a3"), bob("b1", "{}", "tab")])
-    expect(room.say(other)).toEqual([]);
+    expect(room.update(other)).toEqual([]);
   expect(room.has("a1") && room.has("a0")).toBe(true);
 });
 
 test("[P5] a session that breaks when its device is back already is gone; one that was there before is not its return", () => {
   const room = createPresenceRoom();
-  room.say(ann("a1", "{}", "tab"));
-  room.say(ann("a2", "{}", "tab"));
+  room.update(ann("a1", "{}", "tab"));
+  room.update(ann("a2", "{}", "tab"));
   expect(room.breakOff("a1")).toBe(false);
   expect(room.has("a1")).toBe(false);
-  room.say(ann("a3", "{}", "tab"));
+  room.update(ann("a3", "{}", "tab"));
   expect(room.breakOff("a3")).toBe(true);
   expect(room.has("a3")).toBe(true);
 });
@@ -106,19 +106,19 @@ test("[P5] a session that breaks when its device is back already is gone; one th
 test("[P5] a broken session that speaks again lives", () => {
   const room = createPresenceRoom();
   const first = ann("a1", "{}", "tab");
-  room.say(first);
+  room.update(first);
   room.breakOff("a1");
-  room.say(first);
-  expect(room.say(ann("a2", "{}", "tab"))).toEqual([]);
+  room.update(first);
+  expect(room.update(ann("a2", "{}", "tab"))).toEqual([]);
   expect(room.has("a1")).toBe(true);
 });
 
 test("[P2] a socket that goes on as somebody else has left as who it was", () => {
   const room = createPresenceRoom();
-  room.say(ann("s1"));
+  room.update(ann("s1"));
   room.news();
-  room.say(bob("s1"));
-  expect(told(room.news())).toEqual({ joined: [["s1"]], updated: [], left: ["user:ann"] });
+  room.update(bob("s1"));
+  expect(shown(room.news())).toEqual({ joined: [["s1"]], updated: [], left: ["user:ann"] });
 });
 
 const step = fc.oneof(
@@ -164,7 +164,7 @@ test("[P2] whoever follows the changes knows who is there", () => {
             state: String(one.state),
             spokeAt: ++now,
           };
-          room.say(attendee);
+          room.update(attendee);
           live.set(session, attendee);
         } else {
           room[one.do](session);
@@ -175,11 +175,11 @@ test("[P2] whoever follows the changes knows who is there", () => {
       tell();
       expect([...view.values()].map((sessions) => sessions[0]?.participantId).sort()).toEqual(
         room
-          .everybody()
+          .participants()
           .map((sessions) => sessions[0]?.participantId)
           .sort(),
       );
-      for (const sessions of room.everybody()) {
+      for (const sessions of room.participants()) {
         expect(view.get(nameOf(sessions))).toEqual(sessions);
         expect([...sessions].sort((a, b) => b.spokeAt - a.spokeAt)).toEqual(sessions);
         // Of a device that is back nothing broken is left.

@@ -25,12 +25,12 @@ export interface RoomNews {
  * The members of one room: each participant once, with its sessions. The room remembers what its members were sent, so
  * that changes in between are sent as one change, or not at all if they cancel out.
  *
- *            say                     break off
+ *           update                   break off
  *   (away) ───────► there, living ──────────────► there, broken ───► (away)
  *                     ▲   │ leave                  │      grace over, or
  *                     │   └─────► (away)           │      its device came back
  *                     └────────────────────────────┘      with another session
- *                       say, by the same session
+ *                       update, by the same session
  */
 export interface PresenceRoom {
   readonly newest: number;
@@ -38,12 +38,12 @@ export interface PresenceRoom {
   has(session: string): boolean;
   attendee(session: string): Attendee | undefined;
   /** Enters, or updates the state. Returns the broken sessions of the same device, which the new session replaces. */
-  say(attendee: Attendee): readonly string[];
+  update(attendee: Attendee): readonly string[];
   /**
-   * Whether saying this changes nothing: the session's state is the same, and it is its participant's most recent
+   * Whether this update changes nothing: the session's state is the same, and it is its participant's most recent
    * session.
    */
-  isSaid(attendee: Omit<Attendee, "spokeAt">): boolean;
+  isUnchanged(attendee: Omit<Attendee, "spokeAt">): boolean;
   leave(session: string): void;
   /**
    * The connection broke. Returns false if the device already has a newer session; then this one is removed at once.
@@ -51,29 +51,29 @@ export interface PresenceRoom {
   breakOff(session: string): boolean;
   /** The changes since the last call. Undefined if there are none. */
   news(): RoomNews | undefined;
-  everybody(): readonly (readonly Attendee[])[];
+  participants(): readonly (readonly Attendee[])[];
 }
 
-interface Standing {
+interface PresentSession {
   readonly attendee: Attendee;
   readonly isBroken: boolean;
 }
 
 export function createPresenceRoom(): PresenceRoom {
   /** Participant → session → its state. */
-  const peers = new Map<string, Map<string, Standing>>();
+  const peers = new Map<string, Map<string, PresentSession>>();
   const participantBySession = new Map<string, string>();
   /** Participants that the members know of, and participants that may have changed. */
   const announced = new Set<string>();
   const changed = new Set<string>();
   let newest = 0;
 
-  const presentOf = (session: string): Standing | undefined => {
+  const presentOf = (session: string): PresentSession | undefined => {
     const participant = participantBySession.get(session);
     return participant === undefined ? undefined : peers.get(participant)?.get(session);
   };
 
-  function put(attendee: Attendee, isBroken: boolean): Map<string, Standing> {
+  function put(attendee: Attendee, isBroken: boolean): Map<string, PresentSession> {
     const participant = nameOf(attendee);
     let sessions = peers.get(participant);
     if (!sessions) {
@@ -96,7 +96,7 @@ export function createPresenceRoom(): PresenceRoom {
   }
 
   const sessionsOf = (participant: string): readonly Attendee[] =>
-    [...(peers.get(participant)?.values() ?? [])].map(({ attendee }) => attendee).sort(bySpokenLast);
+    [...(peers.get(participant)?.values() ?? [])].map(({ attendee }) => attendee).sort(byRecency);
 
   return {
     get newest() {
@@ -104,7 +104,7 @@ export function createPresenceRoom(): PresenceRoom {
     },
     has: (session) => participantBySession.has(session),
     attendee: (session) => presentOf(session)?.attendee,
-    say(attendee) {
+    update(attendee) {
       const before = presentOf(attendee.session);
       newest = Math.max(newest, attendee.spokeAt);
       // Members do not see whether a connection is broken, so coming back unchanged is no news.
@@ -122,12 +122,12 @@ export function createPresenceRoom(): PresenceRoom {
       for (const { attendee: other } of replaced) leave(other.session);
       return replaced.map(({ attendee: other }) => other.session);
     },
-    isSaid(attendee) {
+    isUnchanged(attendee) {
       const before = presentOf(attendee.session);
       if (!before || before.isBroken || !isSame(before.attendee, { ...attendee, spokeAt: before.attendee.spokeAt }))
         return false;
-      const spoke = [...(peers.get(nameOf(attendee))?.values() ?? [])].map(({ attendee: { spokeAt } }) => spokeAt);
-      return spoke.every((spokeAt) => spokeAt <= before.attendee.spokeAt);
+      const times = [...(peers.get(nameOf(attendee))?.values() ?? [])].map(({ attendee: { spokeAt } }) => spokeAt);
+      return times.every((spokeAt) => spokeAt <= before.attendee.spokeAt);
     },
     leave,
     breakOff(session) {
@@ -153,7 +153,7 @@ export function createPresenceRoom(): PresenceRoom {
       changed.clear();
       return joined.length + updated.length + left.length > 0 ? { joined, updated, left } : undefined;
     },
-    everybody: () => [...peers.keys()].map(sessionsOf),
+    participants: () => [...peers.keys()].map(sessionsOf),
   };
 }
 
@@ -170,5 +170,5 @@ const isSame = (one: Attendee, other: Attendee): boolean =>
   one.clientId === other.clientId &&
   nameOf(one) === nameOf(other);
 
-const bySpokenLast = (a: Attendee, b: Attendee): number =>
+const byRecency = (a: Attendee, b: Attendee): number =>
   b.spokeAt - a.spokeAt || (a.session < b.session ? -1 : a.session > b.session ? 1 : 0);

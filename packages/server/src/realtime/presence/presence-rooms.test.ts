@@ -11,13 +11,13 @@ const TIMES = { graceMs: 5_000, beatMs: 10_000, silentMs: 40_000, settleMs: 150 
 function open() {
   const sent: PresenceMessage[] = [];
   const failures: unknown[] = [];
-  const heard: { session: string; frame: Buffer; isFirst: boolean }[] = [];
+  const received: { session: string; frame: Buffer; isFirst: boolean }[] = [];
   let flight: Promise<void> = Promise.resolve();
-  let speak: (from: string, text: string) => void = () => {};
+  let deliver: (from: string, text: string) => void = () => {};
   const rooms: PresenceRooms = openPresenceRooms({
     times: TIMES,
-    openLine: ({ heard, opened }) => {
-      speak = heard;
+    openChannel: ({ received, opened }) => {
+      deliver = received;
       setTimeout(opened, 1);
       return {
         self: "me",
@@ -31,80 +31,80 @@ function open() {
     now: Date.now,
     failed: (error) => failures.push(error),
   });
-  const say = (session: string, state = "{}", participantId = session) =>
-    rooms.say(
+  const update = (session: string, state = "{}", participantId = session) =>
+    rooms.update(
       1,
       "deck:a",
       { session, clientId: null, participantKind: "user", participantId, state },
-      (frame, isFirst) => heard.push({ session, frame, isFirst }),
+      (frame, isFirst) => received.push({ session, frame, isFirst }),
     );
   return {
     rooms,
     sent,
-    heard,
+    received,
     failures,
-    say,
-    speak: (message: object | string) =>
-      speak("other", typeof message === "string" ? message : JSON.stringify(message)),
+    update,
+    deliver: (message: object | string) =>
+      deliver("other", typeof message === "string" ? message : JSON.stringify(message)),
     fly: (next: Promise<void>) => {
       flight = next;
     },
     pass: (ms: number) => vi.advanceTimersByTimeAsync(ms),
     clear: () => {
       sent.length = 0;
-      heard.length = 0;
+      received.length = 0;
     },
   };
 }
 
 test("[P9] a change is one frame for all, and so is the first answer of those who came together", async () => {
-  const { say, pass, heard, clear } = open();
-  for (let n = 0; n < 500; n++) say(`s${n}`);
+  const { update, pass, received, clear } = open();
+  for (let n = 0; n < 500; n++) update(`s${n}`);
   await pass(200);
-  expect(heard).toHaveLength(500);
-  expect(new Set(heard.map(({ frame }) => frame)).size).toBe(1);
-  expect(heard.every(({ isFirst }) => isFirst)).toBe(true);
+  expect(received).toHaveLength(500);
+  expect(new Set(received.map(({ frame }) => frame)).size).toBe(1);
+  expect(received.every(({ isFirst }) => isFirst)).toBe(true);
   clear();
-  say("s7", '{"n":1}');
+  update("s7", '{"n":1}');
   await pass(60);
-  expect(heard).toHaveLength(500);
-  expect(new Set(heard.map(({ frame }) => frame)).size).toBe(1);
-  expect(JSON.parse(String(heard[0]?.frame))).toMatchObject({
+  expect(received).toHaveLength(500);
+  expect(new Set(received.map(({ frame }) => frame)).size).toBe(1);
+  expect(JSON.parse(String(received[0]?.frame))).toMatchObject({
     joined: [],
     updated: [{ participantId: "s7" }],
     left: [],
   });
   // It is as long as the change, not as the room.
-  expect(heard[0]?.frame.length).toBeLessThan(300);
+  expect(received[0]?.frame.length).toBeLessThan(300);
 });
 
 test("[P3] a room is told of every 50 ms at most, at once after a pause, and in the end of the last state", async () => {
-  const { say, pass, heard, clear } = open();
-  say("s1");
+  const { update, pass, received, clear } = open();
+  update("s1");
   await pass(200);
   clear();
-  say("s1", '{"n":0}');
+  update("s1", '{"n":0}');
   await pass(5);
-  expect(heard).toHaveLength(1);
+  expect(received).toHaveLength(1);
   for (let n = 1; n <= 200; n++) {
-    say("s1", `{"n":${n}}`);
+    update("s1", `{"n":${n}}`);
     await pass(5);
   }
   await pass(50);
-  expect(heard.length).toBeGreaterThan(15);
-  expect(heard.length).toBeLessThanOrEqual(22);
-  expect(String(heard.at(-1)?.frame)).toContain('{"n":200}');
+  expect(received.length).toBeGreaterThan(15);
+  expect(received.length).toBeLessThanOrEqual(22);
+  expect(String(received.at(-1)?.frame)).toContain('{"n":200}');
 });
 
 test("[P7] between processes too: one change in 50 ms, and while one is on its way the next ones wait for the last state", async () => {
-  const { say, pass, sent, speak, fly, clear } = open();
-  say("s1");
+  const { update, pass, sent, deliver, fly, clear } = open();
+  update("s1");
   await pass(200);
-  speak({ kind: "beat", rooms: [["1 deck:a", 1]] });
+  deliver({ kind: "beat", rooms: [["1 deck:a", 1]] });
   await pass(200);
   clear();
   for (let n = 0; n < 100; n++) {
-    say("s1", `{"n":${n}}`);
+    update("s1", `{"n":${n}}`);
     await pass(5);
   }
   await pass(100);
@@ -115,7 +115,7 @@ test("[P7] between processes too: one change in 50 ms, and while one is on its w
   let land = () => {};
   fly(new Promise((resolve) => (land = resolve)));
   for (let n = 100; n < 200; n++) {
-    say("s1", `{"n":${n}}`);
+    update("s1", `{"n":${n}}`);
     await pass(5);
   }
   expect(sent).toHaveLength(1);
@@ -127,10 +127,10 @@ test("[P7] between processes too: one change in 50 ms, and while one is on its w
 });
 
 test("[P7] a process without rooms says nothing; one that has some says so every 10 s", async () => {
-  const { rooms, say, pass, sent, clear } = open();
+  const { rooms, update, pass, sent, clear } = open();
   await pass(60_000);
   expect(sent).toEqual([]);
-  say("s1");
+  update("s1");
   await pass(100);
   expect(sent).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "s1" }] }]);
   clear();
@@ -145,51 +145,53 @@ test("[P7] a process without rooms says nothing; one that has some says so every
 });
 
 test("[P7] what another process says and nobody can read is reported, and harms nothing", async () => {
-  const { say, pass, speak, failures, heard } = open();
-  say("s1");
+  const { update, pass, deliver, failures, received } = open();
+  update("s1");
   await pass(200);
   for (const odd of ["{", '"text"', "null", { kind: "whole", room: "1 deck:a", version: 9 }, { kind: "new" }])
-    speak(odd);
+    deliver(odd);
   await pass(200);
   expect(failures.length).toBeGreaterThan(0);
-  say("s2");
+  update("s2");
   await pass(100);
-  expect(heard.filter(({ session }) => session === "s2")).toHaveLength(1);
+  expect(received.filter(({ session }) => session === "s2")).toHaveLength(1);
 });
 
 test("[P8] who stops tells its last changes and says goodbye, after what is on its way and before nothing", async () => {
-  const { rooms, say, pass, sent, speak, fly, clear, heard } = open();
-  say("s1");
+  const { rooms, update, pass, sent, deliver, fly, clear, received } = open();
+  update("s1");
   await pass(200);
-  speak({ kind: "beat", rooms: [["1 deck:a", 1]] });
+  deliver({ kind: "beat", rooms: [["1 deck:a", 1]] });
   await pass(200);
   clear();
   let land = () => {};
   fly(new Promise((resolve) => (land = resolve)));
-  say("s1", '{"n":1}');
+  update("s1", '{"n":1}');
   await pass(100);
-  say("s1", '{"n":2}');
+  update("s1", '{"n":2}');
   const closed = rooms.close();
   fly(Promise.resolve());
   rooms.breakOff(1, "deck:a", "s1");
-  say("s2");
+  update("s2");
   land();
   await closed;
   expect(sent.map(({ kind }) => kind)).toEqual(["change", "change", "bye"]);
   await pass(60_000);
   expect(sent).toHaveLength(3);
-  expect(heard.filter(({ session }) => session === "s2")).toEqual([]);
+  expect(received.filter(({ session }) => session === "s2")).toEqual([]);
 });
 
 test("[P5] who breaks off hears nothing more, and is shown to the others for 5 s", async () => {
-  const { rooms, say, pass, heard, clear } = open();
-  say("s1");
-  say("s2");
+  const { rooms, update, pass, received, clear } = open();
+  update("s1");
+  update("s2");
   await pass(200);
   clear();
   rooms.breakOff(1, "deck:a", "s1");
   await pass(4_900);
-  expect(heard).toEqual([]);
+  expect(received).toEqual([]);
   await pass(500);
-  expect(heard.map(({ session, frame }) => [session, JSON.parse(String(frame)).left])).toEqual([["s2", ["user:s1"]]]);
+  expect(received.map(({ session, frame }) => [session, JSON.parse(String(frame)).left])).toEqual([
+    ["s2", ["user:s1"]],
+  ]);
 });

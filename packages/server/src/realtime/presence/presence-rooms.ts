@@ -5,11 +5,11 @@ import type { PresenceMessage } from "./presence-message.ts";
 import type { Attendee } from "./presence-room.ts";
 
 /** Receives a frame for one socket. `isFirst`: the frame has all members of the room. */
-export type Hear = (frame: Buffer, isFirst: boolean) => void;
+export type FrameListener = (frame: Buffer, isFirst: boolean) => void;
 
 /** The presence rooms of this process, joined with those of the other processes. */
 export interface PresenceRooms {
-  say(tenant: number, room: string, attendee: Omit<Attendee, "spokeAt">, hear: Hear): void;
+  update(tenant: number, room: string, attendee: Omit<Attendee, "spokeAt">, listener: FrameListener): void;
   /** The client left by itself: sent at once. */
   leave(tenant: number, room: string, session: string): void;
   /** The socket is closed, but the client may reconnect soon. */
@@ -28,7 +28,7 @@ export interface PresenceChannel {
 
 export interface PresenceOptions {
   readonly times: PresenceTimes;
-  openLine(on: { heard(from: string, text: string): void; opened(): void }): PresenceChannel;
+  openChannel(on: { received(from: string, text: string): void; opened(): void }): PresenceChannel;
   /** Monotonic: sessions and processes expire by it. */
   now(): number;
   failed(error: unknown): void;
@@ -37,10 +37,10 @@ export interface PresenceOptions {
 /** The sockets of one room in this process. */
 interface Audience {
   readonly room: string;
-  readonly listeners: Map<string, Hear>;
+  readonly listeners: Map<string, FrameListener>;
   /** Members that have not received the member list yet. */
-  readonly entrants: Map<string, Hear>;
-  toldAt: number;
+  readonly entrants: Map<string, FrameListener>;
+  notifiedAt: number;
   timer: NodeJS.Timeout | undefined;
 }
 
@@ -50,7 +50,7 @@ const SETTLING_MS = 10;
 /** How much longer a grace period can last, because it is checked at this interval. */
 const TICK_MS = 100;
 
-export function openPresenceRooms({ times, openLine, now, failed }: PresenceOptions): PresenceRooms {
+export function openPresenceRooms({ times, openChannel, now, failed }: PresenceOptions): PresenceRooms {
   const audiences = new Map<string, Audience>();
   let closed = false;
   let sentAt = 0;
@@ -58,8 +58,8 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   let flight: Promise<void> | undefined;
   const ticking = setInterval(() => act(() => mesh.tick(now())), TICK_MS).unref();
   const beating = setInterval(() => act(() => mesh.beat(now())), times.beatMs).unref();
-  const line = openLine({
-    heard: (from, text) => {
+  const channel = openChannel({
+    received: (from, text) => {
       // During an upgrade, another process may run a different version. Ignore messages that cannot be read.
       try {
         const message = JSON.parse(text) as PresenceMessage;
@@ -70,42 +70,42 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
     },
     opened: () => act(() => mesh.listening(now())),
   });
-  const mesh = createPresenceMesh(line.self, times);
+  const mesh = createPresenceMesh(channel.self, times);
 
   /** Runs a change of the mesh, then schedules updates for the affected members and processes. */
   function act(change: () => void): void {
     if (closed) return;
     change();
-    for (const key of mesh.stirred()) tellSoon(key);
+    for (const key of mesh.changedRooms()) notifySoon(key);
     if (mesh.hasOutgoing) sendSoon();
   }
 
-  function tellSoon(key: string): void {
+  function notifySoon(key: string): void {
     const audience = audiences.get(key);
-    if (audience && audience.timer === undefined) schedule(key, audience, audience.toldAt + FLUSH_MS - now());
+    if (audience && audience.timer === undefined) schedule(key, audience, audience.notifiedAt + FLUSH_MS - now());
   }
 
   function schedule(key: string, audience: Audience, delayMs: number): void {
-    audience.timer = setTimeout(() => tell(key, audience), Math.max(0, delayMs)).unref();
+    audience.timer = setTimeout(() => notify(key, audience), Math.max(0, delayMs)).unref();
   }
 
   /** Sends one update of one room. Each frame is built once, however many members receive it. */
-  function tell(key: string, audience: Audience): void {
+  function notify(key: string, audience: Audience): void {
     audience.timer = undefined;
     const { room, listeners, entrants } = audience;
     if (!mesh.isSettled(key, now())) return schedule(key, audience, SETTLING_MS);
-    audience.toldAt = now();
+    audience.notifiedAt = now();
     const news = mesh.news(key);
     if (news && listeners.size > 0) {
       const frame = presenceFrame(room, news);
-      for (const hear of [...listeners.values()]) hear(frame, false);
+      for (const listener of [...listeners.values()]) listener(frame, false);
     }
     if (entrants.size === 0) return;
-    const whole = presenceFrame(room, { joined: mesh.everybody(key), updated: [], left: [] });
+    const whole = presenceFrame(room, { joined: mesh.participants(key), updated: [], left: [] });
     const entering = [...entrants];
     entrants.clear();
-    for (const [session, hear] of entering) listeners.set(session, hear);
-    for (const [, hear] of entering) hear(whole, true);
+    for (const [session, listener] of entering) listeners.set(session, listener);
+    for (const [, listener] of entering) listener(whole, true);
   }
 
   function sendSoon(): void {
@@ -124,7 +124,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   }
 
   async function sendAll(messages: readonly PresenceMessage[]): Promise<void> {
-    for (const message of messages) await line.send(JSON.stringify(message));
+    for (const message of messages) await channel.send(JSON.stringify(message));
   }
 
   function forget(key: string, session: string): void {
@@ -138,19 +138,19 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
   }
 
   return {
-    say(tenant, room, attendee, hear) {
+    update(tenant, room, attendee, listener) {
       if (closed) return;
       const key = keyOf(tenant, room);
       let audience = audiences.get(key);
       if (!audience) {
-        audience = { room, listeners: new Map(), entrants: new Map(), toldAt: 0, timer: undefined };
+        audience = { room, listeners: new Map(), entrants: new Map(), notifiedAt: 0, timer: undefined };
         audiences.set(key, audience);
       }
       const isNew = !audience.listeners.has(attendee.session);
-      if (isNew) audience.entrants.set(attendee.session, hear);
-      act(() => mesh.say(key, attendee, now()));
+      if (isNew) audience.entrants.set(attendee.session, listener);
+      act(() => mesh.update(key, attendee, now()));
       // The state may be unchanged, but a new member still needs the member list.
-      if (isNew) tellSoon(key);
+      if (isNew) notifySoon(key);
     },
     leave(tenant, room, session) {
       const key = keyOf(tenant, room);
@@ -171,7 +171,7 @@ export function openPresenceRooms({ times, openLine, now, failed }: PresenceOpti
       for (const { timer } of audiences.values()) clearTimeout(timer);
       await flight;
       await sendAll(mesh.hasRooms ? [...mesh.outgoing(), { kind: "bye" }] : mesh.outgoing()).catch(failed);
-      await line.close();
+      await channel.close();
     },
   };
 }

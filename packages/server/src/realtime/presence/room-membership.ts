@@ -10,7 +10,7 @@ export interface RoomMembership {
   /** Sets the socket's participant, and its device if given. Leaves rooms that the new token does not cover. */
   signIn(principal: Principal, clientId?: string | null): void;
   /** Enters a room, updates the state, or leaves. */
-  say(frame: PresenceUp): { readonly refusal: Refusal; readonly closeCode: number } | undefined;
+  update(frame: PresenceUp): { readonly refusal: Refusal; readonly closeCode: number } | undefined;
   /** The socket is closed. */
   breakOff(): void;
   /** Unsent bytes of first member lists. However large, they are no sign of a slow reader. */
@@ -34,7 +34,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
     rooms.leave(tenant, room, session);
   }
 
-  const hearIn = (room: string) => (frame: Buffer, isFirst: boolean) => {
+  const listenerIn = (room: string) => (frame: Buffer, isFirst: boolean) => {
     // A client that re-enters before reading the first list does not get its second one excused too.
     const counts = isFirst && !greetings.has(room);
     if (counts) greetings.set(room, frame.length);
@@ -55,7 +55,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
           participantName(principal.participantKind, principal.participantId);
       for (const room of [...entered]) if (!isSame || !covers(principal, room)) leave(before.tenant, room);
     },
-    say({ room, state }) {
+    update({ room, state }) {
       if (!who || isOver) return undefined;
       const { principal, clientId } = who;
       if (!isSyncGroup(room)) return badFrame(refuse("invalid_sync_group", { param: "room" }));
@@ -75,7 +75,7 @@ export function createRoomMembership(rooms: PresenceRooms, session: string, send
         return badFrame(tooMuch("room", `A socket can be in up to ${limits.roomsPerSession} rooms.`));
       entered.add(room);
       const { tenant, participantKind, participantId } = principal;
-      rooms.say(tenant, room, { session, clientId, participantKind, participantId, state: text }, hearIn(room));
+      rooms.update(tenant, room, { session, clientId, participantKind, participantId, state: text }, listenerIn(room));
       return undefined;
     },
     breakOff() {

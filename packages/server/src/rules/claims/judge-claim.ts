@@ -11,14 +11,14 @@ export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision
   const key = recordKey(order.model, order.record);
   const queue = state.claims.get(key) ?? [];
   const decision = decideClaim(queue, order, claimTenant(state, key, order.model));
-  replaceLine(state, key, queue, decision.queue);
+  replaceQueue(state, key, queue, decision.queue);
   return decision;
 }
 
 /** Settles the claims of a record after the record has changed. */
 export function settleClaims(state: TenantState, key: string): void {
   const queue = state.claims.get(key);
-  if (queue) replaceLine(state, key, queue, settleQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
+  if (queue) replaceQueue(state, key, queue, settleQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
 }
 
 function claimTenant(state: TenantState, key: string, model: string): ClaimContext {
@@ -43,7 +43,7 @@ function claimTenant(state: TenantState, key: string, model: string): ClaimConte
   };
 }
 
-function replaceLine(state: TenantState, key: string, before: ClaimQueue, after: ClaimQueue): void {
+function replaceQueue(state: TenantState, key: string, before: ClaimQueue, after: ClaimQueue): void {
   const known = new Set(before);
   for (const claim of after.filter((one) => !known.has(one))) {
     state.claimChange += 1;

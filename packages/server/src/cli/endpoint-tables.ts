@@ -1,7 +1,7 @@
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import { table } from "./table.ts";
 
-/** Endpoints for eyes: how far each is, and what stands in its way. */
+/** A table of endpoints for people: the position and the last error of each. */
 export const endpointTable = (endpoints: readonly WebhookEndpoint[]): string =>
   table(
     ["ID", "STATUS", "CURSOR", "LAG", "ATTEMPT", "NEXT ATTEMPT", "LAST ERROR", "EVENTS", "URL"],
@@ -39,7 +39,7 @@ export const attemptTable = (attempts: readonly WebhookAttempt[]): string =>
   );
 
 /** `succeeded with 200 in 12 ms`, `failed in 3 ms: connection_refused: …` */
-export function outcomeWords({ outcome, status, durationMs, error }: WebhookAttempt): string {
+export function outcomeText({ outcome, status, durationMs, error }: WebhookAttempt): string {
   const answer = status === null ? "" : ` with ${status}`;
   return `${outcome}${answer} in ${durationMs} ms${error ? `: ${error.code}: ${error.message}` : ""}`;
 }

@@ -2,15 +2,15 @@ import { type ErrorEnvelope, headers } from "@holdfast/sdk/protocol";
 import { spelledProblem } from "../rules/schema/schema-push.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A server and the token to ask it with. */
+/** A server, and the token for requests to it. */
 export interface Target {
   readonly url: string;
   readonly token: string;
 }
 
-/** What was asked was refused, or nobody answered. */
-export class AskError extends UsageError {
-  /** Of the answer; absent: there was none. */
+/** The server refused the request, or did not answer. */
+export class RequestError extends UsageError {
+  /** The status of the response; undefined: there was none. */
   readonly status: number | undefined;
 
   constructor(message: string, status?: number) {
@@ -18,14 +18,14 @@ export class AskError extends UsageError {
     this.status = status;
   }
 
-  /** The same may be answered later: the server is away, or busy. */
-  get isPassing(): boolean {
+  /** A retry may succeed: the server is unreachable or busy. */
+  get isTransient(): boolean {
     return this.status === undefined || this.status >= 500 || this.status === 429;
   }
 }
 
-/** One request. What the server refuses is told in its own words, with what stands against it. */
-export async function ask<T>(
+/** Sends one request. If the server refuses it, the error has the server's message and its list of problems. */
+export async function request<T>(
   target: Target,
   method: string,
   path: string,
@@ -38,8 +38,8 @@ export async function ask<T>(
   return body as T;
 }
 
-/** The first line of an answer in lines of JSON. */
-export async function askFirstLine<T>(target: Target, path: string): Promise<T> {
+/** Sends a request and parses the first line of the JSON Lines response. */
+export async function requestFirstLine<T>(target: Target, path: string): Promise<T> {
   const { text, status } = await exchange(target, "GET", path);
   const body = parsed(text.split("\n")[0] ?? "");
   if (body === undefined) throw noHoldfast(target, status);
@@ -67,17 +67,17 @@ async function exchange(
     const text = await response.text();
     if (response.ok) return { status: response.status, text };
     const body = parsed(text);
-    throw isEnvelope(body) ? new AskError(sentenceOf(body), response.status) : noHoldfast(target, response.status);
+    throw isEnvelope(body) ? new RequestError(sentenceOf(body), response.status) : noHoldfast(target, response.status);
   } catch (error) {
-    // Who stopped it knows; whose time was over is told like anybody who got no answer.
-    if (error instanceof AskError || (signal?.aborted && (error as Error).name !== "TimeoutError")) throw error;
+    // The caller knows that it aborted the request. A timeout is reported like a server that does not answer.
+    if (error instanceof RequestError || (signal?.aborted && (error as Error).name !== "TimeoutError")) throw error;
     const { cause, message } = error as Error & { cause?: Error };
-    throw new AskError(`No server answers at ${url} (${cause?.message || message}). Set --url.`);
+    throw new RequestError(`No server answers at ${url} (${cause?.message || message}). Set --url.`);
   }
 }
 
-const noHoldfast = ({ url }: Target, status: number): AskError =>
-  new AskError(`${url} is not a Holdfast server: it answered ${status}.`, status);
+const noHoldfast = ({ url }: Target, status: number): RequestError =>
+  new RequestError(`${url} is not a Holdfast server: it answered ${status}.`, status);
 
 const isEnvelope = (body: unknown): body is ErrorEnvelope =>
   typeof (body as Partial<ErrorEnvelope> | null | undefined)?.message === "string";
