@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
 import type { Environment } from "./target.ts";
 
-/** A file as it was meant where the command was typed: `npm run` goes to the project's folder first. */
+/** Resolves a path against the folder in which the command was typed: `npm run` changes to the project's folder first. */
 export const filePath = (file: string, env: Environment): string => resolve(env.INIT_CWD ?? "", file);

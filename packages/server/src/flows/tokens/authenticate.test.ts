@@ -46,7 +46,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   let receives = true;
   const {
     principalOf,
-    recheck: stillGood,
+    recheck,
     forget,
   } = createAuthenticator({ query } as unknown as Database, "admin", {
     receivesTokenEnds: () => receives,
@@ -58,16 +58,16 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   expect(asked).toBe(1);
   await vi.advanceTimersByTimeAsync(120_000);
   // A socket does not ask again, as long as it would hear of the end.
-  await stillGood(token);
+  await recheck(token);
   expect(asked).toBe(1);
   await principalOf(token);
   expect(asked).toBe(2);
   forget("cap_1");
-  await stillGood(token);
+  await recheck(token);
   expect(asked).toBe(3);
   receives = false;
   await vi.advanceTimersByTimeAsync(2_000);
-  await stillGood(token);
+  await recheck(token);
   expect(asked).toBe(4);
 });
 
