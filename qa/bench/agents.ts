@@ -16,7 +16,7 @@ const LONGEST_MS = 120_000;
 type Client = SyncClient<typeof schema>;
 
 /** How often agents of the example are refused a claim, when thirty of them work through one list of tasks. */
-export async function measureAgents({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureAgents({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: await stage.database("agents"), organizations: 1 });
@@ -44,7 +44,7 @@ export async function measureAgents({ rounds, say }: { rounds: number; say(line:
         const run = await shareTasks(clients, ids, post);
         refused.push(run.refused / tasks);
         seconds.push(run.seconds);
-        say(`round ${round + 1}: ${run.refused} claims refused for ${tasks} tasks, ${run.seconds.toFixed(1)} s`);
+        print(`round ${round + 1}: ${run.refused} claims refused for ${tasks} tasks, ${run.seconds.toFixed(1)} s`);
       }
       rows.push({
         what: `claims refused for each of ${tasks} tasks that ${AGENTS} agents share`,

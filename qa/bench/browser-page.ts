@@ -29,13 +29,13 @@ const open = ({ token, ...rest }: Opening): void => {
 
 const until = (holds: () => boolean): Promise<void> =>
   new Promise((resolve) => {
-    const look = () => {
+    const check = () => {
       if (!holds()) return;
       off();
       resolve();
     };
-    const off = client.subscribe(look);
-    look();
+    const off = client.subscribe(check);
+    check();
   });
 
 const newSlide = (i: number) => ({ deckId: "deck-1", title: `Slide ${i}`, order: i, notes: "n".repeat(200) });

@@ -10,7 +10,7 @@ const QUEUED = 10_000;
 export async function measureBrowserQueue(
   stage: Stage,
   browser: BrowserStage,
-  { rounds, say }: { rounds: number; say(line: string): void },
+  { rounds, print }: { rounds: number; print(line: string): void },
 ): Promise<Row[]> {
   const { url, tokens, stop } = await stage.server({
     databaseUrl: await stage.database("browser_queue"),
@@ -58,7 +58,7 @@ export async function measureBrowserQueue(
     await page.reload();
     bareRead.push(await page.evaluate((name) => bench.bareReadAll(name), `bare-queue-${n}`));
     await page.close();
-    say(
+    print(
       `round ${n + 1} of ${rounds}: on disk ${found.p50.at(-1)?.toFixed(2)} ms, offline ${found.offline50.at(-1)?.toFixed(2)} ms (bare ${found.bare50.at(-1)?.toFixed(2)} ms), ${QUEUED} queued shown again in ${reopened.at(-1)?.toFixed(0)} ms (bare read ${bareRead.at(-1)?.toFixed(0)} ms)`,
     );
   }

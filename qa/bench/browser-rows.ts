@@ -9,7 +9,7 @@ const ROWS = 100_000;
 export async function measureBrowserRows(
   stage: Stage,
   browser: BrowserStage,
-  { rounds, say }: { rounds: number; say(line: string): void },
+  { rounds, print }: { rounds: number; print(line: string): void },
 ): Promise<Row[]> {
   const databaseUrl = await stage.database("browser_rows");
   const { url, tokens, stop } = await stage.server({ databaseUrl, organizations: 1 });
@@ -38,7 +38,7 @@ export async function measureBrowserRows(
     const took = await page.evaluate(([name, rows]) => bench.barePut(name, rows), [`bare-rows-${n}`, ROWS] as const);
     bare.push((ROWS * 1_000) / took);
     await page.close();
-    say(
+    print(
       `round ${n + 1} of ${rounds}: snapshot ${Math.round(stored.at(-1) as number)} rows/s to disk (bare ${Math.round(bare.at(-1) as number)}), shown after ${readyMs.toFixed(0)} ms, after a reload ${reopened.at(-1)?.toFixed(0)} ms`,
     );
   }

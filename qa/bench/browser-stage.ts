@@ -17,7 +17,7 @@ export interface BrowserStage {
   close(): Promise<void>;
 }
 
-export async function openBrowser(say: (line: string) => void): Promise<BrowserStage> {
+export async function openBrowser(print: (line: string) => void): Promise<BrowserStage> {
   const { outputFiles } = await build({
     entryPoints: [fileURLToPath(new URL("browser-page.ts", import.meta.url))],
     bundle: true,
@@ -36,7 +36,7 @@ export async function openBrowser(say: (line: string) => void): Promise<BrowserS
   await once(site, "listening");
   const profile = await mkdtemp(join(tmpdir(), "holdfast-bench-profile-"));
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath: ensureChromium(say),
+    executablePath: ensureChromium(print),
     args: browserArguments,
   });
   return {

@@ -12,7 +12,7 @@ const FROZEN_MS = 12_000;
 export async function measureTakeover(
   stage: Stage,
   browser: BrowserStage,
-  { rounds, say }: { rounds: number; say(line: string): void },
+  { rounds, print }: { rounds: number; print(line: string): void },
 ): Promise<Row[]> {
   const { url, tokens, stop } = await stage.server({
     databaseUrl: await stage.database("browser_takeover"),
@@ -24,7 +24,7 @@ export async function measureTakeover(
   for (let n = 0; n < rounds; n++) {
     killed.push(await takeover(browser, { url, token, store: `killed-${n}` }, crash));
     frozen.push(await takeover(browser, { url, token, store: `frozen-${n}` }, freeze));
-    say(
+    print(
       `round ${n + 1} of ${rounds}: another tab sends ${killed.at(-1)?.toFixed(0)} ms after a crash, ${frozen.at(-1)?.toFixed(0)} ms after a freeze`,
     );
   }

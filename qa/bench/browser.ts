@@ -6,10 +6,10 @@ import { openStage } from "./stage.ts";
 import type { Row } from "./table.ts";
 
 /** The client in a real Chromium, with its databases on disk. */
-export async function measureBrowser(options: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureBrowser(options: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
-    const browser = await openBrowser(options.say);
+    const browser = await openBrowser(options.print);
     try {
       return [
         ...(await measureBrowserQueue(stage, browser, options)),

@@ -23,7 +23,7 @@ process.on("SIGTERM", () => {
 });
 
 /** Comes again when it is told that the server is too busy, as every client does. */
-async function ask<T>(method: string, path: string, token: string, body?: object): Promise<T> {
+async function request<T>(method: string, path: string, token: string, body?: object): Promise<T> {
   const answer = await fetch(plan.url + path, {
     method,
     headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
@@ -32,7 +32,7 @@ async function ask<T>(method: string, path: string, token: string, body?: object
   if (answer.status === 503) {
     await answer.text();
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    return ask(method, path, token, body);
+    return request(method, path, token, body);
   }
   if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as T;
@@ -51,13 +51,13 @@ const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 const agents = (prefix: string, count: number) =>
   each(numbers(count), async (i) => {
     const grant = { wideScope: true, participantId: `${prefix}${i}`, ttlSeconds: 86_400 };
-    return (await ask<{ token: string }>("POST", "/v1/capabilities", plan.token, grant)).token;
+    return (await request<{ token: string }>("POST", "/v1/capabilities", plan.token, grant)).token;
   });
 
 const holders = await agents("holder", Math.ceil(plan.held / PER_HOLDER));
 const waiters = await agents("waiter", plan.waiting);
 await each(numbers(Math.ceil(plan.held / 100)), (n) =>
-  ask("POST", "/v1/commits/bulk", plan.token, {
+  request("POST", "/v1/commits/bulk", plan.token, {
     commits: numbers(100).map((i) => ({
       clientTxId: `claimed-${n}-${i}`,
       operations: [{ action: "create", model: "slide", id: `claimed-${n * 100 + i}`, data: { title: "A slide" } }],
@@ -66,11 +66,11 @@ await each(numbers(Math.ceil(plan.held / 100)), (n) =>
 );
 const claims = await each(numbers(plan.held), async (i) => {
   const token = holders[i % holders.length] as string;
-  return { token, ...(await ask<Claim>("POST", `/v1/models/slide/claimed-${i}/claim`, token, { ttl: TTL_MS })) };
+  return { token, ...(await request<Claim>("POST", `/v1/models/slide/claimed-${i}/claim`, token, { ttl: TTL_MS })) };
 });
 const places = await each(waiters, async (token, i) => {
   const record = `claimed-${Math.floor(i / PER_LINE)}`;
-  return { token, ...(await ask<Claim>("POST", `/v1/models/slide/${record}/claim`, token, { queue: true })) };
+  return { token, ...(await request<Claim>("POST", `/v1/models/slide/${record}/claim`, token, { queue: true })) };
 });
 const wrong = [
   ...claims.filter(({ status }) => status !== "active"),
@@ -81,7 +81,7 @@ process.stdout.write(`${JSON.stringify({ held: claims.length, waiting: places.le
 
 /** Each waiter has a poll open all the time. */
 async function poll({ token, id }: { token: string; id: string }): Promise<void> {
-  while (!stopped) await ask("GET", `/v1/claims/${id}?wait=25000`, token);
+  while (!stopped) await request("GET", `/v1/claims/${id}?wait=25000`, token);
 }
 /** Each claim once in a third of its time, evenly. */
 async function renew(): Promise<void> {
@@ -89,7 +89,7 @@ async function renew(): Promise<void> {
   for (let n = 0; !stopped; n = (n + 1) % claims.length) {
     const { id, token } = claims[n] as (typeof claims)[number];
     await Promise.all([
-      ask("POST", `/v1/claims/${id}/renew`, token),
+      request("POST", `/v1/claims/${id}/renew`, token),
       new Promise((resolve) => setTimeout(resolve, pauseMs)),
     ]);
   }

@@ -19,18 +19,18 @@ const create = JSON.stringify({
 export async function measureClaims({
   rounds,
   seconds,
-  say,
+  print,
 }: {
   rounds: number;
   seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }): Promise<Row[]> {
   const stage = await openStage();
   const stop: (() => Promise<void>)[] = [];
   try {
     const free = await stage.server({ databaseUrl: await stage.database("free"), organizations: 1 });
     const full = await stage.server({ databaseUrl: await stage.database("claimed"), organizations: 1 });
-    say(`${HELD.toLocaleString("en-US")} claims and ${WAITING.toLocaleString("en-US")} waiters take their places`);
+    print(`${HELD.toLocaleString("en-US")} claims and ${WAITING.toLocaleString("en-US")} waiters take their places`);
     const workerPool = startProgram(new URL("claimants.ts", import.meta.url), [
       JSON.stringify({ url: full.url, token: full.tokens[0], held: HELD, waiting: WAITING }),
     ]);
@@ -59,7 +59,7 @@ export async function measureClaims({
       found.p50.push(percentile(delays, 0.5));
       found.p99.push(percentile(delays, 0.99));
       const last = Object.entries(found).map(([name, values]) => `${name} ${values.at(-1)?.toFixed(2)}`);
-      say(`round ${n + 1} of ${rounds}: ${last.join(", ")}`);
+      print(`round ${n + 1} of ${rounds}: ${last.join(", ")}`);
     }
     if (workerPool.exitCode !== null) throw new Error("The claimants ended before their time.");
     const runs = Object.fromEntries(Object.entries(found).map(([name, values]) => [name, summarize(values)])) as Record<
@@ -120,13 +120,13 @@ async function player(url: string, secretKey: string, participantId: string, rec
     participantId,
   });
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
-  const heard = new Map<string, (at: number) => void>();
+  const onGranted = new Map<string, (at: number) => void>();
   const welcomed = new Promise<void>((resolve) => {
     socket.on("message", (data: Buffer) => {
       const at = performance.now();
       const frame = JSON.parse(data.toString()) as { frame: string; claim?: { id: string; status: string } };
       if (frame.frame === "welcome") resolve();
-      if (frame.frame === "claim" && frame.claim?.status === "active") heard.get(frame.claim.id)?.(at);
+      if (frame.frame === "claim" && frame.claim?.status === "active") onGranted.get(frame.claim.id)?.(at);
     });
   });
   socket.on("open", () => socket.send(JSON.stringify({ frame: "hello", token, models: [] })));
@@ -134,7 +134,7 @@ async function player(url: string, secretKey: string, participantId: string, rec
   return {
     claim: async () =>
       (await post<{ id: string }>(`${url}/v1/models/slide/${record}/claim`, token, { queue: true })).id,
-    granted: (id: string) => new Promise<number>((resolve) => heard.set(id, resolve)),
+    granted: (id: string) => new Promise<number>((resolve) => onGranted.set(id, resolve)),
     release: async (id: string) => {
       const answer = await fetch(`${url}/v1/claims/${id}`, {
         method: "DELETE",

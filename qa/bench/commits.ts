@@ -40,11 +40,11 @@ type Variant = () => Promise<Readonly<Record<string, number>>>;
 export async function measureCommits({
   rounds,
   seconds,
-  say,
+  print,
 }: {
   rounds: number;
   seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }): Promise<Row[]> {
   const stage = await openStage();
   const echo = startProgram(new URL("echo.ts", import.meta.url));
@@ -100,13 +100,13 @@ export async function measureCommits({
       writes("many16", many, 16),
       bulks,
     ];
-    const small = await interleaved(variants, rounds, say);
+    const small = await interleaved(variants, rounds, print);
     // Not before: the database has work to do behind so many rows.
-    say(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
+    print(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
     const large = await largeServer(stage);
     const beside = () =>
       inTurn({ small64: creates(one), large64: creates(large) }, { largeOfSmall: ["large64", "small64"] });
-    const runs = new Map([...small, ...(await interleaved([beside], rounds, say))]);
+    const runs = new Map([...small, ...(await interleaved([beside], rounds, print))]);
     await checkLogs(stage, ["one", "single", "many", "slow", "large"]);
     return commitRows(runs);
   } finally {
@@ -152,14 +152,14 @@ const serverOn = async (stage: Stage, database: string, organizations: number): 
 async function interleaved(
   variants: readonly Variant[],
   rounds: number,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<Map<string, Runs>> {
   const values = new Map<string, number[]>();
   for (let n = 0; n < rounds; n++)
     for (const run of n % 2 === 0 ? variants : variants.toReversed()) {
       const figures = Object.entries(await run());
       for (const [name, value] of figures) values.set(name, [...(values.get(name) ?? []), value]);
-      say(`round ${n + 1} of ${rounds}: ${figures.map(([name, value]) => `${name} ${round(value)}`).join(", ")}`);
+      print(`round ${n + 1} of ${rounds}: ${figures.map(([name, value]) => `${name} ${round(value)}`).join(", ")}`);
     }
   return new Map([...values].map(([name, list]) => [name, summarize(list)]));
 }

@@ -19,17 +19,17 @@ import { summarize } from "./statistics.ts";
 import type { Row } from "./table.ts";
 
 /** The slide board as visitors get it: the built page in a real Chromium, with 200 slides, each round in a new window. */
-export async function measureDemo({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureDemo({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const demo = await startDemo();
   try {
-    const browser = await chromium.launch({ args: browserArguments, executablePath: ensureChromium(say) });
+    const browser = await chromium.launch({ args: browserArguments, executablePath: ensureChromium(print) });
     try {
       const deck = await createDeck(demo, manyTitles);
       const all: Costs[] = [];
       for (let n = 0; n < rounds; n++) {
         const costs = await measureOnce(browser, demo, deck);
         all.push(costs);
-        say(
+        print(
           `round ${n + 1} of ${rounds}: ${costs.scriptKb.toFixed(1)} kB, touch to paint ${costs.paintMs} ms (one field alone ${costs.floorMs}), longest task ${costs.longestTaskMs} ms, ${costs.cards} cards a change`,
         );
       }

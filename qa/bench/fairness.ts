@@ -15,7 +15,7 @@ const STARTING = 500;
 interface Options {
   readonly rounds: number;
   readonly seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 /** What one tenant does beside another tenant's commits. */
@@ -43,7 +43,7 @@ interface Beside {
   readonly floor: number;
 }
 
-export async function measureFairness({ rounds, seconds, say }: Options): Promise<Row[]> {
+export async function measureFairness({ rounds, seconds, print }: Options): Promise<Row[]> {
   const stage = await openStage();
   const otherStage = await openStage();
   try {
@@ -55,19 +55,19 @@ export async function measureFairness({ rounds, seconds, say }: Options): Promis
     await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
     for (let n = 0; n < rounds; n++) {
       quiet.push((await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS))).p99);
-      say(`quiet: p99 ${round(quiet.at(-1) ?? 0)} ms`);
+      print(`quiet: p99 ${round(quiet.at(-1) ?? 0)} ms`);
       for (const worst of WORST) {
         const measure = () => commitSteadily(server, victim, afterSeconds(Math.max(seconds, 6)));
         const measured = await besideWorst(stage, server, worst, measure);
         const floor = (await besideWorst(otherStage, other, worst, measure)).p99;
         found.get(worst.what)?.push({ ...measured, floor });
-        say(
+        print(
           `${worst.what}: p99 ${round(measured.p99)} ms, ${measured.failed} failed; ${round(floor)} ms when another server is sent the same`,
         );
       }
     }
     const starting = await startAtOnce(server, victim);
-    say(`${STARTING} clients at once: ${starting.failed} failed requests, ${round(starting.seconds)} s`);
+    print(`${STARTING} clients at once: ${starting.failed} failed requests, ${round(starting.seconds)} s`);
     const base = summarize(quiet).median;
     const failed = [...found.values()].flat().reduce((sum, one) => sum + one.failed, 0);
     return [

@@ -15,7 +15,13 @@ const schema = defineSchema({
 });
 
 /** An agent's store in a file, without a server: a write on disk, a restart with a long queue, a snapshot. */
-export async function measureFileStore({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureFileStore({
+  rounds,
+  print,
+}: {
+  rounds: number;
+  print(line: string): void;
+}): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const runs = { queued: [], slow: [], floor: [], restart: [], snapshot: [], rows: [] } as Record<string, number[]>;
   try {
@@ -30,7 +36,7 @@ export async function measureFileStore({ rounds, say }: { rounds: number; say(li
       runs.snapshot?.push(rowsPerSecond);
       runs.rows?.push(readMs);
       const figures = Object.entries(runs).map(([name, values]) => `${name} ${values.at(-1)?.toFixed(2)}`);
-      say(`round ${round + 1} of ${rounds}: ${figures.join(", ")}`);
+      print(`round ${round + 1} of ${rounds}: ${figures.join(", ")}`);
     }
   } finally {
     rmSync(folder, { recursive: true });

@@ -21,18 +21,18 @@ const IDLE_MS = 30_000;
 interface Options {
   readonly rounds: number;
   readonly seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 /** One server for many organizations: what their number costs, and what their idle streams cost. */
-export async function measureFleet({ rounds, seconds, say }: Options): Promise<Row[]> {
+export async function measureFleet({ rounds, seconds, print }: Options): Promise<Row[]> {
   const stage = await openStage();
   try {
     const { tokens } = await makeFleet(stage);
-    say(`${ORGANIZATIONS} organizations made`);
+    print(`${ORGANIZATIONS} organizations made`);
     const one = await serverOf(stage, tokens);
-    const manyOfFew = await inMoments(one.url, tokens, rounds, say);
-    const idle = await idleSockets(stage, one, tokens, say);
+    const manyOfFew = await inMoments(one.url, tokens, rounds, print);
+    const idle = await idleSockets(stage, one, tokens, print);
     await one.stop();
     const servers = await Promise.all(Array.from({ length: PROCESSES }, () => serverOf(stage, tokens)));
     const urls = servers.map(({ url }) => url);
@@ -43,7 +43,7 @@ export async function measureFleet({ rounds, seconds, say }: Options): Promise<R
       );
       const beside = await rateOf(urls, tokens, seconds);
       await streams.close();
-      say(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
+      print(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
       return [without, beside];
     });
     for (const server of servers) await server.stop();
@@ -121,7 +121,7 @@ const create = JSON.stringify({
 const MOMENT_MS = 3_000;
 
 /** Few and many organizations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
-async function inMoments(url: string, tokens: readonly string[], rounds: number, say: (line: string) => void) {
+async function inMoments(url: string, tokens: readonly string[], rounds: number, print: (line: string) => void) {
   const [few, many] = [await sendersOf([url], tokens.slice(0, FEW)), await sendersOf([url], tokens)];
   const shares: number[] = [];
   for (let n = -2; n < 2 * rounds; n++) {
@@ -130,7 +130,7 @@ async function inMoments(url: string, tokens: readonly string[], rounds: number,
     const rates = new Map([[first, await sendFor(first, MOMENT_MS)]]);
     rates.set(second, await sendFor(second, MOMENT_MS));
     const [ofFew = 0, ofMany = 0] = [rates.get(few), rates.get(many)];
-    say(
+    print(
       `${FEW} organizations ${round(ofFew)}, ${ORGANIZATIONS} organizations ${round(ofMany)}${n < 0 ? " (not counted)" : ""}`,
     );
     if (n >= 0) shares.push(ofMany / ofFew);
@@ -180,7 +180,7 @@ async function idleSockets(
   stage: Stage,
   server: RunningProgram & ServerReady,
   tokens: readonly string[],
-  say: (line: string) => void,
+  print: (line: string) => void,
 ) {
   const pid = server.child.pid as number;
   const before = memoryOf(pid);
@@ -192,7 +192,7 @@ async function idleSockets(
   const [begun, spent] = [performance.now(), cpu()];
   await pause(IDLE_MS);
   const percent = (100_000 * (cpu() - spent)) / (performance.now() - begun);
-  say(`${IDLE_SOCKETS} idle sockets: ${round(kilobytes)} kB each, ${round(percent)} % of a core`);
+  print(`${IDLE_SOCKETS} idle sockets: ${round(kilobytes)} kB each, ${round(percent)} % of a core`);
   await sockets.close();
   return { kilobytes, percent };
 }

@@ -6,7 +6,7 @@ import type { Row } from "./table.ts";
 const QUEUED = 10_000;
 
 /** A long time offline: ten thousand writes wait, and go out when the line is back, until the log has settled them all. */
-export async function measureFlush({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureFlush({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -25,7 +25,7 @@ export async function measureFlush({ rounds, say }: { rounds: number; say(line: 
       await client.close();
       if (n === 0) continue;
       found.push(perSecond);
-      say(`round ${n} of ${rounds}: ${Math.round(perSecond)} writes/s`);
+      print(`round ${n} of ${rounds}: ${Math.round(perSecond)} writes/s`);
     }
     return [
       {

@@ -13,7 +13,7 @@ const BEHIND = 2_000;
 const QUIET_SECONDS = 6;
 
 /** Sockets with tokens of their own that return at once, each behind by many entries, beside another tenant's commits. */
-export async function measureHerd({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureHerd({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 2 });
@@ -35,7 +35,7 @@ export async function measureHerd({ rounds, say }: { rounds: number; say(line: s
       const beside = await commitSteadily(server, victim, () => isOver);
       const { seconds, closed } = await result;
       found.push({ seconds, p99: beside.p99, quiet: quiet.p99, closed, failed: beside.failed });
-      say(
+      print(
         `${SOCKETS} sockets caught up in ${round(seconds)} s, ${closed} closed; another tenant's p99 ${round(beside.p99)} ms, quiet ${round(quiet.p99)} ms, ${beside.failed} failed`,
       );
     }

@@ -16,14 +16,14 @@ let open = 0;
 
 function openSocket(token: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    let talk = "";
+    let received = "";
     let isWelcome = false;
     const socket = openRawStream(plan.url, { token }, (chunk) => {
       // It may come behind another frame.
       if (chunk.subarray(-PING.length).equals(PING)) socket.write(PONG);
       if (isWelcome) return;
-      talk += chunk.toString("latin1");
-      if (!talk.includes('"frame":"welcome"')) return;
+      received += chunk.toString("latin1");
+      if (!received.includes('"frame":"welcome"')) return;
       isWelcome = true;
       open += 1;
       resolve();
@@ -34,7 +34,7 @@ function openSocket(token: string): Promise<void> {
         process.stderr.write("bench: a stream was closed\n");
         process.exit(1);
       }
-      reject(new Error(`The stream closed a socket: ${talk.slice(-300)}`));
+      reject(new Error(`The stream closed a socket: ${received.slice(-300)}`));
     });
   });
 }

@@ -21,31 +21,31 @@ const delays: number[] = [];
 /** Resolves when the server says that it tells what happens from now on. */
 function listen(): Promise<void> {
   return new Promise((resolve, reject) => {
-    let talk = Buffer.alloc(0);
-    let hear = (chunk: Buffer): void => {
-      talk = Buffer.concat([talk, chunk]);
-      if (!talk.toString("latin1").includes('"frame":"welcome"')) return;
-      hear = heardFrom();
+    let received = Buffer.alloc(0);
+    let onData = (chunk: Buffer): void => {
+      received = Buffer.concat([received, chunk]);
+      if (!received.toString("latin1").includes('"frame":"welcome"')) return;
+      onData = delayRecorder();
       resolve();
     };
-    const socket = openRawStream(plan.url, { token: plan.token }, (chunk) => hear(chunk));
+    const socket = openRawStream(plan.url, { token: plan.token }, (chunk) => onData(chunk));
     socket.on("error", reject);
     socket.on("close", () => reject(new Error("The stream closed a socket.")));
   });
 }
 
 /** Keeps how long each marked commit took that one socket hears of. */
-function heardFrom(): (chunk: Buffer) => void {
+function delayRecorder(): (chunk: Buffer) => void {
   let cut: Buffer | undefined;
   return (chunk) => {
-    const heard = Number(process.hrtime.bigint());
+    const receivedAt = Number(process.hrtime.bigint());
     const bytes = cut ? Buffer.concat([cut, chunk]) : chunk;
     let done = 0;
     for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, done)) {
       const begin = at + mark.length;
       if (begin + TIME_DIGITS > bytes.length) break;
       done = begin + TIME_DIGITS;
-      delays.push((heard - Number(bytes.toString("latin1", begin, done))) / 1e6);
+      delays.push((receivedAt - Number(bytes.toString("latin1", begin, done))) / 1e6);
     }
     // No mark and no time holds a brace: one that ends what came is a frame's, or at least cuts no mark in two.
     cut = bytes.at(-1) === BRACE ? undefined : Buffer.from(bytes.subarray(done));

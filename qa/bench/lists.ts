@@ -14,13 +14,13 @@ interface Listed {
 }
 
 /** Pages of a large model: the last one against the first, one filter, and what it takes to build the index for it. */
-export async function measureLists({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureLists({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
     const list = (search: string) =>
-      ask<Listed>(`${server.url}/v1/models/slide?limit=${PAGE}&${search}`, server.tokens);
-    say(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
+      request<Listed>(`${server.url}/v1/models/slide?limit=${PAGE}&${search}`, server.tokens);
+    print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
     await stage.sql(
       stage.postgres.url,
       `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
@@ -35,7 +35,7 @@ export async function measureLists({ rounds, say }: { rounds: number; say(line: 
         "select 1 from pg_index where indrelid = 'holdfast.record'::regclass and indisvalid",
       ),
     );
-    say(`index built in ${buildSeconds.toFixed(1)} s; walking to the last page …`);
+    print(`index built in ${buildSeconds.toFixed(1)} s; walking to the last page …`);
     const last = await walk(list, ROWS / PAGE);
 
     const asked = {
@@ -61,7 +61,7 @@ export async function measureLists({ rounds, say }: { rounds: number; say(line: 
             0.5,
           ),
         );
-      say(
+      print(
         `round ${n + 1} of ${rounds}: ${Object.entries(runs)
           .map(([name, ms]) => `${name} ${ms.at(-1)?.toFixed(2)} ms`)
           .join(", ")}`,
@@ -101,11 +101,11 @@ export async function measureLists({ rounds, say }: { rounds: number; say(line: 
 /** Pushes a schema that wants one more index, and waits until it can be used. */
 async function buildIndex(url: string, tokens: readonly string[], valid: () => Promise<unknown[]>): Promise<number> {
   const before = (await valid()).length;
-  const { models } = await ask<ModelSchema>(`${url}/v1/schema`, tokens);
+  const { models } = await request<ModelSchema>(`${url}/v1/schema`, tokens);
   const slide = models.slide as ModelSchema["models"][string];
   const deckId = { type: "string", index: true } as const;
   const start = performance.now();
-  await ask(`${url}/v1/schema`, tokens, {
+  await request(`${url}/v1/schema`, tokens, {
     models: { ...models, slide: { ...slide, fields: { ...slide.fields, deckId } } },
   });
   while ((await valid()).length === before) await new Promise((resolve) => setTimeout(resolve, 100));
@@ -120,7 +120,7 @@ async function walk(list: (search: string) => Promise<Listed>, page: number): Pr
   return cursor;
 }
 
-async function ask<T>(url: string, [token]: readonly string[], body?: unknown): Promise<T> {
+async function request<T>(url: string, [token]: readonly string[], body?: unknown): Promise<T> {
   const answer = await fetch(url, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },

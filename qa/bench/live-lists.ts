@@ -41,10 +41,10 @@ function queries(lists: number, limit: number | undefined): Query[] {
  */
 export async function measureLiveLists({
   rounds,
-  say,
+  print,
 }: {
   rounds: number;
-  say(connection: string): void;
+  print(connection: string): void;
 }): Promise<Row[]> {
   const { server, client: open, settle } = createTestServer(schema);
   const dataOf = (i: number) => ({
@@ -140,7 +140,7 @@ export async function measureLiveLists({
           p99.push(percentile(delays, 0.99));
           await settle();
         }
-        say(`${which}: ${what}: p50 ${p50.at(-1)?.toFixed(3)} ms, p99 ${p99.at(-1)?.toFixed(3)} ms`);
+        print(`${which}: ${what}: p50 ${p50.at(-1)?.toFixed(3)} ms, p99 ${p99.at(-1)?.toFixed(3)} ms`);
         const note = limit !== undefined && lists === 10 ? "target 1 ms" : "";
         rows.push({ what: `SDK: ${which}: ${what}, p50`, unit: "ms", runs: summarize(p50), note });
         rows.push({ what: "the same, p99", unit: "ms", runs: summarize(p99) });

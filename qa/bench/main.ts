@@ -17,7 +17,7 @@ Measures Holdfast on this machine, next to lower bounds measured in the same run
 interface Options {
   readonly rounds: number;
   readonly seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 /** Each part is loaded when it runs, so that `--help` answers at once. */
@@ -55,7 +55,7 @@ const args = readArgs(
   } as const,
   process.argv.slice(2),
 );
-const say = (line: string) => void process.stderr.write(`bench: ${line}\n`);
+const print = (line: string) => void process.stderr.write(`bench: ${line}\n`);
 
 if (typeof args === "string") {
   (args === "" ? process.stdout : process.stderr).write(args === "" ? HELP : `${args}\n\n${HELP}`);
@@ -64,8 +64,8 @@ if (typeof args === "string") {
   const { only, rounds, seconds, write } = args;
   const measured = new Map<Part, string>();
   for (const name of only as readonly Part[]) {
-    say(`${name} …`);
-    const rows = await parts[name]({ rounds, seconds, say });
+    print(`${name} …`);
+    const rows = await parts[name]({ rounds, seconds, print });
     measured.set(name, `${machine({ rounds, seconds })}\n\n${toTable(rows)}`);
   }
   process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);

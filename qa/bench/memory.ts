@@ -6,7 +6,7 @@ import type { Row } from "./table.ts";
 const COMMITS = 1_000_000;
 
 /** The server's memory over a million commits: what the lane and the hub hold must not grow. */
-export async function measureMemory({ say }: { say(line: string): void }): Promise<Row[]> {
+export async function measureMemory({ print }: { print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -39,7 +39,7 @@ export async function measureMemory({ say }: { say(line: string): void }): Promi
       });
       done += answers * 100;
       samples.push({ commits: done, rss: rssMegabytes(server.child.pid as number) });
-      say(`${done.toLocaleString("en-US")} commits: ${samples.at(-1)?.rss.toFixed(0)} MB`);
+      print(`${done.toLocaleString("en-US")} commits: ${samples.at(-1)?.rss.toFixed(0)} MB`);
     }
     const half = Math.floor(samples.length / 2);
     const first = summarize(samples.slice(0, half).map(({ rss }) => rss));

@@ -15,10 +15,10 @@ const schema = {
 /** What a change costs when many components each show a list of their own: a subscriber for each, as hooks have it. */
 export async function measureMountedLists({
   rounds,
-  say,
+  print,
 }: {
   rounds: number;
-  say(connection: string): void;
+  print(connection: string): void;
 }): Promise<Row[]> {
   const { server, client: open, settle } = createTestServer(schema);
   for (let from = 0; from < ROWS; from += 1_000)
@@ -64,7 +64,7 @@ export async function measureMountedLists({
       const { user, system } = process.cpuUsage(before);
       if (client.status().syncId !== server.head) throw new Error("The changes did not arrive.");
       runs.push((user + system) / 1_000 / CHANGES);
-      say(`${count} mounted lists: ${runs.at(-1)?.toFixed(2)} ms CPU a change`);
+      print(`${count} mounted lists: ${runs.at(-1)?.toFixed(2)} ms CPU a change`);
     }
     if (shown === 0) throw new Error("No list was read.");
     rows.push({

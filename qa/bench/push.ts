@@ -9,7 +9,7 @@ const WRITERS = 4;
 
 interface Options {
   readonly rounds: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 interface Kind {
@@ -25,21 +25,21 @@ interface Measured {
 }
 
 /** Schema pushes that rewrite every record of a model, while writers of the same tenant commit. */
-export async function measurePush({ rounds, say }: Options): Promise<Row[]> {
+export async function measurePush({ rounds, print }: Options): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: rounds });
     const found = new Map<string, Measured[]>();
     for (const [n, token] of server.tokens.entries()) {
-      say(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
+      print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
       await stage.sql(stage.postgres.url, fill(server.organizations[n] as string));
       await stage.sql(stage.postgres.url, "vacuum analyze holdfast.record");
-      const { models } = await ask<ModelSchema>(server, token, "GET", "/v1/schema");
+      const { models } = await request<ModelSchema>(server, token, "GET", "/v1/schema");
       for (const { what, push } of kindsOf(models)) {
         const measured = await measureOne(stage, server, token, push);
         found.set(what, [...(found.get(what) ?? []), measured]);
         const { longestMs, failed, pushSeconds, settleSeconds } = measured;
-        say(
+        print(
           `${what}: push ${pushSeconds.toFixed(1)} s, rows ${settleSeconds.toFixed(1)} s later, longest commit ${longestMs.toFixed(0)} ms, ${failed} failed`,
         );
       }
@@ -109,7 +109,7 @@ async function measureOne(stage: Stage, server: ServerReady, token: string, push
   const writers = Array.from({ length: WRITERS }, write);
   await pause(1_000);
   const start = performance.now();
-  await ask(server, token, "POST", "/v1/schema", push);
+  await request(server, token, "POST", "/v1/schema", push);
   const pushSeconds = (performance.now() - start) / 1_000;
   const committedAt = performance.now();
   while ((await stage.sql(stage.postgres.url, "select from holdfast.head where rewriting")).length > 0) await pause(50);
@@ -129,7 +129,13 @@ const fill = (organization: string) =>
       from generate_series(1, ${ROWS}) n;
     update holdfast.head set sync_id = ${ROWS} where tenant = w; end $$`;
 
-async function ask<T>(server: ServerReady, token: string, method: string, path: string, body?: unknown): Promise<T> {
+async function request<T>(
+  server: ServerReady,
+  token: string,
+  method: string,
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const answer = await send(server, token, method, path, body);
   if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
   return JSON.parse(answer.text) as T;

@@ -30,14 +30,14 @@ function upgradeRequest(host: string): string {
 }
 
 /**
- * Opens a socket and says hello. `heard` gets the frames, cut as the network cut them, in bytes that are good until it returns.
+ * Opens a socket and says hello. `onFrames` gets the frames, cut as the network cut them, in bytes that are good until it returns.
  * Another answer than an upgrade is the socket's error.
  */
-export function openRawStream(url: string, hello: object, heard: (chunk: Buffer) => void): Socket {
+export function openRawStream(url: string, hello: object, onFrames: (chunk: Buffer) => void): Socket {
   const { hostname, port, host } = new URL(url);
   let answer: string | undefined = "";
-  const hear = (chunk: Buffer): void => {
-    if (answer === undefined) return heard(chunk);
+  const receive = (chunk: Buffer): void => {
+    if (answer === undefined) return onFrames(chunk);
     const before = answer.length;
     answer += chunk.toString("latin1");
     // The server's first frame may come together with its answer.
@@ -48,7 +48,7 @@ export function openRawStream(url: string, hello: object, heard: (chunk: Buffer)
     answer = undefined;
     socket.write(textFrame(JSON.stringify({ frame: "hello", ...hello })));
     const frames = chunk.subarray(end + END_OF_ANSWER.length - before);
-    if (frames.length > 0) heard(frames);
+    if (frames.length > 0) onFrames(frames);
   };
   const socket = connect({
     host: hostname,
@@ -57,7 +57,7 @@ export function openRawStream(url: string, hello: object, heard: (chunk: Buffer)
     onread: {
       buffer: environment,
       callback: (length) => {
-        hear(environment.subarray(0, length));
+        receive(environment.subarray(0, length));
         return true;
       },
     },

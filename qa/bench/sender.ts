@@ -112,7 +112,7 @@ async function openLine(server: { host: string; port: number }, messages: readon
   const onread = {
     buffer: environment,
     callback: (length: number) => {
-      hear(environment.subarray(0, length));
+      receive(environment.subarray(0, length));
       return true;
     },
   };
@@ -136,7 +136,7 @@ async function openLine(server: { host: string; port: number }, messages: readon
     socket.write(bytes);
   }
 
-  function hear(chunk: Buffer): void {
+  function receive(chunk: Buffer): void {
     if (missing > 0) missing -= chunk.length;
     else {
       const answer = head ? Buffer.concat([head, chunk]) : chunk;

@@ -15,7 +15,13 @@ const schema = defineSchema({
 });
 
 /** How long a new client on a slow line takes until all rows can be read, of text and of what cannot be packed. */
-export async function measureSlowLine({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureSlowLine({
+  rounds,
+  print,
+}: {
+  rounds: number;
+  print(line: string): void;
+}): Promise<Row[]> {
   const stage = await openStage();
   try {
     const rows: Row[] = [];
@@ -45,7 +51,7 @@ export async function measureSlowLine({ rounds, say }: { rounds: number; say(lin
         seconds.push((performance.now() - start) / 1_000);
         await client.close();
         line.close();
-        say(`${what}: ${seconds.at(-1)?.toFixed(1)} s, ${Math.round(line.received() / 1_024)} KiB`);
+        print(`${what}: ${seconds.at(-1)?.toFixed(1)} s, ${Math.round(line.received() / 1_024)} KiB`);
       }
       rows.push({
         what: `${ROWS.toLocaleString("en-US")} rows of 600 B ${what} at 0.8 Mbit/s and 300 ms, until all can be read`,

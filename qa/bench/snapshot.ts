@@ -5,7 +5,13 @@ import type { Row } from "./table.ts";
 const ROWS = 200_000;
 
 /** How fast a new client gets everything: pages of 10 000 rows, read to their ends. */
-export async function measureSnapshot({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureSnapshot({
+  rounds,
+  print,
+}: {
+  rounds: number;
+  print(line: string): void;
+}): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -23,7 +29,7 @@ export async function measureSnapshot({ rounds, say }: { rounds: number; say(lin
         const count = await readAll(server.url, server.tokens[0] as string, encoding);
         if (count !== ROWS) throw new Error(`The snapshot held ${count} of ${ROWS} rows.`);
         found[encoding].push((ROWS * 1_000) / (performance.now() - start));
-        say(`round ${n + 1} of ${rounds}: ${encoding} ${Math.round(found[encoding].at(-1) as number)} rows/s`);
+        print(`round ${n + 1} of ${rounds}: ${encoding} ${Math.round(found[encoding].at(-1) as number)} rows/s`);
       }
     return [
       {

@@ -8,7 +8,7 @@ const PENDING = 1_000;
 const MEASURED = 1_000;
 
 /** From `update()` to the new state that a view reads, with many rows and many writes pending. */
-export async function measureStep({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureStep({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -43,7 +43,7 @@ export async function measureStep({ rounds, say }: { rounds: number; say(line: s
       medians.push(percentile(delays, 0.5));
       slow.push(percentile(delays, 0.99));
       await client.close();
-      say(
+      print(
         `round ${n + 1} of ${rounds}: update to new state ${medians.at(-1)?.toFixed(3)} ms, p99 ${slow.at(-1)?.toFixed(3)} ms`,
       );
     }

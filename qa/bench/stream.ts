@@ -15,7 +15,7 @@ const HEARD_SECONDS = 10;
 const COUNTED = "Heard ";
 
 /** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
-export async function measureStream({ rounds, say }: { rounds: number; say(line: string): void }): Promise<Row[]> {
+export async function measureStream({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const stage = await openStage();
   try {
     const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
@@ -26,7 +26,7 @@ export async function measureStream({ rounds, say }: { rounds: number; say(line:
       for (let n = 0; n < rounds; n++) {
         const delays = (await oneRun(server.url, token, sockets)).sort((a, b) => a - b);
         found.push({ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) });
-        say(
+        print(
           `round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`,
         );
       }

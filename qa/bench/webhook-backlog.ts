@@ -11,21 +11,21 @@ import { call, type Options, type Receiver, register, type Server, startReceiver
 const BACKLOG = 50_000;
 
 /** A backlog to one endpoint that answers in a millisecond, beside its bodies sent by a bare client. */
-export async function measureBacklog(stage: Stage, { rounds, say }: Options): Promise<Row[]> {
+export async function measureBacklog(stage: Stage, { rounds, print }: Options): Promise<Row[]> {
   const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-bodies-"));
   const receiver = await startReceiver({ answerMs: 1, hanging: "" });
   try {
     const server = await stage.server({ databaseUrl: await stage.database("backlog"), organizations: 1 });
-    say(`filling a log with ${BACKLOG.toLocaleString("en-US")} entries`);
+    print(`filling a log with ${BACKLOG.toLocaleString("en-US")} entries`);
     await fill(server, BACKLOG);
     const file = join(dir, "bodies.json");
     const found = { sent: [] as number[], floor: [] as number[] };
     // The first one is not counted: it warms up, and its bodies are kept.
     for (let n = 0; n <= rounds; n++) {
-      await receiver.ask(n === 0 ? "/keep" : "/reset");
+      await receiver.request(n === 0 ? "/keep" : "/reset");
       const sent = await deliverBacklog(server, receiver, `/backlog-${n}`);
       if (n === 0) {
-        await receiver.ask(`/kept?${encodeURIComponent(file)}`);
+        await receiver.request(`/kept?${encodeURIComponent(file)}`);
         continue;
       }
       const floor = await wholeOutput<{ seconds: number; requests: number }>(
@@ -35,7 +35,7 @@ export async function measureBacklog(stage: Stage, { rounds, say }: Options): Pr
       );
       found.sent.push(BACKLOG / sent);
       found.floor.push(BACKLOG / floor.seconds);
-      say(`round ${n} of ${rounds}: ${round(BACKLOG / sent)} events/s, floor ${round(BACKLOG / floor.seconds)}`);
+      print(`round ${n} of ${rounds}: ${round(BACKLOG / sent)} events/s, floor ${round(BACKLOG / floor.seconds)}`);
     }
     const [sent, floor] = [summarize(found.sent), summarize(found.floor)];
     return [

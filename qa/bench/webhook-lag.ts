@@ -10,7 +10,7 @@ const COMMITS_PER_SECOND = 100;
 const LONG = 4;
 
 /** Twenty endpoints of which one never answers: how long it takes from a commit's sending until the others have it. */
-export async function measureLag(stage: Stage, { rounds, seconds, say }: Options): Promise<Row[]> {
+export async function measureLag(stage: Stage, { rounds, seconds, print }: Options): Promise<Row[]> {
   const hanging = "/hook-0";
   const receiver = await startReceiver({ answerMs: 0, hanging });
   try {
@@ -18,7 +18,7 @@ export async function measureLag(stage: Stage, { rounds, seconds, say }: Options
     for (let i = 0; i < ENDPOINTS; i++) await register(server, `${receiver.url}/hook-${i}`);
     const found = { p50: [] as number[], p99: [] as number[] };
     for (let n = 0; n <= rounds; n++) {
-      await receiver.ask("/reset");
+      await receiver.request("/reset");
       const sentAt = await commitSteadily(server, LONG * seconds, `h${n}`);
       const last = Math.max(...sentAt.keys());
       const isThere = ({ deliveries }: Arrived) => deliveries.some(([, to]) => to >= last);
@@ -30,7 +30,7 @@ export async function measureLag(stage: Stage, { rounds, seconds, say }: Options
       if (n === 0) continue;
       found.p50.push(percentile(lags, 0.5));
       found.p99.push(percentile(lags, 0.99));
-      say(
+      print(
         `round ${n} of ${rounds}: lag p50 ${round(percentile(lags, 0.5))} ms, p99 ${round(percentile(lags, 0.99))} ms`,
       );
     }

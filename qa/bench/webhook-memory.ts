@@ -17,7 +17,7 @@ const body = JSON.stringify({
 });
 
 /** The server's memory while everything that is committed is told to twenty endpoints, for long. */
-export async function measureWebhookMemory(stage: Stage, { say }: Options): Promise<Row[]> {
+export async function measureWebhookMemory(stage: Stage, { print }: Options): Promise<Row[]> {
   const receiver = await startReceiver({ answerMs: 0, hanging: "" });
   try {
     const server = await stage.server({ databaseUrl: await stage.database("long"), organizations: 1 });
@@ -36,7 +36,7 @@ export async function measureWebhookMemory(stage: Stage, { say }: Options): Prom
         });
         commits += answers;
         const { median } = summarize(samples.filter((sample) => sample.run === run).map(({ rss }) => rss));
-        say(`run ${run + 1} of ${RUNS}: ${commits.toLocaleString("en-US")} commits, ${median.toFixed(0)} MB`);
+        print(`run ${run + 1} of ${RUNS}: ${commits.toLocaleString("en-US")} commits, ${median.toFixed(0)} MB`);
       }
     } finally {
       clearInterval(timer);

@@ -9,14 +9,14 @@ export type Server = RunningProgram & ServerReady;
 export interface Options {
   readonly rounds: number;
   readonly seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 export const ENDPOINTS = 20;
 
 export interface Receiver {
   readonly url: string;
-  ask(path: string): Promise<readonly Arrived[]>;
+  request(path: string): Promise<readonly Arrived[]>;
   until(isSo: (arrived: readonly Arrived[]) => boolean, path?: string): Promise<readonly Arrived[]>;
   stop(): Promise<void>;
 }
@@ -26,14 +26,14 @@ const PATIENCE_MS = 120_000;
 export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
   const child = startProgram(new URL("webhook-receiver.ts", import.meta.url), [JSON.stringify(plan)]);
   const { url } = await firstLine<{ url: string }>(child);
-  const ask = async (path: string) => (await (await fetch(url + path)).json()) as readonly Arrived[];
+  const request = async (path: string) => (await (await fetch(url + path)).json()) as readonly Arrived[];
   return {
     url,
-    ask,
+    request,
     async until(isSo, path = "/counts") {
       const end = performance.now() + PATIENCE_MS;
       for (;;) {
-        const arrived = await ask(path);
+        const arrived = await request(path);
         if (isSo(arrived)) return arrived;
         if (performance.now() > end) throw new Error("Not everything arrived.");
         await pause(20);

@@ -9,7 +9,7 @@ import { measureWebhookMemory } from "./webhook-memory.ts";
 export async function measureWebhooks(options: {
   rounds: number;
   seconds: number;
-  say(line: string): void;
+  print(line: string): void;
 }): Promise<Row[]> {
   const stage = await openStage();
   try {

@@ -3,7 +3,7 @@ import { conflict, groupBy, isUnknown, type Lease, leasesOf, ROUNDING_MS, type T
 
 export interface Violation {
   readonly kind: ViolationKind;
-  readonly says: string;
+  readonly message: string;
 }
 
 export const VIOLATIONS = {
@@ -20,7 +20,7 @@ export const VIOLATIONS = {
 export type ViolationKind = keyof typeof VIOLATIONS;
 
 /** How often each question could be asked at all: a checker that had nothing to look at has found nothing. */
-export interface Looked {
+export interface Coverage {
   claims: number;
   granted: number;
   /** Pairs of claims that exclude each other, on the same record. */
@@ -38,7 +38,7 @@ export interface Looked {
 
 export interface Verdict {
   readonly violations: readonly Violation[];
-  readonly looked: Looked;
+  readonly coverage: Coverage;
   readonly leases: readonly Lease[];
 }
 
@@ -51,7 +51,7 @@ const ALIVE_MS = 28_000;
 export function check(history: History): Verdict {
   const leases = leasesOf(history);
   const violations: Violation[] = [];
-  const looked: Looked = {
+  const coverage: Coverage = {
     claims: leases.length,
     granted: 0,
     pairs: 0,
@@ -61,26 +61,26 @@ export function check(history: History): Verdict {
     lapsed: 0,
     byHolders: 0,
   };
-  const say = (kind: ViolationKind, says: string) => void violations.push({ kind, says });
+  const report = (kind: ViolationKind, message: string) => void violations.push({ kind, message });
   const context: Context = {
-    say,
-    looked,
+    report,
+    coverage,
     byId: new Map(leases.map((lease) => [lease.id, lease])),
     byRecord: groupBy(leases, ({ record }) => record),
     reorders: history.calls.filter(
       ({ what, answer }) => what.op === "reorder" && (isUnknown(answer) || answer?.status === 200),
     ),
   };
-  looked.granted = leases.filter(({ grantedBy }) => grantedBy !== undefined).length;
+  coverage.granted = leases.filter(({ grantedBy }) => grantedBy !== undefined).length;
   for (const [record, those] of context.byRecord) judgeRecord(record, those, context);
   for (const call of history.calls) judgeCall(call, context);
   for (const entry of history.log) judgeEntry(entry, context);
-  return { violations, looked, leases };
+  return { violations, coverage, leases };
 }
 
 interface Context {
-  readonly say: (kind: ViolationKind, says: string) => void;
-  readonly looked: Looked;
+  readonly report: (kind: ViolationKind, message: string) => void;
+  readonly coverage: Coverage;
   readonly byId: ReadonlyMap<string, Lease>;
   readonly byRecord: ReadonlyMap<string, readonly Lease[]>;
   readonly reorders: readonly Call[];
@@ -92,19 +92,19 @@ function judgeRecord(record: string, leases: readonly Lease[], context: Context)
   for (const [i, a] of leases.entries())
     for (const b of leases.slice(i + 1)) {
       if (a.actor === b.actor || !conflict(a.field, b.field)) continue;
-      context.looked.pairs += 1;
+      context.coverage.pairs += 1;
       judgeOverlap(a, b, context);
       judgeArrival(a, b, context);
       judgeArrival(b, a, context);
     }
 }
 
-function judgeOverlap(a: Lease, b: Lease, { say }: Context): void {
+function judgeOverlap(a: Lease, b: Lease, { report }: Context): void {
   for (const one of a.ranges)
     for (const other of b.ranges) {
       const ms = Math.min(one.until, other.until) - Math.max(one.from, other.from);
       if (ms > ROUNDING_MS)
-        return say(
+        return report(
           "overlap",
           `${named(a)} and ${named(b)} both held for ${ms} ms from ${Math.max(one.from, other.from)} on`,
         );
@@ -112,15 +112,15 @@ function judgeOverlap(a: Lease, b: Lease, { say }: Context): void {
 }
 
 /** One fence for each grant; and among claims that exclude each other, who came later has the higher one. */
-function judgeFences(record: string, leases: readonly Lease[], { say }: Context): void {
+function judgeFences(record: string, leases: readonly Lease[], { report }: Context): void {
   const byFence = new Map<number, Lease>();
   for (const lease of leases) {
     if (lease.fence === undefined) {
-      if (lease.grantedBy !== undefined) say("fence", `${named(lease)} was granted without a fence`);
+      if (lease.grantedBy !== undefined) report("fence", `${named(lease)} was granted without a fence`);
       continue;
     }
     const same = byFence.get(lease.fence);
-    if (same) say("fence", `${named(lease)} and ${named(same)} have the same fence on ${record}`);
+    if (same) report("fence", `${named(lease)} and ${named(same)} have the same fence on ${record}`);
     byFence.set(lease.fence, lease);
   }
   const inOrder = leases
@@ -130,20 +130,20 @@ function judgeFences(record: string, leases: readonly Lease[], { say }: Context)
   for (const lease of inOrder) {
     // The highest lower bound so far: somebody with a lower fence was granted then, or later.
     if (latest && latest.grantedFrom > (lease.grantedBy as number) + ROUNDING_MS)
-      say("fence", `${named(lease)} was granted before ${named(latest)}, whose fence is lower`);
+      report("fence", `${named(lease)} was granted before ${named(latest)}, whose fence is lower`);
     if (!latest || lease.grantedFrom > latest.grantedFrom) latest = lease;
   }
 }
 
 /** `first` waited and was told so before `second` was asked for; so it comes first, as long as it lives. */
-function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Context): void {
-  if (!first.joined || !second.askedFirst || first.joined.mono >= second.askedFirst.mono) return;
+function judgeArrival(first: Lease, second: Lease, { report, coverage, reorders }: Context): void {
+  if (!first.joined || !second.firstRequested || first.joined.mono >= second.firstRequested.mono) return;
   const at = second.grantedBy;
   if (at === undefined || second.tookOver) return;
   const overtaken =
     first.grantedFrom > at + ROUNDING_MS ||
     first.waitingAt.some(({ mono }) => mono > (second.heldBefore?.mono ?? never));
-  looked.waiters += 1;
+  coverage.waiters += 1;
   if (!overtaken) return;
   const alive = first.lifeSigns.some(({ from, until }) => from >= at - ALIVE_MS && until <= at);
   const reordered = reorders.some(
@@ -153,7 +153,7 @@ function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Co
       (answered?.mono ?? Number.POSITIVE_INFINITY) >= (first.joined?.mono ?? 0),
   );
   if (alive && !reordered)
-    say(
+    report(
       "inversion",
       `${named(second)} was granted by ${at}; ${named(first)} had joined the line before it was asked for, lived, and waited beyond that`,
     );
@@ -162,10 +162,10 @@ function judgeArrival(first: Lease, second: Lease, { say, looked, reorders }: Co
 function judgeCall(call: Call, context: Context): void {
   const { answer, what } = call;
   if (!answer) return;
-  judgeAnswer(call, answer, context.say);
+  judgeAnswer(call, answer, context.report);
   if (what.op === "renew" || what.op === "release") judgeOwner(call, what.claim, context);
   if (what.op === "write" && answer.status === 409 && answer.holders === undefined)
-    context.say("unsaid", `${call.id}: ${answer.code} does not say who holds ${what.record}`);
+    context.report("unsaid", `${call.id}: ${answer.code} does not report who holds ${what.record}`);
   if (what.op === "write") judgeWrite(call, what, context);
 }
 
@@ -184,33 +184,33 @@ const EXPECTED = new Set([
   "overloaded",
 ]);
 
-function judgeAnswer({ id, what }: Call, answer: NonNullable<Call["answer"]>, say: Context["say"]): void {
+function judgeAnswer({ id, what }: Call, answer: NonNullable<Call["answer"]>, report: Context["report"]): void {
   if (answer.status >= 400 && !EXPECTED.has(answer.code ?? ""))
-    say("odd", `${id}: ${what.op} was answered ${answer.status} ${answer.code}`);
+    report("odd", `${id}: ${what.op} was answered ${answer.status} ${answer.code}`);
   const active = answer.claims.filter(({ status }) => status === "active");
   for (const [i, a] of active.entries())
     for (const b of active.slice(i + 1))
       if (a.record === b.record && a.actor !== b.actor && conflict(a.field, b.field))
-        say("overlap", `${id}: one answer shows ${shown(a)} and ${shown(b)}, both active`);
+        report("overlap", `${id}: one answer shows ${shown(a)} and ${shown(b)}, both active`);
 }
 
-function judgeOwner({ id, actor, what, answer }: Call, claim: string, { say, byId }: Context): void {
+function judgeOwner({ id, actor, what, answer }: Call, claim: string, { report, byId }: Context): void {
   const lease = byId.get(claim);
   if (lease && lease.actor !== actor && answer && answer.status < 400)
-    say("stranger", `${id}: ${actor} did ${what.op} the claim ${claim} of ${lease.actor}`);
+    report("stranger", `${id}: ${actor} did ${what.op} the claim ${claim} of ${lease.actor}`);
 }
 
 type Write = Extract<Call["what"], { op: "write" }>;
 
-function judgeWrite(call: Call, what: Write, { say, looked, byId, byRecord }: Context): void {
+function judgeWrite(call: Call, what: Write, { report, coverage, byId, byRecord }: Context): void {
   const { answer, answered, asked } = call;
   if (!answer || !answered || isUnknown(answer)) return;
-  looked.writes += 1;
+  coverage.writes += 1;
   const lapsed = what.claim === undefined ? undefined : whyLapsed(what, what.claim, call, byId);
   if (lapsed) {
-    looked.lapsed += 1;
-    if (answer.status === 200) say("lapsed", `${call.id} was accepted: ${lapsed}`);
-    else if (answer.code !== "claim_lost") say("unsaid", `${call.id} was answered ${answer.code}: ${lapsed}`);
+    coverage.lapsed += 1;
+    if (answer.status === 200) report("lapsed", `${call.id} was accepted: ${lapsed}`);
+    else if (answer.code !== "claim_lost") report("unsaid", `${call.id} was answered ${answer.code}: ${lapsed}`);
     return;
   }
   const holds = (lease: Lease) =>
@@ -222,11 +222,11 @@ function judgeWrite(call: Call, what: Write, { say, looked, byId, byRecord }: Co
       ? held.some(({ field }) => covers(field, what.fields))
       : held.some(({ id }) => id === what.claim);
   if (!covered) return;
-  looked.byHolders += 1;
+  coverage.byHolders += 1;
   // A claim on one field says nothing about the others.
   const whole = held.some(({ field }) => covers(field, what.fields));
   if (whole && (answer.code === "claim_conflict" || answer.code === "claim_lost"))
-    say("refused", `${call.id} of ${call.actor}, who held ${what.record}, was answered ${answer.code}`);
+    report("refused", `${call.id} of ${call.actor}, who held ${what.record}, was answered ${answer.code}`);
 }
 
 const covers = (field: string | undefined, fields: readonly string[] | undefined): boolean =>
@@ -245,15 +245,15 @@ function whyLapsed(what: Write, claim: string, { actor, asked }: Call, byId: Con
 }
 
 /** What the log itself says, by the clock that all of it was judged by. */
-function judgeEntry(entry: Entry, { say, looked, byId, byRecord }: Context): void {
+function judgeEntry(entry: Entry, { report, coverage, byId, byRecord }: Context): void {
   const named = entry.claim === null ? undefined : byId.get(entry.claim);
   if (named) {
     if (named.actor !== entry.actor)
-      say("lapsed", `entry ${entry.syncId} of ${entry.actor} names ${named.actor}'s claim ${named.id}`);
+      report("lapsed", `entry ${entry.syncId} of ${entry.actor} names ${named.actor}'s claim ${named.id}`);
     else if (named.record !== entry.record)
-      say("lapsed", `entry ${entry.syncId} on ${entry.record} names the claim ${named.id} on ${named.record}`);
+      report("lapsed", `entry ${entry.syncId} on ${entry.record} names the claim ${named.id} on ${named.record}`);
     else if (entry.at > named.overFrom + ROUNDING_MS)
-      say(
+      report(
         "lapsed",
         `entry ${entry.syncId} was written at ${entry.at}; its claim ${named.id} was over at ${named.overFrom}`,
       );
@@ -263,12 +263,12 @@ function judgeEntry(entry: Entry, { say, looked, byId, byRecord }: Context): voi
     if (!lease.ranges.some((range) => strictlyIn(entry.at, range))) continue;
     underClaim = true;
     if (lease.actor === entry.actor || !touches(lease.field, entry.fields)) continue;
-    say(
+    report(
       "trespass",
       `entry ${entry.syncId} of ${entry.actor} was written at ${entry.at}, while ${lease.actor} held ${lease.record}${lease.field ? `.${lease.field}` : ""} (${lease.id})`,
     );
   }
-  if (underClaim) looked.underClaim += 1;
+  if (underClaim) coverage.underClaim += 1;
 }
 
 const strictlyIn = (at: number, { from, until }: TimeRange): boolean =>

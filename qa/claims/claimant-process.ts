@@ -12,7 +12,7 @@ const PROGRESS_MS = 200;
 const plan = JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")) as Plan;
 const recorder = openRecorder(plan.folder, plan.name);
 const chance = new SeededRandom(plan.seed);
-const { ask, count } = createRecordingClient(plan, recorder, new SeededRandom(plan.seed + 1));
+const { request, count } = createRecordingClient(plan, recorder, new SeededRandom(plan.seed + 1));
 let over = false;
 const finish = () => {
   over = true;
@@ -28,7 +28,7 @@ const loops = plan.claimants.map(async (claimant, i) => {
     : undefined;
   const stage: Stage = {
     plan,
-    ask,
+    request,
     chance: new SeededRandom(Math.floor(chance.roll() * 2 ** 32)),
     listener,
     isOver: () => over,
@@ -36,7 +36,9 @@ const loops = plan.claimants.map(async (claimant, i) => {
   await claim(claimant, stage);
   listener?.close();
 });
-loops.push(reorder({ plan, ask, chance: new SeededRandom(plan.seed + 2), listener: undefined, isOver: () => over }));
+loops.push(
+  reorder({ plan, request, chance: new SeededRandom(plan.seed + 2), listener: undefined, isOver: () => over }),
+);
 await Promise.all(loops);
 clearInterval(progress);
 process.send?.(count());

@@ -3,11 +3,11 @@ import type { SeededRandom } from "../support/seeded-random.ts";
 import type { Answer, ShownClaim } from "./history.ts";
 import type { Listener } from "./listener.ts";
 import { type Claimant, DECK, FIELDS, MODEL, type Plan } from "./plan.ts";
-import type { Ask } from "./recording-client.ts";
+import type { SendRequest } from "./recording-client.ts";
 
 export interface Stage {
   readonly plan: Plan;
-  readonly ask: Ask;
+  readonly request: SendRequest;
   readonly chance: SeededRandom;
   readonly listener: Listener | undefined;
   isOver(): boolean;
@@ -22,7 +22,7 @@ export interface Stage {
  *    └───409──► come again later, sometimes after writing past it
  */
 export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
-  const { plan, ask, chance, listener, isOver } = stage;
+  const { plan, request, chance, listener, isOver } = stage;
   /** Claims of one's own that are over, or may be. */
   const lapsed: ShownClaim[] = [];
   let written = 0;
@@ -35,9 +35,9 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     if (roll < 8) return void (await write(record, [chance.oneOf(FIELDS)]));
     if (roll < 12) return await writeLapsed();
     if (roll < 17) return await meddle(record);
-    if (roll < 20) return void (await look(record));
+    if (roll < 20) return void (await read(record));
     if (roll < 21)
-      return void (await ask(
+      return void (await request(
         claimant,
         { op: "release-record", record },
         { method: "DELETE", path: `${urlOf(record)}/claim` },
@@ -56,7 +56,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
       ...(claimant.stream && { clientId: claimant.actor }),
     };
     const inBody = chance.percent(20);
-    const answer = await ask(
+    const answer = await request(
       claimant,
       { op: "claim", record, queue, ...(field !== undefined && { field }), ...(preempt && { preempt }) },
       inBody
@@ -109,7 +109,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
 
   async function nested(mine: ShownClaim): Promise<void> {
     const record = chance.oneOf(plan.records.filter((one) => one !== mine.record));
-    const answer = await ask(
+    const answer = await request(
       claimant,
       { op: "claim", record, queue: true },
       { method: "POST", path: `${urlOf(record)}/claim`, body: { ttl: claimant.ttlMs, queue: true } },
@@ -125,7 +125,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
 
   const poll = ({ id, record }: ShownClaim) => {
     const waitMs = 200 + chance.below(1_800);
-    return ask(
+    return request(
       claimant,
       { op: "poll", record, claim: id },
       { method: "GET", path: `/v1/claims/${id}?wait=${waitMs}`, waitMs },
@@ -134,19 +134,19 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
 
   // The same ttl always: by that the checker knows when a lease began.
   const renew = ({ id, record }: ShownClaim) =>
-    ask(
+    request(
       claimant,
       { op: "renew", record, claim: id },
       { method: "POST", path: `/v1/claims/${id}/renew`, ...(chance.percent(50) && { body: { ttl: claimant.ttlMs } }) },
     );
 
   const release = ({ id, record }: ShownClaim) =>
-    ask(claimant, { op: "release", record, claim: id }, { method: "DELETE", path: `/v1/claims/${id}` });
+    request(claimant, { op: "release", record, claim: id }, { method: "DELETE", path: `/v1/claims/${id}` });
 
-  const look = (record: string) =>
+  const read = (record: string) =>
     chance.percent(50)
-      ? ask(claimant, { op: "list", record }, { method: "GET", path: `/v1/claims?model=${MODEL}&id=${record}` })
-      : ask(claimant, { op: "read", record }, { method: "GET", path: urlOf(record) });
+      ? request(claimant, { op: "list", record }, { method: "GET", path: `/v1/claims?model=${MODEL}&id=${record}` })
+      : request(claimant, { op: "read", record }, { method: "GET", path: urlOf(record) });
 
   function write(record: string, fields: readonly string[], claimId?: string): Promise<Answer | undefined> {
     const name = `w${plan.name}-${claimant.actor}-${++written}`;
@@ -154,13 +154,17 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     const named = { ...(claimId !== undefined && { claim: claimId }) };
     const what = { op: "write" as const, record, name, fields, ...named };
     if (chance.percent(80))
-      return ask(claimant, what, { method: "PATCH", path: urlOf(record), body: { data, clientTxId: name, ...named } });
+      return request(claimant, what, {
+        method: "PATCH",
+        path: urlOf(record),
+        body: { data, clientTxId: name, ...named },
+      });
     // With something of one's own in the same commit: both happen, or neither.
     const operations = [
       { action: "create", model: MODEL, id: name, data: { deckId: DECK, title: name } },
       { action: "update", model: MODEL, id: record, data, ...named },
     ];
-    return ask(
+    return request(
       claimant,
       { ...what, also: name },
       { method: "POST", path: "/v1/commits", body: { clientTxId: name, operations } },
@@ -178,7 +182,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
 
   /** With what is somebody else's: their claim in a write, a renewal, a release. */
   async function meddle(record: string): Promise<void> {
-    const seen = await look(record);
+    const seen = await read(record);
     const theirs = seen?.claims.find(({ actor }) => actor !== claimant.actor);
     if (!theirs) return;
     const way = chance.below(3);
@@ -199,13 +203,13 @@ function without<T extends object, K extends keyof T>(value: T, key: K): Omit<T,
 }
 
 /** Puts a line into another order now and then, with the secret key. */
-export async function reorder({ plan, ask, chance, isOver }: Stage): Promise<void> {
+export async function reorder({ plan, request, chance, isOver }: Stage): Promise<void> {
   const { orderer } = plan;
   if (!orderer) return;
   const { record } = orderer;
   while (!isOver()) {
     await pause(500 + chance.below(1_500));
-    const seen = await ask(
+    const seen = await request(
       orderer,
       { op: "list", record },
       { method: "GET", path: `/v1/claims?model=${MODEL}&id=${record}` },
@@ -213,7 +217,7 @@ export async function reorder({ plan, ask, chance, isOver }: Stage): Promise<voi
     const line = (seen?.claims ?? []).filter(({ status }) => status === "queued").map(({ id }) => id);
     if (line.length < 2) continue;
     const order = line.toReversed().slice(0, 1 + chance.below(line.length));
-    await ask(
+    await request(
       orderer,
       { op: "reorder", record },
       { method: "POST", path: `/v1/models/${MODEL}/${record}/claim/reorder`, body: { order } },

@@ -10,7 +10,7 @@ import { shifted } from "./testing/shifted-clock.ts";
 
 // A second try has one of its own.
 const databases = [(await freshDatabase()).url, (await freshDatabase()).url];
-const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 40_000, say: () => {} };
+const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 40_000, print: () => {} };
 const HOUR_MS = 3_600_000;
 
 // Both mostly wait for leases: they do it at the same time.
@@ -19,7 +19,7 @@ const HOUR_MS = 3_600_000;
 function expectSound({ verdict, audited }: Findings): void {
   expect(verdict.violations).toEqual([]);
   expect(audited.violations).toEqual([]);
-  const { granted, waiters, underClaim, byHolders, lapsed } = verdict.looked;
+  const { granted, waiters, underClaim, byHolders, lapsed } = verdict.coverage;
   expect(Math.min(granted, waiters, underClaim, byHolders)).toBeGreaterThan(20);
   expect(lapsed).toBeGreaterThan(0);
 }

@@ -22,7 +22,7 @@ export interface Lease {
   /** The answer that it waits now; absent: it never waited, or nobody was told so. */
   readonly joined: Moment | undefined;
   /** The request that made it was asked then; absent: it cannot be told which one did. */
-  readonly askedFirst: Moment | undefined;
+  readonly firstRequested: Moment | undefined;
   /** When it was asked for, by the database's clock. */
   readonly createdAt: number;
   /** Beginnings of requests that showed it waiting: it waited then, or later. */
@@ -72,7 +72,7 @@ interface Sighting {
   /** Absent: it was told unasked, so it is only known when it came. */
   readonly call: Call | undefined;
   readonly asked: Moment | undefined;
-  readonly told: Moment;
+  readonly reported: Moment;
 }
 
 function sightingsOf(calls: readonly Call[], heard: readonly Heard[]): Map<string, Sighting[]> {
@@ -84,8 +84,8 @@ function sightingsOf(calls: readonly Call[], heard: readonly Heard[]): Map<strin
   };
   for (const call of calls)
     if (call.answer && call.answered)
-      for (const claim of call.answer.claims) add({ claim, call, asked: call.asked, told: call.answered });
-  for (const { claim, at } of heard) add({ claim, call: undefined, asked: undefined, told: at });
+      for (const claim of call.answer.claims) add({ claim, call, asked: call.asked, reported: call.answered });
+  for (const { claim, at } of heard) add({ claim, call: undefined, asked: undefined, reported: at });
   return found;
 }
 
@@ -109,7 +109,7 @@ function leaseOf(
   const ranges = merged(
     starts.map(({ from, until }) => ({ from, until: Math.min(until, ...ends.map((end) => endsFrom(end, from))) })),
   );
-  const held = seen.filter((one) => one.claim.status === "active").sort((a, b) => a.told.mono - b.told.mono);
+  const held = seen.filter((one) => one.claim.status === "active").sort((a, b) => a.reported.mono - b.reported.mono);
   const grantedBy = starts.length === 0 ? undefined : Math.min(...starts.map(({ from }) => from));
   // A lease that began in the midst of a renewal may have been granted before it.
   const renewed = grantedBy !== undefined && own.some((call) => !granting(call, id) && within(grantedBy, call));
@@ -118,20 +118,23 @@ function leaseOf(
     fence: seen.find((one) => one.claim.fence !== undefined)?.claim.fence,
     ranges,
     joined: joinedAt(seen),
-    askedFirst: askedFirst(
+    firstRequested: firstRequest(
       own.filter(({ what }) => what.op === "claim"),
       claim.createdAt,
     ),
     createdAt: claim.createdAt,
     waitingAt: seen.flatMap((one) => (one.claim.status === "queued" && one.asked ? [one.asked] : [])),
-    heldBefore: held[0]?.told,
+    heldBefore: held[0]?.reported,
     lifeSigns: [...own, ...owners.filter((call) => isPoll(call, id))].flatMap(({ asked, answered, answer }) =>
       answered && answer && answer.status < 300 ? [{ from: asked.wall, until: answered.wall }] : [],
     ),
     grantedBy,
     tookOver: own.some((call) => isPreempting(call) && (grantedBy === undefined || within(grantedBy, call))),
     grantedFrom: grantedBy === undefined || renewed ? claim.createdAt : grantedBy,
-    overFrom: Math.min(overFrom(lastE, own, ends, ttlMs), ...seen.filter(hasEnded).map(({ told }) => told.wall)),
+    overFrom: Math.min(
+      overFrom(lastE, own, ends, ttlMs),
+      ...seen.filter(hasEnded).map(({ reported }) => reported.wall),
+    ),
   };
 }
 
@@ -175,13 +178,13 @@ function merged(ranges: readonly TimeRange[]): TimeRange[] {
 
 const joinedAt = (seen: readonly Sighting[]): Moment | undefined =>
   seen.find(({ call, claim }) => call?.what.op === "claim" && call.answer?.status === 202 && claim.status === "queued")
-    ?.told;
+    ?.reported;
 
 const granting = ({ answer }: Call, id: string): boolean =>
   answer?.status === 201 && answer.claims.some((claim) => claim.id === id);
 
-const askedFirst = (asks: readonly Call[], createdAt: number): Moment | undefined =>
-  asks.find((call) => within(createdAt, call))?.asked;
+const firstRequest = (requests: readonly Call[], createdAt: number): Moment | undefined =>
+  requests.find((call) => within(createdAt, call))?.asked;
 
 const isPreempting = ({ what }: Call): boolean => what.op === "claim" && what.preempt === true;
 

@@ -33,15 +33,15 @@ export function listen(
       next.send(JSON.stringify({ frame: "hello", token: claimant.token, clientId: claimant.actor }));
       if (watched) next.send(JSON.stringify({ frame: "watch", model: MODEL, ids: [watched] }));
     });
-    next.on("message", (data: Buffer) => hear(JSON.parse(data.toString()) as FrameDown));
+    next.on("message", (data: Buffer) => receive(JSON.parse(data.toString()) as FrameDown));
     next.on("error", () => {});
     next.on("close", () => setTimeout(connect, RETRY_MS));
   }
 
-  function hear(frame: FrameDown): void {
-    const told: readonly Claim[] =
+  function receive(frame: FrameDown): void {
+    const shown: readonly Claim[] =
       frame.frame === "claim" ? [frame.claim] : frame.frame === "claims" ? [...frame.claims, ...frame.queue] : [];
-    for (const claim of told.map(shownClaim)) {
+    for (const claim of shown.map(shownClaim)) {
       recorder.heard({ actor: claimant.actor, at: momentNow(), claim });
       if (frame.frame === "claim") waiting.get(claim.id)?.(claim);
     }

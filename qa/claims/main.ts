@@ -28,7 +28,7 @@ async function claims({
   ]);
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
-  say(`seed ${seed}`);
+  print(`seed ${seed}`);
   try {
     const findings = await runClaims({
       databaseUrl: postgres.url,
@@ -40,11 +40,11 @@ async function claims({
       seed,
       withinMs: minutes * 60_000,
       faultEveryMs: FAULT_EVERY_MS,
-      say,
+      print,
     });
     process.stdout.write(report(findings));
     if (isSound(findings)) return 0;
-    say(`the whole history is in ${keep(findings)}`);
+    print(`the whole history is in ${keep(findings)}`);
     return 1;
   } finally {
     await postgres.stop();
@@ -59,6 +59,6 @@ function keep({ seed, history, verdict, audited }: Findings): string {
   return file;
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stderr.write(`claims: ${line}\n`);
 }

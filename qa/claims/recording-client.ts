@@ -13,7 +13,11 @@ export interface Request {
 }
 
 /** Asks a server and remembers it. Undefined: nobody knows what came of it. */
-export type Ask = (who: { actor: string; token: string }, what: What, request: Request) => Promise<Answer | undefined>;
+export type SendRequest = (
+  who: { actor: string; token: string },
+  what: What,
+  request: Request,
+) => Promise<Answer | undefined>;
 
 const PATIENCE_MS = 10_000;
 const AWAY_MS = 100;
@@ -23,10 +27,10 @@ export function createRecordingClient(
   plan: Plan,
   recorder: Recorder,
   chance: SeededRandom,
-): { readonly ask: Ask; count(): number } {
+): { readonly request: SendRequest; count(): number } {
   let asked = 0;
   let answered = 0;
-  const ask: Ask = async ({ actor, token }, what, { method, path, body, waitMs = 0 }) => {
+  const request: SendRequest = async ({ actor, token }, what, { method, path, body, waitMs = 0 }) => {
     const id = `${plan.name}#${++asked}`;
     const url = chance.oneOf(plan.urls);
     recorder.asked({ id, actor, what, asked: momentNow() });
@@ -47,7 +51,7 @@ export function createRecordingClient(
       return undefined;
     }
   };
-  return { ask, count: () => answered };
+  return { request, count: () => answered };
 }
 
 function answerOf(status: number, body: unknown): Answer {

@@ -14,7 +14,7 @@ export const isSound = ({ verdict, audited }: Findings): boolean =>
 export function report(findings: Findings): string {
   const { seed, history, verdict, audited, hurt, seconds } = findings;
   const { calls, participants } = history;
-  const { looked, leases, violations } = verdict;
+  const { coverage, leases, violations } = verdict;
   const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
   const lines: readonly (readonly [string, string | number])[] = [
     ["seed", seed],
@@ -24,16 +24,16 @@ export function report(findings: Findings): string {
     ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
     ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
     ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
-    ["claims", looked.claims],
-    ["  granted", looked.granted],
+    ["claims", coverage.claims],
+    ["  granted", coverage.granted],
     ["  granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
-    ["pairs that exclude each other", looked.pairs],
-    ["  of whom one waited before the other asked", looked.waiters],
-    ["writes answered", looked.writes],
-    ["  of holders, while they held for certain", looked.byHolders],
-    ["  with a claim that was over, or another's", looked.lapsed],
+    ["pairs that exclude each other", coverage.pairs],
+    ["  of whom one waited before the other asked", coverage.waiters],
+    ["writes answered", coverage.writes],
+    ["  of holders, while they held for certain", coverage.byHolders],
+    ["  with a claim that was over, or another's", coverage.lapsed],
     ["log entries", audited.entries],
-    ["  written while the record was claimed", looked.underClaim],
+    ["  written while the record was claimed", coverage.underClaim],
     ["acknowledged and lost", audited.lost],
     ["written twice", audited.duplicated],
     ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
@@ -41,7 +41,7 @@ export function report(findings: Findings): string {
     ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
     ["violations", violations.length + audited.violations.length],
   ];
-  const found = [...violations.map(({ kind, says }) => `${kind}: ${says}`), ...audited.violations];
+  const found = [...violations.map(({ kind, message: says }) => `${kind}: ${says}`), ...audited.violations];
   return `${lines.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${found
     .slice(0, SHOWN)
     .map((violation) => `VIOLATION ${violation}\n`)

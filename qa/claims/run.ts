@@ -13,10 +13,10 @@ import { type Call, type History, readRecords } from "./history.ts";
 import { createNemesis, type Fault, type Hurt } from "./nemesis.ts";
 import { MODEL, type Plan } from "./plan.ts";
 import { readLog } from "./read-log.ts";
-import { fillPlace, participantsOf } from "./test-environment.ts";
+import { fillEnvironment, participantsOf } from "./test-environment.ts";
 import { startWorkerPool } from "./worker-pool.ts";
 
-export interface Asked {
+export interface RunOptions {
   readonly databaseUrl: string;
   /** Where the Postgres of that address runs, when it may be killed. */
   readonly postgresDir?: string;
@@ -36,7 +36,7 @@ export interface Asked {
   readonly servers?: readonly [ServerPlan, ServerPlan];
   /** Whether what was found so far is enough; the run then ends. */
   enough?(found: Verdict): boolean;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 export interface Findings {
@@ -56,7 +56,7 @@ export interface Findings {
  *
  * Afterwards the checker holds what was remembered against what claims promise, by the times in the log itself.
  */
-export async function runClaims(asked: Asked): Promise<Findings> {
+export async function runClaims(asked: RunOptions): Promise<Findings> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
   const key = newSecretToken(true);
   const env = {
@@ -82,7 +82,7 @@ export async function runClaims(asked: Asked): Promise<Findings> {
       for (const gate of gates) gate.close();
     });
     const [first] = servers as [KillableServer, KillableServer];
-    const { claimants, records } = await fillPlace(first.url, key, asked);
+    const { claimants, records } = await fillEnvironment(first.url, key, asked);
     const chance = new SeededRandom(asked.seed);
     const plans = Array.from(
       { length: asked.processes },
@@ -102,7 +102,7 @@ export async function runClaims(asked: Asked): Promise<Findings> {
     const participants = participantsOf(claimants);
     const soFar = () => check({ participants, ...readRecords(folder), log: [] });
     await drive(asked, workerPool, nemesis, soFar);
-    asked.say("no more faults: every claimant finishes what it does");
+    asked.print("no more faults: every claimant finishes what it does");
     await workerPool.finish();
     const history = {
       participants,
@@ -126,7 +126,7 @@ const RELOAD_MS = 1_000;
 
 /** Faults while the crowd asks, until it has asked enough. */
 async function drive(
-  { operations, withinMs, faultEveryMs, faults = [], enough, say }: Asked,
+  { operations, withinMs, faultEveryMs, faults = [], enough, print }: RunOptions,
   workerPool: ReturnType<typeof startWorkerPool>,
   nemesis: ReturnType<typeof createNemesis>,
   soFar: () => Verdict,
@@ -136,8 +136,8 @@ async function drive(
   /** How much of the run is behind us: of its requests, or of its time. */
   const share = () => Math.max(workerPool.count() / operations, (performance.now() - begun) / withinMs);
   let last = begun;
-  let told = begun;
-  let looked = begun;
+  let reportedAt = begun;
+  let reloadedAt = begun;
   while (planned.length > 0 || share() < 1) {
     await pause(50);
     const now = performance.now();
@@ -146,13 +146,13 @@ async function drive(
       await nemesis.one(due ? planned.shift() : undefined);
       last = performance.now();
     }
-    if (enough && now - looked > RELOAD_MS) {
-      looked = now;
+    if (enough && now - reloadedAt > RELOAD_MS) {
+      reloadedAt = now;
       if (enough(soFar())) return;
     }
-    if (now - told > 5_000) {
-      told = now;
-      say(
+    if (now - reportedAt > 5_000) {
+      reportedAt = now;
+      print(
         `${workerPool.count()}/${operations} requests, ${Object.values(nemesis.hurt).reduce((sum, n) => sum + n, 0)} faults, ${Math.round((now - begun) / 1_000)} s`,
       );
     }

@@ -3,7 +3,7 @@ import type { Participant } from "./history.ts";
 import { type Claimant, DECK, FIELDS, MODEL } from "./plan.ts";
 
 /** The hot records, and a token of their own for so many participants. */
-export async function fillPlace(
+export async function fillEnvironment(
   url: string,
   key: string,
   { claimants, records }: { readonly claimants: number; readonly records: number },

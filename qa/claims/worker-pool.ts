@@ -33,9 +33,9 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
   const slots = plans.map(
     (plan, which): Seat => ({ plan, child: start(plan, which, 0), generation: 0, before: 0, answered: 0 }),
   );
-  for (const seat of slots) hear(seat);
+  for (const seat of slots) receive(seat);
 
-  function hear(seat: Seat): void {
+  function receive(seat: Seat): void {
     seat.child.on("message", (count) => {
       seat.answered = Number(count);
     });
@@ -56,7 +56,7 @@ export function startWorkerPool(plans: readonly Omit<Plan, "name">[]): WorkerPoo
       seat.answered = 0;
       seat.generation += 1;
       seat.child = start(seat.plan, which, seat.generation);
-      hear(seat);
+      receive(seat);
     },
     async stop(which, forMs) {
       const { child } = seatOf(which);

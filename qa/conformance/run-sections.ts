@@ -2,7 +2,7 @@ import { loadSections } from "../../packages/conformance/src/load-sections.ts";
 import { type Result, runSuite } from "../../packages/conformance/src/suite.ts";
 import { openTestEnvironment, type Target } from "../../packages/conformance/src/test-environment.ts";
 
-export interface Asked {
+export interface SectionOptions {
   readonly sections?: readonly string[];
   readonly only?: string | undefined;
 }
@@ -10,7 +10,7 @@ export interface Asked {
 /** Runs the suite, or some sections of it, and answers with what came of each case. */
 export async function runSections(
   target: Target,
-  { sections: names, only = "" }: Asked = {},
+  { sections: names, only = "" }: SectionOptions = {},
 ): Promise<readonly Result[]> {
   const sections = (await loadSections())
     .filter(({ name }) => names === undefined || names.includes(name))

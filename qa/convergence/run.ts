@@ -147,7 +147,7 @@ class Device {
       { schema, url: this.#url, getToken: () => this.#token, requestTimeoutMs: 5_000 },
     );
     this.#seen = 0;
-    this.client.subscribe(() => this.#look());
+    this.client.subscribe(() => this.#check());
     if (this.kills === 0) await this.client.ready();
   }
 
@@ -240,7 +240,7 @@ class Device {
   readonly #own = () => `own-${this.name}`;
   readonly #shown = () => this.client.models.slide.get(this.#own())?.count ?? 0;
 
-  #look(): void {
+  #check(): void {
     const shown = this.#shown();
     if (shown < this.#seen) this.flicker ??= `${this.name} showed ${this.#seen}, then ${shown}`;
     this.#seen = shown;

@@ -1,6 +1,6 @@
 import type { Endpoint, Received } from "./evidence.ts";
 import type { Tenant } from "./possible-states.ts";
-import type { Looked, Say } from "./violations.ts";
+import type { Coverage, ReportViolation } from "./violations.ts";
 
 /** One endpoint before the judge. */
 export interface Case {
@@ -8,6 +8,6 @@ export interface Case {
   /** Its own, in the order in which they began. */
   readonly requests: readonly Received[];
   readonly tenant: Tenant;
-  readonly looked: Looked;
-  readonly say: Say;
+  readonly coverage: Coverage;
+  readonly report: ReportViolation;
 }

@@ -10,54 +10,54 @@ export function readBodies(one: Case): Bodies {
 }
 
 /** One name, one body. */
-export function judgeNames({ requests, looked, say }: Case): void {
+export function judgeNames({ requests, coverage, report }: Case): void {
   const bodies = new Map<string, Received>();
   for (const request of requests) {
     if (request.body === undefined) continue;
     const first = bodies.get(request.webhookId);
     if (!first) bodies.set(request.webhookId, request);
     else {
-      looked.sameNames += 1;
+      coverage.sameNames += 1;
       if (first.body !== request.body)
-        say("changed", `${request.name} has the webhook-id ${request.webhookId} of ${first.name}, and another body`);
+        report("changed", `${request.name} has the webhook-id ${request.webhookId} of ${first.name}, and another body`);
     }
   }
 }
 
 /** What a delivery carries, if its body was read and is one; what is wrong with it is said. */
-function readEvents(request: Received, { endpoint, tenant, say }: Case): readonly number[] | undefined {
+function readEvents(request: Received, { endpoint, tenant, report }: Case): readonly number[] | undefined {
   const { body, name } = request;
   if (body === undefined) return undefined;
   const shaped = readBody(body);
-  if ("fault" in shaped) return void say("content", `${name} ${shaped.fault}`);
+  if ("fault" in shaped) return void report("content", `${name} ${shaped.fault}`);
   const { events } = shaped;
   if (isTest(request)) {
     const [event] = events;
     if (events.length !== 1 || event?.type !== "webhook_endpoint.test" || event.objectId !== endpoint.id)
-      say("content", `${name} is no test event`);
+      report("content", `${name} is no test event`);
     return undefined;
   }
   const tooLarge = judgeSize(body, events);
-  if (tooLarge !== undefined) say("size", `${name} ${tooLarge}`);
+  if (tooLarge !== undefined) report("size", `${name} ${tooLarge}`);
   const named = readName(request.webhookId, endpoint.id);
   const range = named && judgeRange(events, named);
-  if (range !== undefined) say(range.startsWith("goes") ? "name" : "order", `${name} ${range}`);
+  if (range !== undefined) report(range.startsWith("goes") ? "name" : "order", `${name} ${range}`);
   for (const event of events) {
-    const wrong = judgeEvent(event, tenant.tellings(event.syncId));
-    if (wrong !== undefined) say("content", `${name}: ${wrong}`);
+    const wrong = judgeEvent(event, tenant.entriesAt(event.syncId));
+    if (wrong !== undefined) report("content", `${name}: ${wrong}`);
   }
   return events.map(({ syncId }) => syncId);
 }
 
 /** The plain question, whatever the cursor did, where it can be asked: did every event come, and none for the first time behind a later one? */
-export function judgeArrivals({ endpoint, requests, tenant, say }: Case, bodies: Bodies): void {
+export function judgeArrivals({ endpoint, requests, tenant, report }: Case, bodies: Bodies): void {
   if (endpoint.actions.some(({ what }) => what === "subscribe" || what === "skip")) return;
   const came = new Set<number>();
   let top = endpoint.cursor;
   for (const { name, outcome } of requests) {
     if (outcome === "failed") continue;
     for (const position of bodies.get(name) ?? []) {
-      if (position < top && !came.has(position)) say("order", `${name} brings ${position} behind ${top}`);
+      if (position < top && !came.has(position)) report("order", `${name} brings ${position} behind ${top}`);
       came.add(position);
       top = Math.max(top, position);
     }
@@ -65,7 +65,7 @@ export function judgeArrivals({ endpoint, requests, tenant, say }: Case, bodies:
   if (endpoint.last?.status !== "enabled") return;
   const wanted = tenant.positions(endpoint.models).within(endpoint.cursor + 1, Number.MAX_SAFE_INTEGER);
   const missing = wanted.filter((position) => !came.has(position));
-  if (missing.length > 0) say("missing", `${shortList(missing)} never came`);
+  if (missing.length > 0) report("missing", `${shortList(missing)} never came`);
 }
 
 export const shortList = (list: readonly number[]): string =>

@@ -3,19 +3,19 @@ import { type Bodies, shortList } from "./contents.ts";
 import { type Endpoint, isTest, type Named, type Received, readName } from "./evidence.ts";
 import {
   fits,
+  initialState,
   modelsAfter,
   moved,
   narrowed,
   type PossibleState,
   possible,
   sending,
-  standingAtFirst,
   stayed,
   type Tenant,
 } from "./possible-states.ts";
 import { type Fault, faultsOf, passedOver } from "./rules.ts";
 import { isTroubled, RACE_MS, SETTLE_MS, settledAt } from "./troubles.ts";
-import { nothingLooked } from "./violations.ts";
+import { noCoverage } from "./violations.ts";
 
 interface Flight {
   readonly request: Received;
@@ -26,14 +26,14 @@ interface Flight {
 
 /** Follows the sender's cursor through all requests; answers where it may be in the end. */
 export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[] {
-  const { endpoint, requests, tenant, looked, say } = one;
+  const { endpoint, requests, tenant, coverage, report } = one;
   const deliveries = requests.filter((request) => {
     if (isTest(request)) return false;
     if (readName(request.webhookId, endpoint.id)) return true;
-    say("name", `${request.name} has the webhook-id ${request.webhookId}`);
+    report("name", `${request.name} has the webhook-id ${request.webhookId}`);
     return false;
   });
-  let possibleStates: readonly PossibleState[] = [standingAtFirst(endpoint)];
+  let possibleStates: readonly PossibleState[] = [initialState(endpoint)];
   let top = endpoint.cursor;
   let flights: readonly Flight[] = [];
 
@@ -56,11 +56,11 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[]
     const named = readName(request.webhookId, endpoint.id) as Named;
     const from = judgeRequest(possibleStates, request, named, bodies.get(request.name), one);
     if (request.outcome === "accepted") {
-      looked.accepted += 1;
-      looked.events += from.size;
-      if (named.from <= top) looked.repeats += 1;
+      coverage.accepted += 1;
+      coverage.events += from.size;
+      if (named.from <= top) coverage.repeats += 1;
       top = Math.max(top, named.to);
-    } else looked.failed += 1;
+    } else coverage.failed += 1;
     possibleStates = from.possibleStates;
     flights = [
       ...flights,
@@ -77,46 +77,47 @@ function judgeRequest(
   request: Received,
   named: Named,
   events: readonly number[] | undefined,
-  { endpoint, tenant, looked, say }: Case,
+  { endpoint, tenant, coverage, report }: Case,
 ): { readonly possibleStates: readonly PossibleState[]; readonly size: number } {
-  const positionsOf = (standing: PossibleState) => tenant.positions(modelsAfter(endpoint, standing.done));
-  const rangeOf = (standing: PossibleState) => positionsOf(standing).within(named.from, named.to);
-  const placed = possibleStates.filter((standing) => fits(standing, named, endpoint, tenant));
+  const positionsOf = (state: PossibleState) => tenant.positions(modelsAfter(endpoint, state.done));
+  const rangeOf = (state: PossibleState) => positionsOf(state).within(named.from, named.to);
+  const placed = possibleStates.filter((state) => fits(state, named, endpoint, tenant));
   if (placed.length === 0) {
     const last = possibleStates.at(-1) as PossibleState;
-    const [kind, says] = misplaced(last, named, endpoint, tenant);
-    say(kind, `${request.name} ${says}`);
+    const [kind, message] = misplaced(last, named, endpoint, tenant);
+    report(kind, `${request.name} ${message}`);
     const { batch: _batch, failed: _failed, ...rest } = last;
     const found = { ...rest, low: named.from - 1, high: named.from - 1, attempts: 0, sure: false };
     const size = events?.length ?? rangeOf(found).length;
     return { possibleStates: [sending(found, named, size)], size };
   }
-  const isWhole = (standing: PossibleState) => events === undefined || String(rangeOf(standing)) === String(events);
+  const isWhole = (state: PossibleState) => events === undefined || String(rangeOf(state)) === String(events);
   const whole = placed.filter(isWhole);
   if (whole.length === 0) {
     const range = rangeOf(placed.at(-1) as PossibleState);
     const left = range.filter((position) => !events?.includes(position));
     if (left.length > 0)
-      say("missing", `${request.name} leaves out ${shortList(left)} of ${named.from} to ${named.to}`);
+      report("missing", `${request.name} leaves out ${shortList(left)} of ${named.from} to ${named.to}`);
     const more = events?.filter((position) => !range.includes(position)) ?? [];
-    if (more.length > 0) say("foreign", `${request.name} carries ${shortList(more)}, which was not subscribed to`);
+    if (more.length > 0) report("foreign", `${request.name} carries ${shortList(more)}, which was not subscribed to`);
   }
-  const judged = (whole.length > 0 ? whole : placed).map((standing) => {
-    const size = events?.length ?? rangeOf(standing).length;
-    const alone = !isTroubled(tenant.evidence.troubles, standing.at, request.begun);
-    const seen = alone ? standing : { ...standing, sure: false };
-    return { standing: seen, size, faults: faultsOf(seen, request, named, size, tenant, nothingLooked()) };
+  const judged = (whole.length > 0 ? whole : placed).map((state) => {
+    const size = events?.length ?? rangeOf(state).length;
+    const alone = !isTroubled(tenant.evidence.troubles, state.at, request.begun);
+    const seen = alone ? state : { ...state, sure: false };
+    return { state: seen, size, faults: faultsOf(seen, request, named, size, tenant, noCoverage()) };
   });
   const good = judged.filter(({ faults }) => faults.length === 0);
   if (good.length === 0)
-    for (const [kind, says] of judged.at(-1)?.faults ?? []) say(kind, `${request.name} (${request.webhookId}) ${says}`);
+    for (const [kind, message] of judged.at(-1)?.faults ?? [])
+      report(kind, `${request.name} (${request.webhookId}) ${message}`);
   const kept = good.length > 0 ? good : judged;
   const [first] = kept as [(typeof judged)[number]];
-  faultsOf(first.standing, request, named, first.size, tenant, looked);
-  looked.unsubscribed += passedOver(first.standing, named, first.size, endpoint, tenant);
-  if (first.standing.attempts + 1 === tenant.evidence.times.schedule.length) looked.exhausted += 1;
+  faultsOf(first.state, request, named, first.size, tenant, coverage);
+  coverage.unsubscribed += passedOver(first.state, named, first.size, endpoint, tenant);
+  if (first.state.attempts + 1 === tenant.evidence.times.schedule.length) coverage.exhausted += 1;
   return {
-    possibleStates: kept.map(({ standing, size }) => sending(narrowed(standing, named, endpoint, tenant), named, size)),
+    possibleStates: kept.map(({ state, size }) => sending(narrowed(state, named, endpoint, tenant), named, size)),
     size: first.size,
   };
 }
@@ -141,10 +142,10 @@ function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case)
     endpoint.actions
       .slice(done)
       .some((action) => action.what !== "roll" && action.asked <= until && begun <= settledAt(action, troubles));
-  return from.flatMap((standing) => {
-    const sure = outcome !== "unknown" && !isTroubledThen && !isRuled(standing);
-    if (outcome === "failed") return [stayed(standing, request, sure)];
-    const on = moved(standing, ended);
-    return sure ? [on] : [stayed(standing, request, false), on];
+  return from.flatMap((state) => {
+    const sure = outcome !== "unknown" && !isTroubledThen && !isRuled(state);
+    if (outcome === "failed") return [stayed(state, request, sure)];
+    const on = moved(state, ended);
+    return sure ? [on] : [stayed(state, request, false), on];
   });
 }

@@ -23,15 +23,15 @@ test("everything committed arrives, in order, and twice only beside a retry, whi
       meddleEveryMs: 500,
       deathsEveryMs: 30_000,
       faults: ["server", "receiver", "stalled", "postgres"],
-      deeds: ["roll", "subscribe", "move", "push", "disable", "enable", "replace", "skip", "test"],
-      say: () => {},
+      changes: ["roll", "subscribe", "move", "push", "disable", "enable", "replace", "skip", "test"],
+      print: () => {},
     });
     expect(verdict.violations).toEqual([]);
     expect(calmMs).toBeDefined();
     expect(Math.min(hurt.server, hurt.receiver, hurt.stalled, hurt.postgres, ...Object.values(done))).toBeGreaterThan(
       0,
     );
-    const { accepted, failed, neighbours, unsubscribed } = verdict.looked;
+    const { accepted, failed, neighbours, unsubscribed } = verdict.coverage;
     expect(Math.min(accepted, failed, neighbours, unsubscribed)).toBeGreaterThan(20);
   } finally {
     await postgres.stop();

@@ -1,10 +1,10 @@
-import { type Ask, good } from "./ask.ts";
+import { good, type SendRequest } from "./request.ts";
 
 const BATCH = 100;
 const BULK = 1_000;
 
 /** Creates so many slides, a hundred in a commit. Answers the last position of the log. */
-export async function fill(ask: Ask, count: number, prefix: string): Promise<number> {
+export async function fill(request: SendRequest, count: number, prefix: string): Promise<number> {
   for (let made = 0; made < count; made += BULK) {
     const commits = [];
     for (let from = made; from < Math.min(count, made + BULK); from += BATCH)
@@ -12,10 +12,10 @@ export async function fill(ask: Ask, count: number, prefix: string): Promise<num
         clientTxId: `${prefix}-${from}`,
         operations: slides(prefix, from, Math.min(count, from + BATCH)),
       });
-    const { data } = good(await ask("POST", "/v1/commits/bulk", { commits })) as { data: { httpStatus: number }[] };
+    const { data } = good(await request("POST", "/v1/commits/bulk", { commits })) as { data: { httpStatus: number }[] };
     if (data.some(({ httpStatus }) => httpStatus !== 200)) throw new Error(JSON.stringify(data));
   }
-  return Number(good(await ask("GET", "/v1/log?after=0&limit=1")).stamp);
+  return Number(good(await request("GET", "/v1/log?after=0&limit=1")).stamp);
 }
 
 const slides = (prefix: string, from: number, to: number): object[] =>

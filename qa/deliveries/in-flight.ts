@@ -5,14 +5,14 @@ import type { Received, Trouble } from "./evidence.ts";
 const UNDER_WAY_MS = 200;
 
 /** Never two at a time. One whose sender was stopped in the middle of it cannot be called back: it is counted, not held against anybody. */
-export function judgeNeighbours({ requests, tenant, looked, say }: Case): void {
+export function judgeNeighbours({ requests, tenant, coverage, report }: Case): void {
   let open: Received | undefined;
   for (const request of requests) {
-    if (open) looked.neighbours += 1;
+    if (open) coverage.neighbours += 1;
     if (open && open.ended > request.begun) {
-      if (isStopped(open, request.begun, tenant.evidence.troubles)) looked.excusedOverlaps += 1;
+      if (isStopped(open, request.begun, tenant.evidence.troubles)) coverage.excusedOverlaps += 1;
       else
-        say(
+        report(
           "overlap",
           `${request.name} began ${(open.ended - request.begun).toFixed(1)} ms before ${open.name} was over`,
         );

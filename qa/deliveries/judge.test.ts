@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Action, Endpoint, Evidence, Received, Trouble } from "./evidence.ts";
 import { judgeDeliveries } from "./judge.ts";
-import { imagine, SYNTHETIC_BUGS, type SyntheticBug } from "./testing/imagined.ts";
-import type { Looked, ViolationKind } from "./violations.ts";
+import { makeEvidence, SYNTHETIC_BUGS, type SyntheticBug } from "./testing/synthetic-evidence.ts";
+import type { Coverage, ViolationKind } from "./violations.ts";
 
 const ID = "we_1";
 const EPOCH_MS = 1_700_000_000_000;
@@ -66,7 +66,7 @@ function sent(at: number, from: number, to: number, more: Sent = {}): Received {
 const failed = (at: number, from: number, to: number, more: Sent = {}): Received =>
   sent(at, from, to, { outcome: "failed", status: 500, ...more });
 
-interface Told {
+interface EvidenceParts {
   /** What the log holds: 200 entries of it are there. */
   readonly head?: number;
   readonly endpoint?: Partial<Endpoint>;
@@ -79,7 +79,7 @@ interface Told {
 
 function evidence(
   requests: readonly Received[],
-  { head = 10, endpoint, removed, actions = [], troubles = [], rest }: Told = {},
+  { head = 10, endpoint, removed, actions = [], troubles = [], rest }: EvidenceParts = {},
 ): Evidence {
   return {
     log: log.slice(0, head),
@@ -108,8 +108,8 @@ function evidence(
   };
 }
 
-const found = (requests: readonly Received[], told?: Told): ViolationKind[] => [
-  ...new Set(judgeDeliveries(evidence(requests, told)).violations.map(({ kind }) => kind)),
+const found = (requests: readonly Received[], parts?: EvidenceParts): ViolationKind[] => [
+  ...new Set(judgeDeliveries(evidence(requests, parts)).violations.map(({ kind }) => kind)),
 ];
 
 const act = (what: "enable" | "disable" | "roll" | "remove" | "push" | "move", asked: number): Action => ({
@@ -141,7 +141,7 @@ function attempts(count: number, from: number, first: number, at = 100): Receive
   });
 }
 
-type Story = [says: string, requests: readonly Received[], told?: Told];
+type Story = [title: string, requests: readonly Received[], parts?: EvidenceParts];
 
 describe("what is sound", () => {
   test.each<Story>([
@@ -267,7 +267,7 @@ describe("what is sound", () => {
       { actions: [act("roll", 1_000)] },
     ],
     [
-      "one that was rolled twice, and told once",
+      "one that was rolled twice, and parts once",
       [sent(100, 1, 1), sent(4_000, 2, 10, { signedBy: [1] })],
       { actions: [{ what: "roll", asked: 1_000, answered: 1_500, lost: true }] },
     ],
@@ -279,15 +279,15 @@ describe("what is sound", () => {
         rest: { log: log.slice(0, 10).map((entry) => ({ ...entry, data: { args: 1 } })), earlier: [log.slice(0, 10)] },
       },
     ],
-  ])("%s", (_, requests, told) => {
-    expect(judgeDeliveries(evidence(requests, told)).violations).toEqual([]);
+  ])("%s", (_, requests, parts) => {
+    expect(judgeDeliveries(evidence(requests, parts)).violations).toEqual([]);
   });
 });
 
-const none: Told = {};
+const none: EvidenceParts = {};
 
 describe("what is not", () => {
-  test.each<[string, readonly Received[], Told, readonly ViolationKind[]]>([
+  test.each<[string, readonly Received[], EvidenceParts, readonly ViolationKind[]]>([
     ["an event never comes", [sent(100, 1, 9)], none, ["missing", "status"]],
     ["events are passed over", [sent(100, 1, 4), sent(200, 6, 10)], none, ["missing"]],
     ["an event in the middle is left out", [sent(100, 1, 10, { edit: (e) => e.toSpliced(4, 1) })], none, ["missing"]],
@@ -396,7 +396,7 @@ describe("what is not", () => {
       ["content"],
     ],
     [
-      "a deleted row is told",
+      "a deleted row is parts",
       [sent(100, 1, 10, { edit: (e) => e.with(4, { ...e[4], data: { id: "r4" } }) })],
       none,
       ["content"],
@@ -513,8 +513,8 @@ describe("what is not", () => {
       none,
       ["content"],
     ],
-  ])("%s", (_, requests, told, kinds) => {
-    expect(found(requests, told).toSorted()).toEqual(kinds.toSorted());
+  ])("%s", (_, requests, parts, kinds) => {
+    expect(found(requests, parts).toSorted()).toEqual(kinds.toSorted());
   });
 });
 
@@ -526,15 +526,15 @@ describe("histories at random", () => {
   }, () => {
     fc.assert(
       fc.property(seeds, (seed) => {
-        expect(judgeDeliveries(imagine(seed)).violations).toEqual([]);
+        expect(judgeDeliveries(makeEvidence(seed)).violations).toEqual([]);
       }),
       { numRuns: 60 },
     );
   });
 
   test("and there was something to look at", () => {
-    const looked = Array.from({ length: 20 }, (_, seed) => judgeDeliveries(imagine(seed)).looked);
-    const sum = (key: keyof Looked) => looked.reduce((total, one) => total + one[key], 0);
+    const looked = Array.from({ length: 20 }, (_, seed) => judgeDeliveries(makeEvidence(seed)).coverage);
+    const sum = (key: keyof Coverage) => looked.reduce((total, one) => total + one[key], 0);
     for (const key of ["accepted", "repeats", "shrunk", "waits", "waitsAbove", "unsubscribed", "sameNames"] as const)
       expect(sum(key), key).toBeGreaterThan(20);
     for (const key of ["exhausted", "doubleSignatures", "afterRotation"] as const)
@@ -573,7 +573,8 @@ describe("histories at random", () => {
     const [steps, often] = rare.includes(bug) ? [250, 1] : [120, 4];
     let found = 0;
     for (let seed = 0; seed < 16 && found < often; seed++)
-      if (judgeDeliveries(imagine(seed, { bug, steps })).violations.some(({ kind }) => kind === finds[bug])) found += 1;
+      if (judgeDeliveries(makeEvidence(seed, { bug, steps })).violations.some(({ kind }) => kind === finds[bug]))
+        found += 1;
     expect(found).toBe(often);
   });
 });

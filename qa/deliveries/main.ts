@@ -29,7 +29,7 @@ async function deliveries(args: Args): Promise<number> {
   const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
-  say(`seed ${seed}`);
+  print(`seed ${seed}`);
   const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
     kill: killAtAnswer(KILLS),
     two: twoServers,
@@ -42,10 +42,10 @@ async function deliveries(args: Args): Promise<number> {
   try {
     for (const part of args.only) {
       if (part === "run") continue;
-      const { says, play } = scenarios[part];
-      say(`${part}: ${says}`);
+      const { title, play } = scenarios[part];
+      print(`${part}: ${title}`);
       const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed });
-      process.stdout.write(reportFinding(says, finding));
+      process.stdout.write(reportFinding(title, finding));
       if (!isMet(finding)) broken += 1;
     }
     if (args.only.includes("run") && !(await run(args, seed, postgres.url, dataDir))) broken += 1;
@@ -59,7 +59,7 @@ async function deliveries(args: Args): Promise<number> {
 async function run(args: Args, seed: number, databaseUrl: string, postgresDir: string): Promise<boolean> {
   const { endpoints, writers, servers, seconds } = args;
   const findings = await runDeliveries({
-    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, say },
+    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, print },
     forMs: seconds * 1_000,
     faultEveryMs: FAULT_EVERY_MS,
     deathsEveryMs: DEATHS_EVERY_MS,
@@ -67,7 +67,7 @@ async function run(args: Args, seed: number, databaseUrl: string, postgresDir: s
   });
   process.stdout.write(report(findings));
   if (isSound(findings)) return true;
-  say(`all that was seen is in ${keep(findings)}`);
+  print(`all that was seen is in ${keep(findings)}`);
   return false;
 }
 
@@ -86,6 +86,6 @@ function keep({ seed, evidence, verdict }: Findings): string {
   return file;
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stderr.write(`deliveries: ${line}\n`);
 }

@@ -1,6 +1,6 @@
-import { type Answer, type Ask, good } from "./ask.ts";
 import type { Action, Endpoint } from "./evidence.ts";
 import { monotonic } from "./recording.ts";
+import { type Answer, good, type SendRequest } from "./request.ts";
 
 /** An endpoint and everything that its owner did with it. */
 export interface Owned {
@@ -50,7 +50,7 @@ export interface Owner {
 const ENDPOINTS = "/v1/webhook_endpoints";
 
 /** Does one thing at a time, and remembers between which moments it came to pass. */
-export function createOwner(ask: Ask): Owner {
+export function createOwner(request: SendRequest): Owner {
   const owned: Owned[] = [];
   const orphans = new Set<string>();
 
@@ -58,11 +58,11 @@ export function createOwner(ask: Ask): Owner {
     const path = `${ENDPOINTS}/${endpoint.id}`;
     const asked = monotonic();
     if (action.what === "move") endpoint.moves += 1;
-    const answer = await asking(path, action, endpoint);
-    // It was removed by an asking whose answer was lost.
+    const answer = await requestChange(path, action, endpoint);
+    // It was removed by a request whose response was lost.
     const isGone = action.what === "remove" && answer.status === 404;
     if (answer.status > 299 && !isGone) {
-      // The first of several askings may have come to pass.
+      // The first of several attempts may have taken effect.
       if (answer.lost > 0) endpoint.actions.push({ ...action, asked, answered: monotonic() } as Action);
       return answer;
     }
@@ -77,21 +77,21 @@ export function createOwner(ask: Ask): Owner {
     return undefined;
   }
 
-  function asking(path: string, action: Undone<Action>, { url, moves }: Owned): Promise<Answer> {
+  function requestChange(path: string, action: Undone<Action>, { url, moves }: Owned): Promise<Answer> {
     switch (action.what) {
       case "subscribe":
-        return ask("PATCH", path, { enabledEvents: action.models });
+        return request("PATCH", path, { enabledEvents: action.models });
       case "move":
-        return ask("PATCH", path, { url: `${url}?move=${moves}` });
+        return request("PATCH", path, { url: `${url}?move=${moves}` });
       case "roll":
-        return ask("POST", `${path}/roll_secret`);
+        return request("POST", `${path}/roll_secret`);
       case "remove":
-        return ask("DELETE", path);
+        return request("DELETE", path);
       case "skip":
-        return ask("POST", `${path}/skip`, { to: action.to });
+        return request("POST", `${path}/skip`, { to: action.to });
       case "enable":
       case "disable":
-        return ask("POST", `${path}/${action.what}`);
+        return request("POST", `${path}/${action.what}`);
       case "push":
         throw new Error("A push is for all endpoints.");
     }
@@ -103,7 +103,7 @@ export function createOwner(ask: Ask): Owner {
     async register(hook, url, models = ["*"], from) {
       const asked = monotonic();
       const body = { url, enabledEvents: models, ...(from !== undefined && { from }) };
-      const answer = await ask("POST", ENDPOINTS, body);
+      const answer = await request("POST", ENDPOINTS, body);
       const { id, cursor, secret } = good(answer);
       const endpoint: Owned = {
         hook,
@@ -130,23 +130,24 @@ export function createOwner(ask: Ask): Owner {
     },
     async push(schema) {
       const asked = monotonic();
-      good(await ask("POST", "/v1/schema", schema));
+      good(await request("POST", "/v1/schema", schema));
       for (const { actions, removed } of owned)
         if (!removed) actions.push({ what: "push", asked, answered: monotonic() });
     },
-    test: (endpoint) => ask("POST", `${ENDPOINTS}/${endpoint.id}/test`),
+    test: (endpoint) => request("POST", `${ENDPOINTS}/${endpoint.id}/test`),
     list,
-    view: async ({ id }) => good(await ask("GET", `${ENDPOINTS}/${id}`)) as unknown as View,
+    view: async ({ id }) => good(await request("GET", `${ENDPOINTS}/${id}`)) as unknown as View,
     attempts: async ({ id }) =>
-      good(await ask("GET", `${ENDPOINTS}/${id}/attempts?limit=100`)).data as Readonly<Record<string, unknown>>[],
+      good(await request("GET", `${ENDPOINTS}/${id}/attempts?limit=100`)).data as Readonly<Record<string, unknown>>[],
   };
 
   async function list(): Promise<readonly View[]> {
-    return good(await ask("GET", ENDPOINTS)).data as View[];
+    return good(await request("GET", ENDPOINTS)).data as View[];
   }
 
   async function removeOthers(url: string, id: string): Promise<void> {
-    const { data } = good(await ask("GET", ENDPOINTS)) as { data: { id: string; url: string }[] };
-    for (const other of data) if (other.url === url && other.id !== id) await ask("DELETE", `${ENDPOINTS}/${other.id}`);
+    const { data } = good(await request("GET", ENDPOINTS)) as { data: { id: string; url: string }[] };
+    for (const other of data)
+      if (other.url === url && other.id !== id) await request("DELETE", `${ENDPOINTS}/${other.id}`);
   }
 }

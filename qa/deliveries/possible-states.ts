@@ -43,17 +43,17 @@ export interface Tenant {
   readonly evidence: Evidence;
   positions(models: readonly string[]): Positions;
   /** What is told of a position. */
-  tellings(syncId: number): readonly LogEntry[];
+  entriesAt(syncId: number): readonly LogEntry[];
 }
 
 export function tenantOf(evidence: Evidence): Tenant {
   const byId = new Map<number, LogEntry[]>();
   for (const log of [evidence.log, ...(evidence.earlier ?? [])])
     for (const entry of log) byId.set(entry.syncId, [...(byId.get(entry.syncId) ?? []), entry]);
-  return { evidence, positions: positionsOf(evidence.log), tellings: (syncId) => byId.get(syncId) ?? [] };
+  return { evidence, positions: positionsOf(evidence.log), entriesAt: (syncId) => byId.get(syncId) ?? [] };
 }
 
-export const standingAtFirst = ({ cursor, made }: Endpoint): PossibleState => ({
+export const initialState = ({ cursor, made }: Endpoint): PossibleState => ({
   low: cursor,
   high: cursor,
   done: 0,
@@ -80,12 +80,12 @@ export function possible(
 ): PossibleState[] {
   const { troubles } = tenant.evidence;
   const all: PossibleState[] = [];
-  const add = (standing: PossibleState): void => {
-    all.push(standing);
-    const next = endpoint.actions[standing.done];
-    if (next && next.asked <= time) add(after(standing, next, endpoint, tenant));
+  const add = (state: PossibleState): void => {
+    all.push(state);
+    const next = endpoint.actions[state.done];
+    if (next && next.asked <= time) add(after(state, next, endpoint, tenant));
   };
-  for (const standing of possibleStates) add(standing);
+  for (const state of possibleStates) add(state);
   const settled = endpoint.actions.filter((action) => settledAt(action, troubles) <= time).length;
   return distinct(all.filter(({ done }) => done >= settled));
 }
@@ -95,21 +95,21 @@ function distinct(possibleStates: readonly PossibleState[]): PossibleState[] {
 }
 
 /** Where it stands when the owner has done that. */
-function after(standing: PossibleState, action: Action, endpoint: Endpoint, tenant: Tenant): PossibleState {
-  const { batch: _batch, failed: _failed, ...rest } = standing;
+function after(state: PossibleState, action: Action, endpoint: Endpoint, tenant: Tenant): PossibleState {
+  const { batch: _batch, failed: _failed, ...rest } = state;
   const loose = rest.since === "same" ? "maybe raised" : rest.since;
-  const fresh: PossibleState = { ...rest, done: standing.done + 1, since: loose };
+  const fresh: PossibleState = { ...rest, done: state.done + 1, since: loose };
   switch (action.what) {
     case "roll":
-      return { ...standing, done: standing.done + 1, since: loose };
+      return { ...state, done: state.done + 1, since: loose };
     case "push":
     case "move":
       return { ...fresh, attempts: 0, sure: false, limit: FULL, since: "raised" };
     case "subscribe": {
-      const models = modelsAfter(endpoint, standing.done);
+      const models = modelsAfter(endpoint, state.done);
       // The same as before is no other one.
-      if (String(models) === String(action.models)) return { ...standing, done: standing.done + 1 };
-      const high = drifted(standing.high, models, action, tenant);
+      if (String(models) === String(action.models)) return { ...state, done: state.done + 1 };
+      const high = drifted(state.high, models, action, tenant);
       return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };
     }
     case "enable":
@@ -118,7 +118,7 @@ function after(standing: PossibleState, action: Action, endpoint: Endpoint, tena
     case "remove":
       return { ...fresh, disabled: true };
     case "skip": {
-      const [low, high] = [Math.max(standing.low, action.to), Math.max(standing.high, action.to)];
+      const [low, high] = [Math.max(state.low, action.to), Math.max(state.high, action.to)];
       return { ...fresh, low, high, attempts: 0, sure: false, limit: FULL };
     }
   }
@@ -131,32 +131,28 @@ function drifted(cursor: number, models: readonly string[], { answered }: Action
 }
 
 /** Whether a request from that position is the next one there. */
-export function fits(standing: PossibleState, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
-  const positions = tenant.positions(modelsAfter(endpoint, standing.done));
+export function fits(state: PossibleState, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
+  const positions = tenant.positions(modelsAfter(endpoint, state.done));
   return (
-    from > standing.low &&
-    positions.has(from) &&
-    positions.before(from) <= standing.high &&
-    to >= from &&
-    positions.has(to)
+    from > state.low && positions.has(from) && positions.before(from) <= state.high && to >= from && positions.has(to)
   );
 }
 
 /** What the request has shown. */
-export function narrowed(standing: PossibleState, { from }: Named, endpoint: Endpoint, tenant: Tenant): PossibleState {
-  const before = tenant.positions(modelsAfter(endpoint, standing.done)).before(from);
-  return { ...standing, low: Math.max(standing.low, before), high: Math.min(standing.high, from - 1) };
+export function narrowed(state: PossibleState, { from }: Named, endpoint: Endpoint, tenant: Tenant): PossibleState {
+  const before = tenant.positions(modelsAfter(endpoint, state.done)).before(from);
+  return { ...state, low: Math.max(state.low, before), high: Math.min(state.high, from - 1) };
 }
 
 /** With the request on its way. */
-export function sending(standing: PossibleState, { to, revision }: Named, size: number): PossibleState {
-  const { failed: _failed, ...rest } = standing;
-  const shrunk = standing.batch !== undefined && to < standing.batch.to;
+export function sending(state: PossibleState, { to, revision }: Named, size: number): PossibleState {
+  const { failed: _failed, ...rest } = state;
+  const shrunk = state.batch !== undefined && to < state.batch.to;
   return {
     ...rest,
-    attempts: standing.attempts + 1,
-    batch: { to, first: standing.batch?.first ?? size },
-    limit: shrunk ? size : standing.limit,
+    attempts: state.attempts + 1,
+    batch: { to, first: state.batch?.first ?? size },
+    limit: shrunk ? size : state.limit,
     revision,
     since: "same",
   };

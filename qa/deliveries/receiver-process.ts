@@ -49,7 +49,7 @@ const started = monotonic();
 let killed = Number.NEGATIVE_INFINITY;
 
 const nothing = () => {};
-const tell = (report: Report): void => void process.send?.(report);
+const sendReport = (report: Report): void => void process.send?.(report);
 
 function hookOf(name: string): Hook {
   let hook = hooks.get(name);
@@ -69,7 +69,7 @@ process.on("message", (order: Order) => {
     holding.get(order.release)?.(order.as);
     holding.delete(order.release);
   }
-  tell({ done: order.order });
+  sendReport({ done: order.order });
 });
 // Who started it is gone.
 process.on("disconnect", () => process.exit(1));
@@ -86,7 +86,7 @@ server.on("clientError", (_, socket) => socket.destroy());
 server.on("request", (request, response) => void receive(request, response));
 server.listen({ port: plan.port, host: "127.0.0.1", backlog: 1_024 }, () => {
   const address = server.address();
-  tell({ listening: typeof address === "object" && address ? address.port : 0 });
+  sendReport({ listening: typeof address === "object" && address ? address.port : 0 });
 });
 
 const header = (request: IncomingMessage, name: string): string => {
@@ -110,10 +110,10 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
   const end = (how: "answered" | "closed") => {
     if (over) return;
     over = true;
-    socket.off("close", gone);
+    socket.off("close", onClose);
     recording.write({ name, ended: monotonic(), how });
   };
-  const gone = () => end("closed");
+  const onClose = () => end("closed");
   // Connections that were closed before this request came are known to be closed when the loop has looked at all of them.
   await turn();
   await turn();
@@ -134,8 +134,8 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     },
   });
   response.on("finish", () => end("answered"));
-  response.on("close", gone);
-  socket.on("close", gone);
+  response.on("close", onClose);
+  socket.on("close", onClose);
   if (socket.destroyed) return end("closed");
   await BEHAVIOURS[behaviour](sceneOf(name, hookName, request, response, hook));
 }
@@ -171,7 +171,7 @@ function sceneOf(
         } catch {
           // It had ended already, and was not told of yet.
         }
-      tell({ killed: at });
+      sendReport({ killed: at });
     },
     die() {
       if (monotonic() - started > plan.deathsEveryMs) process.kill(process.pid, "SIGKILL");
@@ -179,7 +179,7 @@ function sceneOf(
     held: () =>
       new Promise((resolve) => {
         holding.set(name, resolve);
-        tell({ held: name, hook });
+        sendReport({ held: name, hook });
       }),
   };
 }

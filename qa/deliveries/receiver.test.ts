@@ -87,11 +87,11 @@ const names = Object.keys(BEHAVIOURS).filter((name) => name !== "held") as Behav
 test("each misbehaviour is what its name says, and is written down", { timeout: 60_000 }, async () => {
   for (const behaviour of [...names.filter((name) => !deadly.includes(name)), ...deadly]) {
     await receiver.script("a", [behaviour]);
-    const heard = await send("a", behaviour);
+    const response = await send("a", behaviour);
     const { outcome, body, signedBy, ended, begun, arrived } = await noted(behaviour);
     expect(outcome, behaviour).toBe(outcomes[behaviour] ?? "failed");
     if (outcome !== "unknown")
-      expect(Math.floor(Number(heard) / 100) === 2, `${behaviour}: ${heard}`).toBe(outcome === "accepted");
+      expect(Math.floor(Number(response) / 100) === 2, `${behaviour}: ${response}`).toBe(outcome === "accepted");
     expect(body, behaviour).toBe(behaviour === "reset before it is read" ? undefined : BODY);
     expect(signedBy, behaviour).toEqual(body === undefined ? undefined : [1]);
     expect(arrived < begun && begun < ended, behaviour).toBe(true);
@@ -105,10 +105,10 @@ test("each misbehaviour is what its name says, and is written down", { timeout: 
 
 test("one that is held goes on as it is told", async () => {
   await receiver.script("b", ["held"]);
-  const heard = send("b", "held-1");
-  const { goOn } = await receiver.holds("b");
-  await goOn("299");
-  expect(await heard).toBe(299);
+  const response = send("b", "held-1");
+  const { resume } = await receiver.holds("b");
+  await resume("299");
+  expect(await response).toBe(299);
 });
 
 test("who comes where nobody was sent is written down", async () => {

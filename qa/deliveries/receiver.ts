@@ -32,7 +32,7 @@ export interface Receiver {
 
 export interface Held {
   readonly name: string;
-  goOn(as: Behaviour): Promise<void>;
+  resume(as: Behaviour): Promise<void>;
 }
 
 interface Options {
@@ -111,13 +111,13 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     return new Promise((resolve) => {
       const end = (heard: boolean) => {
         asked.delete(number);
-        to.off("exit", gone);
+        to.off("exit", onClose);
         resolve(heard);
       };
-      const gone = () => end(false);
+      const onClose = () => end(false);
       asked.set(number, () => end(true));
-      to.once("exit", gone);
-      to.send({ ...wanted, order: number } as Order, (error) => error && gone());
+      to.once("exit", onClose);
+      to.send({ ...wanted, order: number } as Order, (error) => error && onClose());
     });
   }
 
@@ -148,22 +148,22 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
       const [first, ...rest] = held.get(hook) ?? [];
       held.set(hook, rest);
       const name = first ?? (await new Promise<string>((resolve) => waiting.set(hook, resolve)));
-      return { name, goOn: async (as) => void (await order({ release: name, as })) };
+      return { name, resume: async (as) => void (await order({ release: name, as })) };
     },
     async kill() {
       await back;
-      const gone = new Promise((resolve) => child.once("exit", resolve));
+      const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
-      await gone;
+      await exited;
       await back;
     },
     async close() {
       closed = true;
       await back.catch(() => {});
       if (child.exitCode !== null || child.signalCode !== null) return;
-      const gone = new Promise((resolve) => child.once("exit", resolve));
+      const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
-      await gone;
+      await exited;
     },
   };
 }

@@ -1,9 +1,9 @@
 import type { Verdict } from "./judge.ts";
-import { DEEDS, type Deed } from "./meddling.ts";
 import { FAULTS, type Fault } from "./nemesis.ts";
+import { CHANGES, type ChangeKind } from "./owner-changes.ts";
 import type { Findings } from "./run.ts";
 import type { Finding } from "./scenarios/scenario.ts";
-import { type Looked, VIOLATIONS, type ViolationKind } from "./violations.ts";
+import { type Coverage, VIOLATIONS, type ViolationKind } from "./violations.ts";
 
 const SHOWN = 20;
 
@@ -12,7 +12,7 @@ export const isSound = ({ verdict, calmMs }: Findings): boolean =>
 
 export const isMet = ({ verdict, unmet }: Finding): boolean => verdict.violations.length === 0 && unmet.length === 0;
 
-const LOOKED: Readonly<Record<keyof Looked, string>> = {
+const COVERAGE_LABELS: Readonly<Record<keyof Coverage, string>> = {
   requests: "requests",
   accepted: "  accepted",
   failed: "  failed, or nobody knows",
@@ -44,7 +44,7 @@ export function report(findings: Findings): string {
       ["endpoints", evidence.endpoints.length],
       ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
       ["senders killed by the receiver, and others", evidence.troubles.filter(isKill).length],
-      ...Object.entries(done).map(([deed, n]) => [DEEDS[deed as Deed], n] as const),
+      ...Object.entries(done).map(([change, n]) => [CHANGES[change as ChangeKind], n] as const),
       ["from the last fault until nothing waited, ms", calmMs?.toFixed() ?? "something still waits"],
     ],
     verdict,
@@ -54,18 +54,18 @@ export function report(findings: Findings): string {
 const isKill = ({ what }: Findings["evidence"]["troubles"][number]) => what === "server killed";
 
 /** The same of what was done on purpose. */
-export function reportFinding(says: string, { verdict, unmet, figures }: Finding): string {
-  return `${says}\n${table(Object.entries(figures), verdict)}${unmet.map((one) => `NOT SO: ${one}\n`).join("")}\n`;
+export function reportFinding(title: string, { verdict, unmet, figures }: Finding): string {
+  return `${title}\n${table(Object.entries(figures), verdict)}${unmet.map((one) => `NOT SO: ${one}\n`).join("")}\n`;
 }
 
-function table(lines: readonly (readonly [string, string | number])[], { looked, violations }: Verdict): string {
+function table(lines: readonly (readonly [string, string | number])[], { coverage, violations }: Verdict): string {
   const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
   const all = [
     ...lines,
-    ...Object.entries(LOOKED).map(([key, says]) => [says, looked[key as keyof Looked]] as const),
-    ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
+    ...Object.entries(COVERAGE_LABELS).map(([key, label]) => [label, coverage[key as keyof Coverage]] as const),
+    ...Object.entries(VIOLATIONS).map(([kind, label]) => [label, count(kind as ViolationKind)] as const),
     ["violations", violations.length] as const,
   ];
-  const shown = violations.slice(0, SHOWN).map(({ kind, says }) => `VIOLATION ${kind}: ${says}\n`);
+  const shown = violations.slice(0, SHOWN).map(({ kind, message }) => `VIOLATION ${kind}: ${message}\n`);
   return `${all.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${shown.join("")}`;
 }

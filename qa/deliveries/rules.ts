@@ -1,7 +1,7 @@
 import type { Endpoint, Named, Received } from "./evidence.ts";
 import { modelsAfter, type PossibleState, type Tenant } from "./possible-states.ts";
 import { isTroubled } from "./troubles.ts";
-import type { Looked, ViolationKind } from "./violations.ts";
+import type { Coverage, ViolationKind } from "./violations.ts";
 
 /** An end is noticed so much later than it was, at most: an attempt that seems so much too early is not. */
 const NOTICED_MS = 50;
@@ -9,26 +9,26 @@ const JITTER = 1.1;
 /** The failure after which the batch is cut for the first time. */
 const UNCUT = 3;
 
-export type Fault = readonly [kind: ViolationKind, says: string];
+export type Fault = readonly [kind: ViolationKind, message: string];
 
 /** What speaks against a request, if the sender stood there. */
 export function faultsOf(
-  standing: PossibleState,
+  state: PossibleState,
   request: Received,
   named: Named,
   size: number,
   tenant: Tenant,
-  looked: Looked,
+  coverage: Coverage,
 ): Fault[] {
   return [
-    ...silenceFaults(standing, tenant),
-    ...revisionFaults(standing, named),
-    ...batchFaults(standing, named, size, looked),
-    ...waitFaults(standing, request, tenant, looked),
+    ...disabledFaults(state, tenant),
+    ...revisionFaults(state, named),
+    ...batchFaults(state, named, size, coverage),
+    ...waitFaults(state, request, tenant, coverage),
   ];
 }
 
-function silenceFaults({ disabled, attempts }: PossibleState, { evidence }: Tenant): Fault[] {
+function disabledFaults({ disabled, attempts }: PossibleState, { evidence }: Tenant): Fault[] {
   if (disabled) return [["silence", "comes after the endpoint was disabled, or removed"]];
   const most = evidence.times.schedule.length;
   return attempts >= most ? [["ninth", `comes after ${attempts} attempts from the same position`]] : [];
@@ -44,12 +44,12 @@ function batchFaults(
   { batch, limit, attempts, sure }: PossibleState,
   { to }: Named,
   size: number,
-  looked: Looked,
+  coverage: Coverage,
 ): Fault[] {
   if (!batch) return size > limit ? [["grown", `has ${size} events, where ${limit} was the most`]] : [];
   if (to > batch.to)
     return [["grown", `goes to ${to}; the batch before it from the same position went to ${batch.to}`]];
-  if (to < batch.to) looked.shrunk += 1;
+  if (to < batch.to) coverage.shrunk += 1;
   const sizes = sizesFrom(batch.first);
   const good = sure ? sizes(attempts) === size : size <= batch.first && cutsOf(batch.first).includes(size);
   if (good) return [];
@@ -75,7 +75,7 @@ function waitFaults(
   { failed, attempts, sure }: PossibleState,
   { arrived }: Received,
   { evidence }: Tenant,
-  looked: Looked,
+  coverage: Coverage,
 ): Fault[] {
   if (!failed) return [];
   const { schedule, lateMs } = evidence.times;
@@ -85,23 +85,23 @@ function waitFaults(
   const { retryAfterMs = 0 } = failed;
   const wanted = (delay: number) => Math.max(delay, Math.min(retryAfterMs, 2 * delay));
   const waited = arrived - failed.at;
-  looked.waits += 1;
+  coverage.waits += 1;
   const least = Math.min(...delays.map(wanted));
   if (waited < least - NOTICED_MS) return [["early", `comes ${waited.toFixed()} ms after a failure, not ${least}`]];
   if (isTroubled(evidence.troubles, failed.at, arrived)) return [];
-  looked.waitsAbove += 1;
+  coverage.waitsAbove += 1;
   const most = Math.max(...delays.map(wanted)) * JITTER + lateMs;
   return waited > most ? [["late", `comes ${waited.toFixed()} ms after a failure, not within ${most.toFixed()}`]] : [];
 }
 
 /** Positions of a range and in front of it that nobody subscribed to: passed over without a request. */
 export function passedOver(
-  standing: PossibleState,
+  state: PossibleState,
   { from, to }: Named,
   size: number,
   endpoint: Endpoint,
   tenant: Tenant,
 ): number {
-  const before = tenant.positions(modelsAfter(endpoint, standing.done)).before(from);
-  return Math.max(0, to - Math.max(before, standing.low)) - size;
+  const before = tenant.positions(modelsAfter(endpoint, state.done)).before(from);
+  return Math.max(0, to - Math.max(before, state.low)) - size;
 }

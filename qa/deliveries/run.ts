@@ -2,12 +2,12 @@ import { setTimeout as pause } from "node:timers/promises";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { Evidence } from "./evidence.ts";
 import { judgeDeliveries, type Verdict } from "./judge.ts";
-import { createMeddling, type Deed } from "./meddling.ts";
 import { createNemesis, type Fault } from "./nemesis.ts";
-import { type Options, openPlace, type TestEnvironment } from "./test-environment.ts";
+import { type ChangeKind, createOwnerChanges } from "./owner-changes.ts";
+import { type Options, openTestEnvironment, type TestEnvironment } from "./test-environment.ts";
 import { startWriters } from "./writers.ts";
 
-export interface Asked extends Omit<Options, "servers"> {
+export interface RunOptions extends Omit<Options, "servers"> {
   /** Where the Postgres of that address runs, when it may be killed. */
   readonly postgresDir?: string | undefined;
   readonly servers: number;
@@ -19,8 +19,8 @@ export interface Asked extends Omit<Options, "servers"> {
   readonly meddleEveryMs: number;
   /** All of these first, in this order, and then what is drawn. */
   readonly faults?: readonly Fault[];
-  readonly deeds?: readonly Deed[];
-  say(line: string): void;
+  readonly changes?: readonly ChangeKind[];
+  print(line: string): void;
 }
 
 export interface Findings {
@@ -28,7 +28,7 @@ export interface Findings {
   readonly evidence: Evidence;
   readonly verdict: Verdict;
   readonly hurt: Readonly<Record<Fault, number>>;
-  readonly done: Readonly<Record<Deed, number>>;
+  readonly done: Readonly<Record<ChangeKind, number>>;
   readonly operations: number;
   /** From the calm until nothing waited any more; undefined: something still waited in the end. */
   readonly calmMs: number | undefined;
@@ -36,35 +36,35 @@ export interface Findings {
 }
 
 const CALM_MS = 180_000;
-const TELL_MS = 5_000;
+const PROGRESS_MS = 5_000;
 
-/** Writers write, the receiver misbehaves, processes are struck and the owner meddles; then it is calm, and all is judged. */
-export async function runDeliveries(asked: Asked): Promise<Findings> {
-  const { seed, say } = asked;
+/** Writers write, the receiver misbehaves, processes are killed and the owner changes endpoints. Then the faults end, and everything is judged. */
+export async function runDeliveries(options: RunOptions): Promise<Findings> {
+  const { seed, print } = options;
   const begun = performance.now();
-  const environment = await openPlace(asked);
+  const environment = await openTestEnvironment(options);
   try {
     const chance = new SeededRandom(seed);
-    const meddling = createMeddling(environment, chance);
-    const nemesis = createNemesis(environment, { chance, servers: asked.servers, postgresDir: asked.postgresDir });
-    while (environment.owner.owned.length < asked.endpoints) {
+    const ownerChanges = createOwnerChanges(environment, chance);
+    const nemesis = createNemesis(environment, { chance, servers: options.servers, postgresDir: options.postgresDir });
+    while (environment.owner.owned.length < options.endpoints) {
       const hook = `first-${environment.owner.owned.length}`;
       await environment.receiver.feel(hook, environment.owner.owned.length === 0 ? "good" : "shaky");
       await environment.register(hook, environment.owner.owned.length % 2 === 0 ? ["*"] : ["slide", "document"]);
     }
-    const writers = startWriters(environment, asked.writers, seed);
-    const until = performance.now() + asked.forMs;
-    const { faults = [], deeds = [] } = asked;
+    const writers = startWriters(environment, options.writers, seed);
+    const until = performance.now() + options.forMs;
+    const { faults = [], changes = [] } = options;
     await Promise.all([
-      repeat({ until, least: faults.length, everyMs: asked.faultEveryMs }, (n) => nemesis.one(faults[n])),
-      repeat({ until, least: deeds.length, everyMs: asked.meddleEveryMs }, (n) => meddling.one(deeds[n])),
-      repeat({ until, least: 0, everyMs: TELL_MS }, async () =>
-        say(progress(environment, writers.operations, nemesis.hurt, until)),
+      repeat({ until, least: faults.length, everyMs: options.faultEveryMs }, (n) => nemesis.one(faults[n])),
+      repeat({ until, least: changes.length, everyMs: options.meddleEveryMs }, (n) => ownerChanges.one(changes[n])),
+      repeat({ until, least: 0, everyMs: PROGRESS_MS }, async () =>
+        print(progress(environment, writers.operations, nemesis.hurt, until)),
       ),
     ]);
     await writers.stop();
     const calm = performance.now();
-    const isCalm = await calmDown(environment, say);
+    const isCalm = await calmDown(environment, print);
     const calmMs = isCalm ? performance.now() - calm : undefined;
     const evidence = await environment.evidence();
     return {
@@ -72,7 +72,7 @@ export async function runDeliveries(asked: Asked): Promise<Findings> {
       evidence,
       verdict: judgeDeliveries(evidence),
       hurt: nemesis.hurt,
-      done: meddling.done,
+      done: ownerChanges.done,
       operations: writers.operations,
       calmMs,
       seconds: (performance.now() - begun) / 1_000,
@@ -98,9 +98,9 @@ async function repeat({ until, least, everyMs }: Pace, work: (n: number) => Prom
   }
 }
 
-/** No more faults: the receiver takes everything, and whoever gave up is asked to go on. */
-async function calmDown(environment: TestEnvironment, say: (line: string) => void): Promise<boolean> {
-  say("no more faults: everything that waits is delivered");
+/** Ends all faults: the receiver accepts everything, and disabled endpoints are enabled again. */
+async function calmDown(environment: TestEnvironment, print: (line: string) => void): Promise<boolean> {
+  print("no more faults: everything that waits is delivered");
   for (const { hook, removed } of environment.owner.owned) if (!removed) await environment.receiver.feel(hook, "calm");
   for (const endpoint of environment.owner.owned)
     if (!endpoint.removed) await environment.owner.act(endpoint, { what: "enable" });

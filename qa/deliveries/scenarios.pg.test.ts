@@ -16,8 +16,8 @@ const workerHost = await openWorkerHost();
 afterAll(() => workerHost.close());
 
 describe.concurrent("what is done on purpose", () => {
-  for (const [i, { says, kills, play }] of scenarios.entries())
-    test(says, { timeout: 120_000 }, async () => {
+  for (const [i, { title, kills, play }] of scenarios.entries())
+    test(title, { timeout: 120_000 }, async () => {
       const { verdict, unmet } = await play({
         databaseUrl: databases[i] as string,
         seed: i,

@@ -19,7 +19,7 @@ export interface Senders {
   /** SIGTERM, and started again when it has ended by itself. */
   restart(which: number): Promise<void>;
   /** It stands still from now on, until it is killed and started again, or goes on. */
-  freeze(which: number): { kill(): Promise<void>; goOn(): void };
+  freeze(which: number): { kill(): Promise<void>; resume(): void };
   /** Somebody else killed all of them, at that time. */
   wereKilled(at: number): Promise<void>;
   /** SIGSTOP, SIGCONT. */
@@ -44,8 +44,8 @@ export async function startSenders(
   const troubles: Trouble[] = [];
   const pids = () => servers.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
 
-  function next(which: number, deed: (server: KillableServer) => Promise<void>): Promise<void> {
-    const done = (doing[which] as Promise<void>).then(() => deed(servers[which] as KillableServer));
+  function next(which: number, change: (server: KillableServer) => Promise<void>): Promise<void> {
+    const done = (doing[which] as Promise<void>).then(() => change(servers[which] as KillableServer));
     doing[which] = done.catch(() => {});
     return done;
   }
@@ -79,7 +79,7 @@ export async function startSenders(
       process.kill(pid, "SIGSTOP");
       return {
         kill: () => next(which, (server) => revive(server, from, 0)),
-        goOn() {
+        resume() {
           process.kill(pid, "SIGCONT");
           troubles.push({ what: "server stopped", from, to: monotonic() });
         },

@@ -44,12 +44,12 @@ export function judgeRange(events: readonly WebhookEvent[], { from, to }: Named)
   return undefined;
 }
 
-/** Whether an event says what the log says, in one of its tellings, and what it says otherwise. */
-export function judgeEvent(event: WebhookEvent, tellings: readonly LogEntry[]): string | undefined {
-  if (tellings.length === 0) return `${event.syncId} is not in the log`;
-  const says = JSON.stringify(inOrder(event));
-  const wanted = tellings.map((entry) => JSON.stringify(eventOf(entry)));
-  return wanted.includes(says) ? undefined : `${event.syncId} says ${shorten(says)}, the log ${shorten(wanted[0])}`;
+/** Whether an event says what the log says, in one of its versions, and what it says otherwise. */
+export function judgeEvent(event: WebhookEvent, versions: readonly LogEntry[]): string | undefined {
+  if (versions.length === 0) return `${event.syncId} is not in the log`;
+  const found = JSON.stringify(inOrder(event));
+  const wanted = versions.map((entry) => JSON.stringify(eventOf(entry)));
+  return wanted.includes(found) ? undefined : `${event.syncId} says ${shorten(found)}, the log ${shorten(wanted[0])}`;
 }
 
 /** The keys of an event may come in any order, those of a row may not. */

@@ -9,29 +9,29 @@ const ON_THE_WAY_MS = 1_000;
  * Signed with the newest secret; for a while with the one before too; never with one that has lost its force.
  * While the owner rolls it, and just after, either is the newest.
  */
-export function judgeSignatures({ endpoint, requests, tenant, looked, say }: Case): void {
+export function judgeSignatures({ endpoint, requests, tenant, coverage, report }: Case): void {
   const { troubles, times } = tenant.evidence;
   const rolls = endpoint.actions.filter((action) => action.what === "roll");
 
   const judge = ({ name, arrived, signedBy = [] }: Received): void => {
     const sure = rolls.filter((roll) => settledAt(roll, troubles) <= arrived).length;
     const maybe = rolls.filter(({ asked }) => asked <= arrived).length;
-    looked.signatures += 1;
-    if (signedBy.length > 1) looked.doubleSignatures += 1;
+    coverage.signatures += 1;
+    if (signedBy.length > 1) coverage.doubleSignatures += 1;
     const newest = signedBy.findLast((secret) => secret >= sure && secret <= maybe);
     if (newest === undefined)
-      return say("signature", `${name} is signed by ${listed(signedBy)}, not by the secret number ${sure}`);
+      return report("signature", `${name} is signed by ${listed(signedBy)}, not by the secret number ${sure}`);
     // The roll that made it.
     const roll = rolls[newest - 1];
     if (!roll) return;
     const over = settledAt({ answered: roll.answered + times.rotationMs }, troubles);
     if (arrived < roll.asked + times.rotationMs - ON_THE_WAY_MS) {
       if (!roll.lost && !signedBy.includes(newest - 1))
-        say("signature", `${name} is signed by ${listed(signedBy)}, and not by the secret before the roll too`);
+        report("signature", `${name} is signed by ${listed(signedBy)}, and not by the secret before the roll too`);
     } else if (arrived > over && newest === maybe) {
-      looked.afterRotation += 1;
+      coverage.afterRotation += 1;
       if (signedBy.some((secret) => secret < newest))
-        say("signature", `${name} is still signed by ${listed(signedBy)}`);
+        report("signature", `${name} is still signed by ${listed(signedBy)}`);
     }
   };
   for (const request of requests) if (request.body !== undefined) judge(request);

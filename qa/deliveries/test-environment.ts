@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
-import { type Ask, createAsk, good } from "./ask.ts";
 import { evidenceOf } from "./collect.ts";
 import type { Evidence } from "./evidence.ts";
 import { fill } from "./fill.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
 import { type Receiver, shared, startReceiver } from "./receiver.ts";
 import { openRecords, type Records } from "./records.ts";
+import { createRequester, good, type SendRequest } from "./request.ts";
 import { type Senders, startSenders } from "./senders.ts";
 import type { SenderPlan } from "./server-process.ts";
 import type { WorkerHost } from "./worker-host.ts";
@@ -49,7 +49,7 @@ export interface Options {
  *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
  */
 export interface TestEnvironment {
-  readonly ask: Ask;
+  readonly request: SendRequest;
   readonly owner: Owner;
   readonly receiver: Receiver;
   readonly senders: Senders;
@@ -79,7 +79,7 @@ const PATIENCE_MS = 60_000;
 
 let opened = 0;
 
-export async function openPlace(options: Options): Promise<TestEnvironment> {
+export async function openTestEnvironment(options: Options): Promise<TestEnvironment> {
   const { workerHost, servers = 1, databaseUrl, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
   const times = { ...SHORT, ...options.times };
@@ -116,19 +116,19 @@ export async function openPlace(options: Options): Promise<TestEnvironment> {
   try {
     const { senders, receiver, records } = await (workerHost ? roomIn(workerHost) : processesOfItsOwn());
     closing.push(() => senders.close());
-    const ask = createAsk(senders.urls, await newKey(senders, adminToken));
-    const owner = createOwner(ask);
+    const request = createRequester(senders.urls, await newKey(senders, adminToken));
+    const owner = createOwner(request);
     const secretsOf = (hook: string) => {
       const endpoint = owner.owned.find((one) => one.hook === hook);
       return endpoint?.rolling ? undefined : endpoint?.secrets;
     };
-    const look = () => {
+    const reload = () => {
       records.read();
       records.verify(secretsOf);
     };
-    const looking = setInterval(look, RELOAD_MS);
-    closing.push(() => clearInterval(looking));
-    return placeOf({ ask, owner, receiver, senders, records, times, lateMs, look, close });
+    const reloading = setInterval(reload, RELOAD_MS);
+    closing.push(() => clearInterval(reloading));
+    return environmentOf({ request, owner, receiver, senders, records, times, lateMs, reload, close });
   } catch (error) {
     await close();
     throw error;
@@ -136,19 +136,19 @@ export async function openPlace(options: Options): Promise<TestEnvironment> {
 }
 
 interface Parts
-  extends Pick<TestEnvironment, "ask" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
+  extends Pick<TestEnvironment, "request" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
   readonly lateMs: number;
-  look(): void;
+  reload(): void;
 }
 
-function placeOf(parts: Parts): TestEnvironment {
-  const { ask, owner, receiver, look } = parts;
+function environmentOf(parts: Parts): TestEnvironment {
+  const { request, owner, receiver, reload } = parts;
   let committed = 0;
 
   async function until(isSo: () => boolean | Promise<boolean>, patienceMs = PATIENCE_MS): Promise<boolean> {
     const end = performance.now() + patienceMs;
     for (;;) {
-      look();
+      reload();
       if (await isSo()) return true;
       if (performance.now() > end) return false;
       await pause(POLL_MS);
@@ -158,7 +158,7 @@ function placeOf(parts: Parts): TestEnvironment {
   async function readLog(): Promise<LogEntry[]> {
     const entries: LogEntry[] = [];
     for (let after = "0"; ; ) {
-      const page = good(await ask("GET", `/v1/log?after=${after}&limit=1000`));
+      const page = good(await request("GET", `/v1/log?after=${after}&limit=1000`));
       entries.push(...(page.data as LogEntry[]));
       if (!page.has_more) return entries;
       after = String(page.next_cursor);
@@ -166,14 +166,14 @@ function placeOf(parts: Parts): TestEnvironment {
   }
 
   async function commit(operations: readonly object[]): Promise<void> {
-    good(await ask("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations }));
+    good(await request("POST", "/v1/commits", { clientTxId: `commit-${++committed}`, operations }));
   }
 
   return {
     ...parts,
     register: (hook, models, from) => owner.register(hook, receiver.addressOf(hook), models, from),
     commit,
-    fill: (count, prefix = "filled") => fill(ask, count, prefix),
+    fill: (count, prefix = "filled") => fill(request, count, prefix),
     settle: (patienceMs) =>
       until(
         async () => (await owner.list()).every(({ status, lag }) => status === "disabled" || lag === 0),
@@ -182,11 +182,11 @@ function placeOf(parts: Parts): TestEnvironment {
     until,
     pass: (ms) => pause(ms),
     readLog,
-    schema: async () => good(await ask("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
+    schema: async () => good(await request("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
     async evidence(earlier = []) {
       const views = await owner.list();
       const log = await readLog();
-      look();
+      reload();
       return evidenceOf({ ...parts, views, log, earlier });
     },
   };
@@ -194,10 +194,10 @@ function placeOf(parts: Parts): TestEnvironment {
 
 /** A key of an organization of its own, with the reference models. */
 async function newKey(senders: Senders, adminToken: string): Promise<string> {
-  const ask = createAsk(senders.urls, adminToken);
-  const { id } = good(await ask("POST", "/v1/organizations", { name: "deliveries" }));
-  const { token } = good(await ask("POST", "/v1/secret_keys", { organization: id, livemode: true }));
+  const request = createRequester(senders.urls, adminToken);
+  const { id } = good(await request("POST", "/v1/organizations", { name: "deliveries" }));
+  const { token } = good(await request("POST", "/v1/secret_keys", { organization: id, livemode: true }));
   const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as object;
-  good(await ask("POST", "/v1/schema", schema, String(token)));
+  good(await request("POST", "/v1/schema", schema, String(token)));
   return String(token);
 }

@@ -22,13 +22,13 @@ export type ViolationKind = keyof typeof VIOLATIONS;
 
 export interface Violation {
   readonly kind: ViolationKind;
-  readonly says: string;
+  readonly message: string;
 }
 
-export type Say = (kind: ViolationKind, says: string) => void;
+export type ReportViolation = (kind: ViolationKind, message: string) => void;
 
 /** How often each question could be asked at all: a judge who had nothing to look at has found nothing. */
-export interface Looked {
+export interface Coverage {
   requests: number;
   tests: number;
   /** Of accepted requests. */
@@ -60,7 +60,7 @@ export interface Looked {
   sameNames: number;
 }
 
-export const nothingLooked = (): Looked => ({
+export const noCoverage = (): Coverage => ({
   requests: 0,
   tests: 0,
   accepted: 0,

@@ -4,16 +4,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fromSources } from "@holdfast/server/testing/source-program";
-import type { Reply, Wish } from "./house-process.ts";
+import type { HostReply, HostRequest } from "./host-process.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 import type { Senders } from "./senders.ts";
 import type { SenderPlan } from "./server-process.ts";
 
-const PROGRAM = fileURLToPath(new URL("./house-process.ts", import.meta.url));
+const PROGRAM = fileURLToPath(new URL("./host-process.ts", import.meta.url));
 
-/** A receiver and a process of servers for many places at once, where nobody is killed. */
+/** A receiver and a server process that many test environments share. No server is killed. */
 export interface WorkerHost {
-  /** Where the receiver writes. */
+  /** The folder of the receiver's files. */
   readonly folder: string;
   readonly receiver: Receiver;
   start(count: number, plan: SenderPlan): Promise<Senders>;
@@ -28,27 +28,27 @@ export async function openWorkerHost(): Promise<WorkerHost> {
     stdio: ["ignore", "ignore", "inherit", "ipc"],
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
   });
-  const waiting = new Map<number, (reply: Reply) => void>();
-  let wishes = 0;
-  child.on("message", (reply: Reply) => waiting.get(reply.number)?.(reply));
+  const waiting = new Map<number, (reply: HostReply) => void>();
+  let requestCount = 0;
+  child.on("message", (reply: HostReply) => waiting.get(reply.number)?.(reply));
 
-  type Wanted = Wish extends infer Each ? (Each extends unknown ? Omit<Each, "number"> : never) : never;
-  function wish(wanted: Wanted): Promise<Reply> {
-    const number = ++wishes;
+  type Wanted = HostRequest extends infer Each ? (Each extends unknown ? Omit<Each, "number"> : never) : never;
+  function send(wanted: Wanted): Promise<HostReply> {
+    const number = ++requestCount;
     return new Promise((resolve, reject) => {
       waiting.set(number, (reply) => {
         waiting.delete(number);
         if (reply.error === undefined) resolve(reply);
         else reject(new Error(reply.error));
       });
-      child.send({ ...wanted, number } as Wish);
+      child.send({ ...wanted, number } as HostRequest);
     });
   }
 
   let starting: Promise<unknown> = Promise.resolve();
-  /** One after the other: loading a copy of the sources keeps all others waiting. */
-  function startOne(plan: SenderPlan): Promise<Reply> {
-    const next = starting.then(() => wish({ start: plan }));
+  /** Starts servers one after the other, because loading the sources blocks the process. */
+  function startOne(plan: SenderPlan): Promise<HostReply> {
+    const next = starting.then(() => send({ start: plan }));
     starting = next.catch(() => {});
     return next;
   }
@@ -57,7 +57,7 @@ export async function openWorkerHost(): Promise<WorkerHost> {
     folder,
     receiver,
     async start(count, plan) {
-      const started: Reply[] = [];
+      const started: HostReply[] = [];
       for (let i = 0; i < count; i++) started.push(await startOne(plan));
       return {
         troubles: [],
@@ -68,13 +68,13 @@ export async function openWorkerHost(): Promise<WorkerHost> {
         wereKilled: never,
         stop: never,
         killPostgres: never,
-        close: async () => void (await Promise.all(started.map(({ number }) => wish({ stop: number })))),
+        close: async () => void (await Promise.all(started.map(({ number }) => send({ stop: number })))),
       };
     },
     async close() {
-      const gone = new Promise((resolve) => child.once("exit", resolve));
+      const exited = new Promise((resolve) => child.once("exit", resolve));
       child.kill("SIGKILL");
-      await gone;
+      await exited;
       await receiver.close();
       rmSync(folder, { recursive: true, force: true });
     },
@@ -82,5 +82,5 @@ export async function openWorkerHost(): Promise<WorkerHost> {
 }
 
 const never = () => {
-  throw new Error("Servers of a house share a process: nobody kills one of them.");
+  throw new Error("These servers share a process, so a single one cannot be killed.");
 };

@@ -24,12 +24,12 @@ export function follow(url: string, token: string): Follower {
     const next = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
     socket = next;
     next.on("open", () => next.send(JSON.stringify({ frame: "hello", token, since: position })));
-    next.on("message", (data: Buffer) => hear(JSON.parse(data.toString()) as FrameDown));
+    next.on("message", (data: Buffer) => receive(JSON.parse(data.toString()) as FrameDown));
     next.on("error", () => {});
     next.on("close", () => setTimeout(connect, RETRY_MS));
   }
 
-  function hear(frame: FrameDown): void {
+  function receive(frame: FrameDown): void {
     if (frame.frame === "resync") faults.push(`told to resync (${frame.reason}) at ${position}`);
     if (frame.frame !== "entries") return;
     if (frame.from !== position) faults.push(`(${frame.from}, ${frame.to}] came at position ${position}`);
@@ -46,14 +46,14 @@ export function follow(url: string, token: string): Follower {
       new Promise((resolve) => {
         // One who never gets there is found out by the audit.
         const timer = setTimeout(resolve, PATIENCE_MS);
-        const look = () => {
+        const check = () => {
           if (position < wanted) return;
           clearTimeout(timer);
-          waiting.delete(look);
+          waiting.delete(check);
           resolve();
         };
-        waiting.add(look);
-        look();
+        waiting.add(check);
+        check();
       }),
     close: () => {
       closed = true;

@@ -25,9 +25,9 @@ async function run({ kills, writers: count, plant }: Args): Promise<boolean> {
     const writers = await startWriters(server, count);
     const followers = [0, 1].map(() => follow(server.url, writers.keys[0] as string));
     const hurt = await hurtIt(server, writers, kills);
-    say("no more faults: every open question is asked until it is answered");
+    print("no more faults: every open question is asked until it is answered");
     await writers.finish();
-    const verdict = await look(server, writers, followers, plant);
+    const verdict = await judge(server, writers, followers, plant);
     report({
       hurt,
       writers,
@@ -67,7 +67,7 @@ async function hurtIt(server: KillableServer, writers: Writers, kills: number): 
       if (await stallPostgres(server.dataDir, 3_000)) hurt.stalls += 1;
     }
     const { acknowledged, unknown } = writers.totals();
-    say(
+    print(
       `${n}/${kills}: the server and Postgres killed once more; ${acknowledged} acknowledged, ${unknown} calls without an answer`,
     );
   }
@@ -75,7 +75,7 @@ async function hurtIt(server: KillableServer, writers: Writers, kills: number): 
   return hurt;
 }
 
-async function look(
+async function judge(
   server: KillableServer,
   writers: Writers,
   followers: readonly Follower[],
@@ -87,7 +87,7 @@ async function look(
     await Promise.all(followers.map((follower) => follower.reaches(head)));
     if (plant) {
       const victim = writers.calls().find(({ receipt }) => receipt);
-      say(`planted: the entry ${victim?.receipt?.lastSyncId} of an acknowledged write is taken out of the log`);
+      print(`planted: the entry ${victim?.receipt?.lastSyncId} of an acknowledged write is taken out of the log`);
       await database.loseEntry(victim?.receipt?.lastSyncId ?? 1);
     }
     return audit({ ...(await database.everything()), calls: writers.calls(), followers });
@@ -127,7 +127,7 @@ function report({ hurt, writers, verdict, seconds, longestOutageMs }: Findings):
   for (const violation of verdict.violations.slice(0, 20)) process.stdout.write(`VIOLATION ${violation}\n`);
 }
 
-const say = (line: string): void => void process.stdout.write(`faults: ${line}\n`);
+const print = (line: string): void => void process.stdout.write(`faults: ${line}\n`);
 
 const args = readArgs(process.argv.slice(2));
 if (typeof args === "string") {

@@ -98,13 +98,13 @@ export async function startWriters(server: KillableServer, count: number): Promi
       const wanted = acknowledged + more;
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => reject(new Error(`No ${more} writes within ${PATIENCE_MS} ms.`)), PATIENCE_MS);
-        const look = () => {
+        const check = () => {
           if (acknowledged < wanted) return;
           clearTimeout(timer);
-          waiting.delete(look);
+          waiting.delete(check);
           resolve();
         };
-        waiting.add(look);
+        waiting.add(check);
       });
     },
     finish: async () => {

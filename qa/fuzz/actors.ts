@@ -71,7 +71,7 @@ export async function actorsFor(
   url: string,
   { secretKey, adminToken, models }: { secretKey: string; adminToken: string } & ModelSchema,
 ): Promise<Actors> {
-  const ask = async (method: string, path: string, token: string, body?: object) => {
+  const request = async (method: string, path: string, token: string, body?: object) => {
     const response = await fetch(url + path, {
       method,
       headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
@@ -81,14 +81,14 @@ export async function actorsFor(
     if (!response.ok) throw new Error(`${method} ${path} was answered with ${response.status} ${answer.code}.`);
     return answer;
   };
-  const make = (path: readonly [string, string], token: string, body: object) => ask(path[0], path[1], token, body);
+  const make = (path: readonly [string, string], token: string, body: object) => request(path[0], path[1], token, body);
   const holders = new Map<string, Holder>();
   const put = (holder: Holder) => holders.set(holder.name, holder);
   const token = (name: string) => String(holders.get(name)?.token);
   const keyOf = async (name: string, organization: unknown, livemode: boolean) =>
     put(holderOf(name, await make(paths.createSecretKey, adminToken, { organization, livemode })));
 
-  const own = String((await ask("GET", paths.readIdentity[1], secretKey)).organization);
+  const own = String((await request("GET", paths.readIdentity[1], secretKey)).organization);
   const [theirs, pushed] = [
     String((await make(paths.createOrganization, adminToken, { name: "theirs" })).id),
     String((await make(paths.createOrganization, adminToken, { name: "pushed" })).id),
@@ -109,10 +109,10 @@ export async function actorsFor(
   const expiring = await make(paths.createCapability, secretKey, { wideScope: true, ttlSeconds: 1 });
   useless("expired", holderOf("expired", expiring));
   const revoked = await make(paths.createCapability, secretKey, { wideScope: true });
-  await ask("DELETE", paths.revokeCapability[1].replace(":id", String(revoked.id)), secretKey);
+  await request("DELETE", paths.revokeCapability[1].replace(":id", String(revoked.id)), secretKey);
   useless("revoked", holderOf("revoked", revoked));
   const revokedKey = await make(paths.createSecretKey, adminToken, { organization: own, livemode: true });
-  await ask("DELETE", paths.revokeSecretKey[1].replace(":id", String(revokedKey.id)), adminToken);
+  await request("DELETE", paths.revokeSecretKey[1].replace(":id", String(revokedKey.id)), adminToken);
   useless("revoked key", holderOf("revoked key", revokedKey));
   const nobody = (name: string, authorization: string | undefined) =>
     put({

@@ -92,7 +92,7 @@ export function auditSight(
 
 /** Reads a tenant whole: its log from the beginning, and a snapshot. Nobody may write meanwhile. */
 export async function readTenant(url: string, name: string, token: string): Promise<Tenant> {
-  const ask = async (path: string) => {
+  const request = async (path: string) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });
     if (!response.ok) throw new Error(`${path} was answered with ${response.status}.`);
     return await response.text();
@@ -100,7 +100,7 @@ export async function readTenant(url: string, name: string, token: string): Prom
   const log: AuditedEntry[] = [];
   let stamp = 0;
   for (let after = "0", more = true; more; ) {
-    const page = JSON.parse(await ask(`/v1/log?after=${after}&limit=1000`)) as {
+    const page = JSON.parse(await request(`/v1/log?after=${after}&limit=1000`)) as {
       data: AuditedEntry[];
       has_more: boolean;
       next_cursor: string;
@@ -112,7 +112,7 @@ export async function readTenant(url: string, name: string, token: string): Prom
   const rows: AuditedRow[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
     const query: string = cursor === "" ? "" : `?starting_after=${encodeURIComponent(cursor)}`;
-    const lines = (await ask(`/v1/snapshot${query}`)).trimEnd().split("\n");
+    const lines = (await request(`/v1/snapshot${query}`)).trimEnd().split("\n");
     rows.push(...lines.slice(1, -1).map((line) => JSON.parse(line) as AuditedRow));
     cursor = (JSON.parse(lines.at(-1) as string) as { next_cursor: string | null }).next_cursor;
   }

@@ -11,9 +11,14 @@ interface Described {
 }
 
 /** What `/openapi.json` says of answers: says what is wrong with one, undefined when nothing is. */
-export type Foretold = (endpoint: EndpointName, answer: Answer, body: unknown, method: string) => string | undefined;
+export type ExpectResponse = (
+  endpoint: EndpointName,
+  answer: Answer,
+  body: unknown,
+  method: string,
+) => string | undefined;
 
-export function readDescription(document: Plain): Foretold {
+export function readDescription(document: Plain): ExpectResponse {
   const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true, validateFormats: false });
   ajv.addSchema(document as object, "doc");
   const known = new Map<string, Described | undefined>();

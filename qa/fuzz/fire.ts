@@ -6,8 +6,8 @@ import { isWrite, type Judging, judge } from "./judge.ts";
 import type { Memory, Sent } from "./memory.ts";
 import { type Plan, plans } from "./plan.ts";
 import type { Routes } from "./routes.ts";
-import type { Exchange, Totals } from "./tally.ts";
-import { isSilence, send } from "./wire.ts";
+import type { Exchange, Totals } from "./totals.ts";
+import { isNoResponse, send } from "./wire.ts";
 
 /** Something that broke a rule, as small as it could be made. */
 export interface Violation {
@@ -26,7 +26,7 @@ export interface Firing {
   readonly violations: Violation[];
   /** The process is gone: nothing more is to be asked. */
   isOver(): boolean;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 export interface Volley {
@@ -52,7 +52,7 @@ export interface Volleys {
 
 /** Sends generated requests until there were enough; what breaks a rule is made small, kept, and then not looked at again. */
 export async function fire(firing: Firing, { requests, lanes, seed, heads }: Volley): Promise<Volleys> {
-  const { memory, judging, routes, totals, violations, isOver, say } = firing;
+  const { memory, judging, routes, totals, violations, isOver, print } = firing;
   const agent = new Agent({ keepAlive: true, maxSockets: lanes });
   const batches = fc.array(plans(judging.schema), { minLength: 1, maxLength: BATCH, size: "max" });
   const known = new Set(violations.map(({ fault }) => kindOf(fault)));
@@ -67,8 +67,8 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
     const exchange = { sent, answer };
     if (counted) totals.add(exchange, endpoint ?? "(no endpoint)");
     if (counted && totals.requests % TOLD_EVERY === 0)
-      say(`${totals.requests} requests, ${violations.length} violations`);
-    if (isSilence(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
+      print(`${totals.requests} requests, ${violations.length} violations`);
+    if (isNoResponse(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
     memory.learn(sent, answer, isWrite(endpoint) && answer.status === 200);
     // What is no HTTP is no request to any endpoint.
     const faults = judged(exchange.sent, answer, answer.reason === "Refused" ? undefined : endpoint);
@@ -136,7 +136,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       const again = exchange && !isOver() ? (await faultsOf(exchange.sent, false)).faults : [];
       known.add(kindOf(fault));
       violations.push({ ...violation, again: again.some((one) => kindOf(one) === kindOf(fault)) });
-      say(`violation: ${fault.slice(0, 300)}`);
+      print(`violation: ${fault.slice(0, 300)}`);
     }
   } finally {
     agent.destroy();

@@ -2,12 +2,12 @@ import { closeCodes, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol
 import fc from "fast-check";
 import { WebSocket } from "ws";
 import type { Holder } from "./actors.ts";
-import { createListener } from "./hearing.ts";
 import type { Judging } from "./judge.ts";
 import type { Memory } from "./memory.ts";
 import { mutate } from "./mutate.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 import { groupName, recordId } from "./payload.ts";
+import { createListener } from "./stream-listener.ts";
 import { nastyText, nastyValue } from "./values.ts";
 
 /** What one socket does, step by step. */
@@ -22,7 +22,7 @@ export type Script = readonly Step[];
 export interface Streams {
   readonly sockets: number;
   readonly framesSent: number;
-  readonly framesHeard: number;
+  readonly framesReceived: number;
   readonly closes: ReadonlyMap<number, number>;
 }
 
@@ -98,7 +98,7 @@ const FIRST_MS = 500;
 export interface Played {
   readonly faults: readonly string[];
   readonly sent: number;
-  readonly heard: number;
+  readonly received: number;
   readonly code: number | undefined;
 }
 
@@ -106,8 +106,8 @@ export interface Played {
 export async function play(script: Script, memory: Memory, judging: Judging): Promise<Played> {
   const socket = new WebSocket(judging.url.replace("http", "ws") + STREAM_PATH, [STREAM_PROTOCOL]);
   const faults: string[] = [];
-  let [sent, heard, code] = [0, 0, undefined as number | undefined];
-  let lastHeard = performance.now();
+  let [sent, received, code] = [0, 0, undefined as number | undefined];
+  let lastReceivedAt = performance.now();
   const listener = createListener(judging, (fault) => faults.push(fault));
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) =>
@@ -117,9 +117,9 @@ export async function play(script: Script, memory: Memory, judging: Judging): Pr
     }),
   );
   socket.on("message", (data: Buffer) => {
-    heard += 1;
-    lastHeard = performance.now();
-    listener.hear(data.toString());
+    received += 1;
+    lastReceivedAt = performance.now();
+    listener.receive(data.toString());
   });
   await Promise.race([new Promise((resolve) => socket.once("open", resolve)), closed]);
   const put = (data: string | Buffer) => {
@@ -131,7 +131,7 @@ export async function play(script: Script, memory: Memory, judging: Judging): Pr
     switch (step.kind) {
       case "frame": {
         const who = memory.holder(step.who);
-        listener.speaks(who);
+        listener.authenticated(who);
         put(spelledFrame(step.frame, who, step.mutations));
         break;
       }
@@ -150,14 +150,14 @@ export async function play(script: Script, memory: Memory, judging: Judging): Pr
   }
   // Until it is closed, or has been quiet for a while.
   for (const end = performance.now() + 1_500; code === undefined && performance.now() < end; ) {
-    if (performance.now() - lastHeard > (heard === 0 ? FIRST_MS : QUIET_MS)) break;
+    if (performance.now() - lastReceivedAt > (received === 0 ? FIRST_MS : QUIET_MS)) break;
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
   const byThem = code;
   if (code === undefined) socket.terminate();
   await closed;
   if (byThem !== undefined && !KNOWN_CODES.has(byThem)) faults.push(`a socket was closed with ${byThem}`);
-  return { faults, sent, heard, code: byThem };
+  return { faults, sent, received, code: byThem };
 }
 
 function spelledFrame(frame: object, { token }: Holder, mutations: readonly Mutation[]): string | Buffer {
@@ -179,15 +179,15 @@ export async function playScripts(
   found: (fault: string, script: Script) => void,
 ): Promise<Streams> {
   const closes = new Map<number, number>();
-  let [sockets, framesSent, framesHeard] = [0, 0, 0];
+  let [sockets, framesSent, framesReceived] = [0, 0, 0];
   const property = fc.asyncProperty(
     fc.array(scripts(judging), { minLength: 1, maxLength: AT_ONCE, size: "max" }),
     async (several) => {
       const played = await Promise.all(several.map((script) => play(script, memory, judging)));
-      for (const { sent, heard, code } of played) {
+      for (const { sent, received, code } of played) {
         sockets += 1;
         framesSent += sent;
-        framesHeard += heard;
+        framesReceived += received;
         if (code !== undefined) closes.set(code, (closes.get(code) ?? 0) + 1);
       }
       const fault = played.flatMap(({ faults }) => faults)[0];
@@ -199,5 +199,5 @@ export async function playScripts(
     const fault = result.errorInstance instanceof Error ? result.errorInstance.message : "a stream failed";
     found(fault, result.counterexample[0].flat());
   }
-  return { sockets, framesSent, framesHeard, closes };
+  return { sockets, framesSent, framesReceived, closes };
 }

@@ -15,7 +15,7 @@ test.each([
   "[F1] [F2] [F3] [H7] whatever is asked is answered as promised, seed %i",
   { timeout: 120_000 },
   async (seed, databaseUrl) => {
-    const findings = await run({ databaseUrl, requests: REQUESTS, seed, connections: 16, say: () => {} });
+    const findings = await run({ databaseUrl, requests: REQUESTS, seed, connections: 16, print: () => {} });
     expect(findings.violations.map(violationText)).toEqual([]);
     expect(findings.exits).toBe(0);
     expect(findings.totals.of("500")).toBe(0);
@@ -24,6 +24,6 @@ test.each([
     expect(findings.totals.of("4")).toBeGreaterThan(REQUESTS / 5);
     expect(findings.refusedQuietly).toBeGreaterThan(30);
     expect(findings.entries).toBeGreaterThan(10);
-    expect(findings.streams.framesHeard).toBeGreaterThan(5);
+    expect(findings.streams.framesReceived).toBeGreaterThan(5);
   },
 );

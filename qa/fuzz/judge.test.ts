@@ -14,7 +14,7 @@ const judging: Judging = {
   url: URL,
   secrets: new Map([[SECRET, "live"]]),
   adminToken: "admin_x",
-  foretold: () => undefined,
+  expectResponse: () => undefined,
   shown: (_, syncId) => shown.push(syncId),
 };
 

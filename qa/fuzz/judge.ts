@@ -1,6 +1,6 @@
 import { type EndpointName, errorCodes, isErrorCode, type ModelSchema, statusesInBodies } from "@holdfast/sdk/protocol";
 import type { Actors } from "./actors.ts";
-import type { Foretold } from "./description.ts";
+import type { ExpectResponse } from "./description.ts";
 import type { Sent } from "./memory.ts";
 import { hiddenRow, readsModel } from "./sight.ts";
 import type { Answer } from "./wire.ts";
@@ -17,7 +17,7 @@ export interface Judging {
   readonly url: string;
   readonly secrets: ReadonlyMap<string, string>;
   readonly adminToken: string;
-  readonly foretold: Foretold;
+  readonly expectResponse: ExpectResponse;
   readonly shown: Shown;
 }
 
@@ -26,24 +26,24 @@ export function judge(sent: Sent, answer: Answer, endpoint: EndpointName | undef
   const { method } = sent.wire;
   const { status, headers, text } = answer;
   const faults: string[] = [];
-  const say = (fault: string | undefined) => void (fault !== undefined && faults.push(fault));
-  if (status === 500) say(`500: ${text.slice(0, 300)}`);
-  if (status > 500 && status !== 503) say(`an answer of ${status}`);
-  if (status === 503 && headers["retry-after"] === undefined) say("503 without retry-after");
+  const report = (fault: string | undefined) => void (fault !== undefined && faults.push(fault));
+  if (status === 500) report(`500: ${text.slice(0, 300)}`);
+  if (status > 500 && status !== 503) report(`an answer of ${status}`);
+  if (status === 503 && headers["retry-after"] === undefined) report("503 without retry-after");
   const id = headers["x-request-id"];
-  if (!/^req_[0-9A-Za-z]{24}$/.test(String(id))) say(`x-request-id is ${id}`);
+  if (!/^req_[0-9A-Za-z]{24}$/.test(String(id))) report(`x-request-id is ${id}`);
   const isJson = /^application\/json\b/.test(headers["content-type"] ?? "");
   const body = isJson && method !== "HEAD" ? jsonOf(text) : undefined;
   if (body === BROKEN) return [...faults, "what is said to be JSON is none"];
   if (status >= 400 && method !== "HEAD")
-    for (const fault of envelopeFaults(body, status, String(id), judging.url)) say(fault);
+    for (const fault of envelopeFaults(body, status, String(id), judging.url)) report(fault);
   if (endpoint) {
-    say(judging.foretold(endpoint, answer, body, method));
-    for (const fault of receiptFaults(endpoint, sent, answer, body)) say(fault);
-    for (const fault of sightFaults(endpoint, sent, answer, body, judging)) say(fault);
-  } else if (!UNKNOWN_ROUTE.has(status)) say(`${status} where there is no route`);
+    report(judging.expectResponse(endpoint, answer, body, method));
+    for (const fault of receiptFaults(endpoint, sent, answer, body)) report(fault);
+    for (const fault of sightFaults(endpoint, sent, answer, body, judging)) report(fault);
+  } else if (!UNKNOWN_ROUTE.has(status)) report(`${status} where there is no route`);
   const minted = endpoint && MINTING.has(endpoint) && status === 201 ? (body as Plain).token : undefined;
-  say(secretFault(text + JSON.stringify(headers), judging, minted));
+  report(secretFault(text + JSON.stringify(headers), judging, minted));
   return faults;
 }
 
@@ -191,11 +191,11 @@ export const tokensIn = (text: string): string[] => [...text.matchAll(TOKEN)].ma
 
 /** A text that tells a token: only who mints one is told it, and only that one. */
 export function secretFault(
-  told: string,
+  text: string,
   { secrets, adminToken }: Pick<Judging, "secrets" | "adminToken">,
   minted?: unknown,
 ): string | undefined {
-  const token = tokensIn(told).find((found) => found !== minted && secrets.has(found));
+  const token = tokensIn(text).find((found) => found !== minted && secrets.has(found));
   if (token !== undefined) return `the token of "${secrets.get(token)}" is told`;
-  return told.includes(adminToken) ? "the operator's token is told" : undefined;
+  return text.includes(adminToken) ? "the operator's token is told" : undefined;
 }

@@ -18,9 +18,9 @@ async function fuzz({ requests, connections, seed = Math.floor(Math.random() * 2
   ]);
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-fuzz-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
-  const say = (line: string) => void process.stderr.write(`fuzz: ${line}\n`);
+  const print = (line: string) => void process.stderr.write(`fuzz: ${line}\n`);
   try {
-    const findings = await run({ databaseUrl: postgres.url, requests, connections, seed, say });
+    const findings = await run({ databaseUrl: postgres.url, requests, connections, seed, print });
     process.stdout.write(report(findings));
     return findings.violations.length > 0 ? 1 : 0;
   } finally {

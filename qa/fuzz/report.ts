@@ -1,7 +1,7 @@
 import type { Violation } from "./fire.ts";
 import type { Findings } from "./run.ts";
-import type { Exchange } from "./tally.ts";
-import { isSilence } from "./wire.ts";
+import type { Exchange } from "./totals.ts";
+import { isNoResponse } from "./wire.ts";
 
 /** The run as a table, and every violation with the request that shows it. No token is in it. */
 export function report(findings: Findings): string {
@@ -16,7 +16,7 @@ export function report(findings: Findings): string {
     ["refused, and the logs seen to stay", findings.refusedQuietly],
     ["log entries, replayed to what is there", findings.entries],
     ["sockets", streams.sockets],
-    ["frames sent, heard", `${streams.framesSent}, ${streams.framesHeard}`],
+    ["frames sent, heard", `${streams.framesSent}, ${streams.framesReceived}`],
     ["closed by the server", listed(streams.closes)],
     ["longest that the asking program stood still itself", `${findings.ownPauseMs.toFixed(0)} ms`],
     ["process exits", findings.exits],
@@ -49,7 +49,7 @@ const listed = (counts: ReadonlyMap<unknown, number>): string =>
 
 const oneLine = ({ sent, answer }: Exchange): string =>
   `${sent.wire.method} ${sent.wire.target.slice(0, 100)} (${sent.wire.body?.length ?? 0} bytes) → ${
-    isSilence(answer) ? answer.silence : answer.status
+    isNoResponse(answer) ? answer.silence : answer.status
   }`;
 
 const SHOWN = 2_000;
@@ -67,6 +67,6 @@ export function violationText({ fault, exchange, again }: Violation): string {
     `  ${wire.method} ${wire.target.slice(0, SHOWN)}`,
     ...headers,
     `    ${wire.body?.subarray(0, SHOWN).toString() ?? "(no body)"}`,
-    isSilence(answer) ? `  no answer: ${answer.silence}` : `  ${answer.status} ${answer.text.slice(0, SHOWN)}`,
+    isNoResponse(answer) ? `  no answer: ${answer.silence}` : `  ${answer.status} ${answer.text.slice(0, SHOWN)}`,
   ].join("\n");
 }

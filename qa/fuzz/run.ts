@@ -11,14 +11,14 @@ import type { Judging } from "./judge.ts";
 import { Memory } from "./memory.ts";
 import { createRoutes } from "./routes.ts";
 import { endedWell, type WatchedServer, watchServer } from "./server.ts";
-import { Totals } from "./tally.ts";
+import { Totals } from "./totals.ts";
 
 export interface RunOptions {
   readonly databaseUrl: string;
   readonly requests: number;
   readonly seed: number;
   readonly connections: number;
-  say(line: string): void;
+  print(line: string): void;
 }
 
 export interface Findings {
@@ -45,7 +45,7 @@ const SCHEMA = JSON.parse(
 ) as ModelSchema;
 
 /** Fires generated requests and frames at a server of its own, and judges every answer. */
-export async function run({ databaseUrl, requests, seed, connections, say }: RunOptions): Promise<Findings> {
+export async function run({ databaseUrl, requests, seed, connections, print }: RunOptions): Promise<Findings> {
   const begun = performance.now();
   const pauses = monitorEventLoopDelay({ resolution: 5 });
   pauses.enable();
@@ -62,23 +62,23 @@ export async function run({ databaseUrl, requests, seed, connections, say }: Run
       url,
       adminToken,
       secrets: memory.secrets,
-      foretold: readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>),
+      expectResponse: readDescription((await (await fetch(`${url}/openapi.json`)).json()) as Record<string, unknown>),
       shown: ({ who }, syncId) => remember(shown, who.tenant ?? "", who.scope as Scope, syncId),
     };
     const totals = new Totals();
     const violations: Violation[] = [];
     const isOver = () => server.exit !== undefined;
-    const firing: Firing = { memory, judging, routes: createRoutes(), totals, violations, isOver, say };
+    const firing: Firing = { memory, judging, routes: createRoutes(), totals, violations, isOver, print };
     const loud = Math.ceil(requests * (1 - QUIET_SHARE));
     const sockets = Math.ceil(requests * SOCKETS_SHARE);
-    say(`${loud} requests over ${connections} connections, and ${sockets} sockets; seed ${seed}`);
+    print(`${loud} requests over ${connections} connections, and ${sockets} sockets; seed ${seed}`);
     const [, streams] = await Promise.all([
       fire(firing, { requests: loud, lanes: connections, seed }),
       playScripts(sockets, seed, memory, judging, (fault, script) =>
         violations.push({ fault: `${fault}; the script: ${JSON.stringify(script).slice(0, 1_500)}` }),
       ),
     ]);
-    say(`${requests - loud} requests one after the other, with an eye on the logs`);
+    print(`${requests - loud} requests one after the other, with an eye on the logs`);
     const { refusedQuietly } = await fire(firing, {
       requests: requests - loud,
       lanes: 1,
@@ -115,14 +115,19 @@ function remember(shown: ShownByTenant, tenant: string, scope: Scope, syncId: nu
 }
 
 /** Every log of a tenant whose schema stayed, from its beginning. Answers how many entries there were. */
-async function audit(url: string, actors: Actors, shown: ShownByTenant, say: (fault: string) => void): Promise<number> {
+async function audit(
+  url: string,
+  actors: Actors,
+  shown: ShownByTenant,
+  report: (fault: string) => void,
+): Promise<number> {
   let entries = 0;
   for (const name of ["live", "test", "theirs"]) {
     const holder = actors.holders.get(name);
     const tenant = await readTenant(url, name, holder?.token ?? "");
     entries += tenant.log.length;
     const seen = shown.get(holder?.tenant ?? "") ?? new Map();
-    for (const fault of [...auditTenant(tenant), ...auditSight({ ...SCHEMA }, tenant, seen)].slice(0, 5)) say(fault);
+    for (const fault of [...auditTenant(tenant), ...auditSight({ ...SCHEMA }, tenant, seen)].slice(0, 5)) report(fault);
   }
   return entries;
 }
@@ -133,7 +138,7 @@ async function endOf(server: WatchedServer, { secrets }: Memory): Promise<string
   if (server.exit !== undefined) faults.push(`the server ended by itself: ${server.exit}`);
   const how = await server.stop();
   if (server.exit === undefined && !endedWell(how)) faults.push(`told to stop, the server ended with ${how}`);
-  for (const token of server.told)
+  for (const token of server.loggedSecrets)
     if (secrets.has(token) || token === server.adminToken) faults.push("a token is in the server's log");
   for (const bug of server.bugs.slice(0, 3)) faults.push(`the server's log: ${bug}`);
   return faults;

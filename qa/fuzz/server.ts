@@ -18,7 +18,7 @@ export interface WatchedServer {
   /** Lines of its log that tell of a bug. */
   readonly bugs: readonly string[];
   /** Tokens that are in its log, and whether the operator's is. */
-  readonly told: ReadonlySet<string>;
+  readonly loggedSecrets: ReadonlySet<string>;
   /** Ends it, and answers how it ended. */
   stop(): Promise<string>;
 }
@@ -62,7 +62,7 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
       return exit;
     },
     bugs: log.bugs,
-    told: log.told,
+    loggedSecrets: log.loggedSecrets,
     async stop() {
       stopping = true;
       child.kill("SIGTERM");
@@ -87,16 +87,16 @@ const MOST_KEPT = 20;
 
 function readAlong(child: ChildProcess, adminToken: string) {
   const bugs: string[] = [];
-  const told = new Set<string>();
+  const loggedSecrets = new Set<string>();
   let rest = "";
   child.stderr?.on("data", (chunk: Buffer) => {
     const lines = (rest + chunk.toString()).split("\n");
     rest = lines.pop() ?? "";
     for (const line of lines) {
-      for (const token of tokensIn(line)) told.add(token);
-      if (line.includes(adminToken)) told.add(adminToken);
+      for (const token of tokensIn(line)) loggedSecrets.add(token);
+      if (line.includes(adminToken)) loggedSecrets.add(adminToken);
       if (/"level":(50|60)|^\s+at /.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
     }
   });
-  return { bugs, told };
+  return { bugs, loggedSecrets };
 }

@@ -21,7 +21,7 @@ export interface Answer {
 }
 
 /** The connection ended without an answer. */
-export interface Silence {
+export interface NoResponse {
   readonly silence: string;
   readonly ms: number;
 }
@@ -31,7 +31,7 @@ const HANG_UP_MS = 10;
 const LARGE = 1_000_000;
 
 /** Headers go out as they are, also twice; nothing is added but what HTTP needs. */
-export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | Silence> {
+export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | NoResponse> {
   const { hostname, port, host } = new URL(url);
   const { method, target, body, hangsUp } = wire;
   const headers = [...wire.headers.flat()];
@@ -77,4 +77,4 @@ export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | Si
   });
 }
 
-export const isSilence = (result: Answer | Silence): result is Silence => "silence" in result;
+export const isNoResponse = (result: Answer | NoResponse): result is NoResponse => "silence" in result;

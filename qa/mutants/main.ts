@@ -11,14 +11,14 @@ async function run(args: Args): Promise<number> {
     .filter(({ name }) => args.suites.includes(name))
     .map((suite) => ({ ...suite, planted: suite.planted.filter(({ name }) => name.includes(args.only)) }));
   if (chosen.every(({ planted }) => planted.length === 0)) {
-    say(`no bug has the words "${args.only}"`);
+    print(`no bug has the words "${args.only}"`);
     return 1;
   }
   if (args.list) return list(chosen);
   const postgres = await startEmbeddedPostgres({ throwaway: true });
   const environment = openTestEnvironment(postgres.url, { seed: args.seed, processes: availableParallelism() });
   const all = chosen.reduce((sum, { planted }) => sum + planted.length, 0);
-  say(`${all} bugs, each in a copy of the sources of its own …`);
+  print(`${all} bugs, each in a copy of the sources of its own …`);
   const sums = { done: 0, wrong: 0, all };
   try {
     for (const suite of chosen) await search(suite, environment, args.jobs ?? suite.atOnce, sums);
@@ -51,7 +51,7 @@ async function search(
       if (!isRight) sums.wrong += 1;
       const seconds = ((performance.now() - begun) / 1_000).toFixed(1).padStart(6);
       process.stdout.write(`${isRight ? "  " : "✗ "}${seconds} s  ${name}: ${one.name}: ${says}\n`);
-      say(`${sums.done}/${sums.all}`);
+      print(`${sums.done}/${sums.all}`);
     }
   };
   await Promise.all(Array.from({ length: jobs }, searchNext));
@@ -79,7 +79,7 @@ function list(chosen: readonly Suite[]): number {
   return 0;
 }
 
-const say = (line: string): void => void process.stderr.write(`planted: ${line}\n`);
+const print = (line: string): void => void process.stderr.write(`planted: ${line}\n`);
 
 const args = readArgs(process.argv.slice(2));
 if (typeof args === "string") {

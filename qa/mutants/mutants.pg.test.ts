@@ -24,15 +24,15 @@ const environment: TestEnvironment = {
   processes: 1,
 };
 
-function look(suite: Suite): void {
+function plant(suite: Suite): void {
   test.each(quick(suite))("$name", { timeout: 180_000 }, async (one) => {
     const found = await one.find(environment);
     expect(isAsItShouldBe(one, found), found ?? "it was not found").toBe(true);
   });
 }
 
-describe.concurrent("[X2] the conformance suite finds a planted bug", () => look(conformance));
-describe.concurrent("[L12] two processes on one database show a planted bug", () => look(commits));
-describe.concurrent("[A19] the checker of claims finds a planted bug", () => look(claims));
-describe.concurrent("the judge of deliveries finds a planted bug", () => look(deliveries));
-describe.concurrent("[R15] the simulation finds a planted bug", () => look(simulation));
+describe.concurrent("[X2] the conformance suite finds a planted bug", () => plant(conformance));
+describe.concurrent("[L12] two processes on one database show a planted bug", () => plant(commits));
+describe.concurrent("[A19] the checker of claims finds a planted bug", () => plant(claims));
+describe.concurrent("the judge of deliveries finds a planted bug", () => plant(deliveries));
+describe.concurrent("[R15] the simulation finds a planted bug", () => plant(simulation));

@@ -14,7 +14,7 @@ if (typeof args === "string") {
 } else process.exitCode = await simulate(args);
 
 async function simulate({ schedules, seed = anySeed(), processes = availableParallelism() }: Args): Promise<number> {
-  say(`seed ${seed}`);
+  print(`seed ${seed}`);
   const startedAt = performance.now();
   let saidAt = startedAt;
   const totals = await runMany({
@@ -22,10 +22,10 @@ async function simulate({ schedules, seed = anySeed(), processes = availablePara
     seed,
     schedules,
     processes,
-    heard: (sum) => {
+    onTotals: (sum) => {
       if (performance.now() - saidAt < SAY_EVERY_MS) return;
       saidAt = performance.now();
-      say(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);
+      print(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);
     },
   });
   process.stdout.write(report(totals, seed, performance.now() - startedAt));
@@ -42,13 +42,13 @@ async function tell(seed: number): Promise<void> {
   const { steps, run } = await shrunk(seed, violation);
   process.stdout.write(`\nseed ${seed}, steps ${steps.join(" ")}:\n${run.trace.join("\n")}\n`);
   process.stdout.write(`\nNot so: ${violation.check}. ${run.violation?.says}\n`);
-  say(`again with --schedules 1 --seed ${seed}`);
+  print(`again with --schedules 1 --seed ${seed}`);
 }
 
 function anySeed(): number {
   return Math.floor(Math.random() * 2 ** 30);
 }
 
-function say(line: string): void {
+function print(line: string): void {
   process.stderr.write(`simulate: ${line}\n`);
 }

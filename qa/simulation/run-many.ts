@@ -17,11 +17,11 @@ export interface Many {
   readonly processes: number;
   /** Ends each process with the first violation of one of these checks. */
   readonly stopsAt?: readonly string[];
-  readonly heard?: (sum: Totals) => void;
+  readonly onTotals?: (sum: Totals) => void;
 }
 
 /** Schedules in processes of their own: one after the other in each, every process its own seeds. */
-export async function runMany({ file, seed, schedules, processes, stopsAt = [], heard }: Many): Promise<Totals> {
+export async function runMany({ file, seed, schedules, processes, stopsAt = [], onTotals }: Many): Promise<Totals> {
   const sum = emptyTotals();
   const shares = Array.from({ length: Math.min(processes, schedules) }, (_, i) => i);
   await Promise.all(
@@ -29,21 +29,21 @@ export async function runMany({ file, seed, schedules, processes, stopsAt = [], 
       const many = Math.floor((schedules - i + processes - 1) / processes);
       return runOne([file, seed + i, processes, many, JSON.stringify(stopsAt)].map(String), (totals) => {
         addTo(sum, totals);
-        heard?.(sum);
+        onTotals?.(sum);
       });
     }),
   );
   return sum;
 }
 
-async function runOne(args: readonly string[], heard: (totals: Totals) => void): Promise<void> {
+async function runOne(args: readonly string[], onTotals: (totals: Totals) => void): Promise<void> {
   const flags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
   const child = spawn(process.execPath, [...flags, RUNNER, ...args], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
-  for await (const line of createInterface({ input: child.stdout })) heard(JSON.parse(line) as Totals);
+  for await (const line of createInterface({ input: child.stdout })) onTotals(JSON.parse(line) as Totals);
   const code = await ended;
   if (code !== 0) throw new Error(`A process that ran schedules ended with ${code}: ${args.join(" ")}`);
 }

@@ -25,11 +25,11 @@ for (let i = 0; i < Number(many); i++) {
   for (const [what, often] of counts) totals.counts[what] = (totals.counts[what] ?? 0) + often;
   if (violation) totals.broken.push({ seed, check: violation.check, says: violation.says });
   if (violation && ends.has(violation.check)) break;
-  if (totals.schedules >= AT_ONCE) say();
+  if (totals.schedules >= AT_ONCE) postTotals();
 }
-say();
+postTotals();
 
-function say(): void {
+function postTotals(): void {
   process.stdout.write(`${JSON.stringify(totals)}\n`);
   totals = emptyTotals();
 }

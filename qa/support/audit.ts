@@ -45,47 +45,47 @@ export interface Verdict {
 /** What was promised, held against what is there. */
 export function audit({ head, log, rows, calls, followers }: Evidence): Verdict {
   const violations: string[] = [];
-  const say = (violation: string) => void violations.push(violation);
+  const report = (violation: string) => void violations.push(violation);
   let lost = 0;
   let duplicated = 0;
   let abandonedFound = 0;
 
   for (const [i, { syncId }] of log.entries())
-    if (syncId !== i + 1 && log[i - 1]?.syncId === i) say(`the log has a hole at ${i + 1}`);
-  if ((log.at(-1)?.syncId ?? 0) !== head) say(`the log ends at ${log.at(-1)?.syncId}, its head says ${head}`);
+    if (syncId !== i + 1 && log[i - 1]?.syncId === i) report(`the log has a hole at ${i + 1}`);
+  if ((log.at(-1)?.syncId ?? 0) !== head) report(`the log ends at ${log.at(-1)?.syncId}, its head says ${head}`);
 
   const byName = new Map<string, StoredEntry[]>();
   for (const entry of log) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
   for (const call of calls) {
     const entries = byName.get(call.name) ?? [];
     const wanted = call.operations.length - missed(call);
-    if (call.refused) say(`${call.name} was refused: ${call.refused}`);
+    if (call.refused) report(`${call.name} was refused: ${call.refused}`);
     if (call.receipt && entries.length < wanted) {
       lost += 1;
-      say(
+      report(
         `${call.name} was acknowledged at ${call.receipt.lastSyncId}, and ${entries.length} of its ${wanted} entries are in the log`,
       );
     }
     if (entries.length > call.operations.length) {
       duplicated += 1;
-      say(`${call.name} is in the log ${entries.length} times for ${call.operations.length} operations`);
+      report(`${call.name} is in the log ${entries.length} times for ${call.operations.length} operations`);
     }
     if (!call.receipt && !call.refused && entries.length > 0) abandonedFound += 1;
     if (entries.length > 0 && (entries.at(-1)?.syncId ?? 0) - (entries[0]?.syncId ?? 0) !== entries.length - 1)
-      say(`the entries of ${call.name} do not stand together`);
+      report(`the entries of ${call.name} do not stand together`);
     if (call.receipt && entries.length > 0 && call.receipt.lastSyncId !== entries.at(-1)?.syncId)
-      say(`${call.name} was acknowledged at ${call.receipt.lastSyncId} and stands at ${entries.at(-1)?.syncId}`);
+      report(`${call.name} was acknowledged at ${call.receipt.lastSyncId} and stands at ${entries.at(-1)?.syncId}`);
   }
   const known = new Set(calls.map(({ name }) => name));
   const foreign = log.filter(({ name }) => /^w\d/.test(name) && !known.has(name));
-  if (foreign.length > 0) say(`${foreign.length} entries were asked for by nobody`);
+  if (foreign.length > 0) report(`${foreign.length} entries were asked for by nobody`);
 
-  judgeOrder(calls, say);
-  judgeRows(log, rows, say);
+  judgeOrder(calls, report);
+  judgeRows(log, rows, report);
   for (const [i, { positions, faults }] of followers.entries()) {
-    for (const fault of faults) say(`follower ${i}: ${fault}`);
+    for (const fault of faults) report(`follower ${i}: ${fault}`);
     if (positions.length !== head || positions.some((position, at) => position !== at + 1))
-      say(`follower ${i} heard ${positions.length} entries, not 1 … ${head} in order`);
+      report(`follower ${i} heard ${positions.length} entries, not 1 … ${head} in order`);
   }
   return { violations, entries: log.length, lost, duplicated, abandonedFound, followers: followers.length };
 }
@@ -94,7 +94,7 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
 const missed = ({ receipt }: WriteCall): number => receipt?.missingIds?.length ?? 0;
 
 /** Who was answered before another asked, stands before it. */
-function judgeOrder(calls: readonly WriteCall[], say: (violation: string) => void): void {
+function judgeOrder(calls: readonly WriteCall[], report: (violation: string) => void): void {
   const done = calls.filter(({ receipt }) => receipt);
   const byAnswer = [...done].sort((a, b) => (a.answered ?? 0) - (b.answered ?? 0));
   let next = 0;
@@ -103,12 +103,12 @@ function judgeOrder(calls: readonly WriteCall[], say: (violation: string) => voi
     for (; (byAnswer[next]?.answered ?? Number.POSITIVE_INFINITY) < call.asked; next++)
       newest = Math.max(newest, byAnswer[next]?.receipt?.lastSyncId ?? 0);
     if ((call.receipt?.lastSyncId ?? 0) <= newest)
-      say(`${call.name} stands at ${call.receipt?.lastSyncId}, and ${newest} was answered before it was asked`);
+      report(`${call.name} stands at ${call.receipt?.lastSyncId}, and ${newest} was answered before it was asked`);
   }
 }
 
 /** The rows are what the log adds up to. */
-function judgeRows(log: readonly StoredEntry[], rows: readonly StoredRow[], say: (violation: string) => void): void {
+function judgeRows(log: readonly StoredEntry[], rows: readonly StoredRow[], report: (violation: string) => void): void {
   const replayed = new Map<string, { syncId: number; data: unknown }>();
   for (const { model, id, verb, data, syncId } of log) {
     if (verb === "deleted") replayed.delete(`${model}/${id}`);
@@ -118,7 +118,7 @@ function judgeRows(log: readonly StoredEntry[], rows: readonly StoredRow[], say:
     const wanted = replayed.get(`${model}/${id}`);
     replayed.delete(`${model}/${id}`);
     if (!isDeepStrictEqual(wanted, { syncId, data }))
-      say(`${model}/${id} is at ${syncId}, the log says ${wanted?.syncId ?? "that it is gone"}`);
+      report(`${model}/${id} is at ${syncId}, the log says ${wanted?.syncId ?? "that it is gone"}`);
   }
-  for (const key of replayed.keys()) say(`${key} is in the log and has no row`);
+  for (const key of replayed.keys()) report(`${key} is in the log and has no row`);
 }

@@ -4,7 +4,7 @@ import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
 /** What needs no kill and no second server, all at once: an endpoint for each of it. */
 export const gauntlet: Scenario = {
-  says: "failing, cut, redirected, asked to wait, passed over, patched, pushed, rolled and exhausted, all at once",
+  title: "failing, cut, redirected, asked to wait, passed over, patched, pushed, rolled and exhausted, all at once",
   play: (setting) =>
     play(
       setting,

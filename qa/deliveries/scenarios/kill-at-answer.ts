@@ -2,7 +2,8 @@ import { holdRow } from "../held-row.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
 export const killAtAnswer = (rounds: number): Scenario => ({
-  says: "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
+  title:
+    "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
   kills: true,
   play: (setting) =>
     play(setting, { times: { requestMs: 500, leaseMs: 800 } }, async (environment) => {
@@ -15,7 +16,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await environment.fill(10, `unread-${n}`);
         const unread = await environment.receiver.holds("killed");
         const stopped = environment.senders.freeze(0);
-        await unread.goOn("204");
+        await unread.resume("204");
         await environment.until(isAnswered(4 * n + 1));
         await stopped.kill();
         await environment.settle(setting.patienceMs);
@@ -24,7 +25,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await environment.fill(10, `unwritten-${n}`);
         const unwritten = await environment.receiver.holds("killed");
         const row = await holdRow(setting.databaseUrl, endpoint.id);
-        await unwritten.goOn("204");
+        await unwritten.resume("204");
         await environment.until(async () => (await row.waiting()).length > 0);
         const backends = await row.waiting();
         const killed = environment.senders.kill(0);

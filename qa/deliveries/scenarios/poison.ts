@@ -1,7 +1,7 @@
 import { CUT, play, requestsTo, type Scenario, sizes, unless } from "./scenario.ts";
 
 export const poison: Scenario = {
-  says: "an event that the receiver cannot take is found by halving the batch, and passed by with skip",
+  title: "an event that the receiver cannot take is found by halving the batch, and passed by with skip",
   play: (setting) =>
     play(setting, { times: { schedule: [0, 40, 80, 120, 160, 200, 240, 280] } }, async (environment) => {
       const endpoint = await environment.register("poisoned");

@@ -1,7 +1,7 @@
 import { type Evidence, type Received, readName } from "../evidence.ts";
 import { judgeDeliveries, type Verdict } from "../judge.ts";
 import type { Owned } from "../owner.ts";
-import { type Options, openPlace, type TestEnvironment } from "../test-environment.ts";
+import { type Options, openTestEnvironment, type TestEnvironment } from "../test-environment.ts";
 
 /** What came of something that is done on purpose, which a run at random would meet now and then. */
 export interface Finding {
@@ -18,7 +18,7 @@ interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "la
 }
 
 export interface Scenario {
-  readonly says: string;
+  readonly title: string;
   /** It needs processes of its own. */
   readonly kills?: true;
   play(setting: Setting): Promise<Finding>;
@@ -29,7 +29,7 @@ export async function play(
   more: Pick<Options, "servers" | "times">,
   act: (environment: TestEnvironment) => Promise<Acted>,
 ): Promise<Finding> {
-  const environment = await openPlace({ ...setting, ...more });
+  const environment = await openTestEnvironment({ ...setting, ...more });
   try {
     const { evidence, unmet, figures } = await act(environment);
     return { verdict: judgeDeliveries(evidence), unmet, figures };
@@ -39,8 +39,8 @@ export async function play(
 }
 
 /** Sentences for what is not so. */
-export const unless = (...wishes: readonly (readonly [isSo: boolean, says: string])[]): string[] =>
-  wishes.flatMap(([isSo, says]) => (isSo ? [] : [says]));
+export const unless = (...conditions: readonly (readonly [isMet: boolean, message: string])[]): string[] =>
+  conditions.flatMap(([isMet, message]) => (isMet ? [] : [message]));
 
 export const requestsTo = ({ requests }: Evidence, { id }: Owned): Received[] =>
   requests.filter(({ endpoint }) => endpoint === id).sort((a, b) => a.begun - b.begun);

@@ -5,7 +5,8 @@ const TRIES = 12;
 
 /** The lease has a token: who comes back without it concludes nothing, and lets nobody send. */
 export const stalledSender: Scenario = {
-  says: "a server stands still with a request on its way, another one takes over; the first one goes on and changes nothing",
+  title:
+    "a server stands still with a request on its way, another one takes over; the first one goes on and changes nothing",
   kills: true,
   play: (setting) =>
     play(setting, { servers: 2, times: { schedule: [0, 50, 50, 50, 50, 50, 50, 50] } }, async (environment) => {
@@ -38,11 +39,11 @@ async function takeOver(
   // Either the one that lives gives it up after a while, or nobody does.
   const isGivenUp = () => records.notes.get(first.name)?.ended !== undefined;
   const isSenders = !(await environment.until(isGivenUp, times.requestMs + 500));
-  const { goOn } = await second;
-  stopped.goOn();
+  const { resume } = await second;
+  stopped.resume();
   // What it concludes now, it concludes while the other one waits.
   if (isSenders) await environment.pass(times.requestMs / 4);
-  await goOn("204");
-  await first.goOn("204");
+  await resume("204");
+  await first.resume("204");
   return isSenders;
 }

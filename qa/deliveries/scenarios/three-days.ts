@@ -4,7 +4,8 @@ import { CUT, play, type Scenario, unless } from "./scenario.ts";
 const THREE_DAYS_MS = 720;
 
 export const threeDays = (events: number): Scenario => ({
-  says: "an endpoint that is disabled after eight attempts gets everything that was committed in three days when it is enabled",
+  title:
+    "an endpoint that is disabled after eight attempts gets everything that was committed in three days when it is enabled",
   play: (setting) =>
     play(setting, { times: { schedule: [0, 0, 1, 5, 20, 50, 100, 100] } }, async (environment) => {
       const endpoint = await environment.register("away");

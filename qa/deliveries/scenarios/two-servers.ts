@@ -3,7 +3,7 @@ import { play, type Scenario, unless } from "./scenario.ts";
 const ENOUGH = 60;
 
 export const twoServers: Scenario = {
-  says: "two servers: never two requests to one endpoint at the same time",
+  title: "two servers: never two requests to one endpoint at the same time",
   play: (setting) =>
     play(setting, { servers: 2 }, async (environment) => {
       const hooks = ["two-a", "two-b", "two-c", "two-d"];

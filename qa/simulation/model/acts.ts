@@ -1,6 +1,6 @@
 import { isWithheld } from "./checks.ts";
 import type { Device } from "./device.ts";
-import { comesBack, goesWrong } from "./faults.ts";
+import { injectFault, recover } from "./faults.ts";
 import { personDecides } from "./person.ts";
 import type { Simulation } from "./simulation.ts";
 import type { Tab } from "./tab.ts";
@@ -12,12 +12,12 @@ export function act(simulation: Simulation): string {
   const device = chance.pick(simulation.devices) as Device;
   const tab = chance.pick(device.living.filter((one) => one.closing === "no"));
   const kind = chance.weighed({ write: 40, decide: 9, fault: 24, "come back": 9, wait: 12, app: 6 });
-  const said = kind === "wait" ? wait(simulation) : kind === "fault" ? goesWrong(simulation, device, tab) : inTab();
+  const said = kind === "wait" ? wait(simulation) : kind === "fault" ? injectFault(simulation, device, tab) : inTab();
   return said ?? "nothing happens";
 
   function inTab(): string | undefined {
-    if (kind === "come back") return comesBack(simulation, device);
-    if (!tab || tab.isFrozen) return device.living.length === 0 ? comesBack(simulation, device) : undefined;
+    if (kind === "come back") return recover(simulation, device);
+    if (!tab || tab.isFrozen) return device.living.length === 0 ? recover(simulation, device) : undefined;
     // The app has somebody else sign in, or the owner again.
     if (isWithheld(tab)) return undefined;
     if (kind === "decide") return personDecides(simulation, device, tab);

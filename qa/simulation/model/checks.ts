@@ -52,7 +52,7 @@ function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefi
   const phases = new Set(tab.client.pending().map(({ phase }) => phase));
   if (phases.has("saving") && device?.disk.openOf(tab) === 0)
     return `${tab.name} saves, and nothing is on its way to the disk`;
-  if (tab.isPaused || status === "starting" || tab.isToldOffline) return undefined;
+  if (tab.isPaused || status === "starting" || tab.sawOffline) return undefined;
   // A tab without a disk sends for itself.
   if (!device || (device.tabs.holder !== tab && status !== "storage-failed")) return undefined;
   if (device.disk.openOf(tab) > 0 || !(phases.has("queued") || phases.has("sending"))) return undefined;

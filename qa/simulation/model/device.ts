@@ -31,7 +31,7 @@ export class Device implements Home {
   /** Open tabs by their slots. */
   readonly open = new Map<number, Tab>();
   isOnline = true;
-  saysOffline = true;
+  reportsOffline = true;
   clockAhead = 0;
   isOutdated = false;
   /** Something of its disk failed: what some tab writes is kept in memory only, which it says. */

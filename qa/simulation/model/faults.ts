@@ -40,7 +40,7 @@ function chooseFault({ chance, weather }: Simulation): Fault {
 }
 
 /** Something goes wrong at a device, or at the server. Undefined: it could not, just now. */
-export function goesWrong(simulation: Simulation, device: Device, tab: Tab | undefined): string | undefined {
+export function injectFault(simulation: Simulation, device: Device, tab: Tab | undefined): string | undefined {
   const { chance, service, weather } = simulation;
   const fault = chooseFault(simulation);
   const happened = tab ? atTab(simulation, device, tab, fault) : undefined;
@@ -144,7 +144,7 @@ function atTab({ chance, schedule }: Simulation, device: Device, tab: Tab, fault
       return `${tab.name} is frozen`;
     case "woke":
     case "hidden":
-      tab.hear(fault);
+      tab.emit(fault);
       return `${tab.name}: ${fault} at ${schedule.now}`;
     default:
       return undefined;
@@ -165,25 +165,25 @@ function cutPower({ chance }: Simulation, device: Device): string {
 
 export function turnNetwork({ chance }: Simulation, device: Device, isOnline: boolean): string {
   device.isOnline = isOnline;
-  device.saysOffline = chance.percent(70);
+  device.reportsOffline = chance.percent(70);
   for (const tab of device.living) {
     if (!isOnline) {
       tab.http.breakAll(() => chance.percent(50));
       tab.stream.cut(1006, chance.percent(50));
     }
-    if (isOnline || device.saysOffline) tab.hear(isOnline ? "online" : "offline");
+    if (isOnline || device.reportsOffline) tab.emit(isOnline ? "online" : "offline");
   }
-  return `${device.name} is ${isOnline ? "online" : "offline"}${device.saysOffline || isOnline ? "" : ", and nobody says so"}`;
+  return `${device.name} is ${isOnline ? "online" : "offline"}${device.reportsOffline || isOnline ? "" : ", and nobody says so"}`;
 }
 
-/** A tab comes, or a frozen one goes on. */
-export function comesBack(simulation: Simulation, device: Device): string | undefined {
+/** Opens a tab, or thaws a frozen one. */
+export function recover(simulation: Simulation, device: Device): string | undefined {
   const { chance } = simulation;
   const frozen = chance.pick(device.living.filter((tab) => tab.isFrozen));
   if (frozen && chance.percent(60)) {
     frozen.isFrozen = false;
-    // Pages are told; some platforms tell nobody.
-    if (chance.percent(70)) frozen.hear("woke");
+    // Most platforms fire an event, some do not.
+    if (chance.percent(70)) frozen.emit("woke");
     return `${frozen.name} goes on`;
   }
   const free = Array.from({ length: MOST_TABS }, (_, slot) => slot).filter((slot) => !device.open.has(slot));

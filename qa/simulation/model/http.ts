@@ -17,26 +17,26 @@ export interface Link {
   readonly schedule: EventSchedule;
   readonly service: Service;
   readonly actor: string;
-  /** Whether anything gets through. */
+  /** Whether the network is up. */
   isUp(): boolean;
-  /** Told of every bulk that leaves a tab, before anybody hears it. */
+  /** Called with every bulk that a tab sends, before the server receives it. */
   sending(body: string, tab: Owner): void;
 }
 
-type Heard<T> = T | Reply;
+type Result<T> = T | Reply;
 
 interface Flight {
   readonly what: string;
   readonly by: Owner;
-  /** On its way to the server: the server hears it when this happens. */
+  /** The delivery to the server, until it happens. */
   up: Task | undefined;
-  /** On its way back. */
+  /** The delivery of the response. */
   down: Task | undefined;
-  readonly hear: () => void;
+  readonly deliver: () => void;
   readonly end: (reply: Reply) => void;
 }
 
-/** Requests of one tab. Each is heard when its turn comes and answered when that of the answer comes, or is lost. */
+/** The requests of one tab. The schedule decides when a request and its response arrive, or that one is lost. */
 export class SimulatedHttp {
   readonly #link: Link;
   readonly #tab: Owner;
@@ -51,28 +51,28 @@ export class SimulatedHttp {
     const { service, actor } = this.#link;
     return {
       send: (body, signal) =>
-        this.#ask(
+        this.#request(
           "a bulk",
           token,
           signal,
-          (bearer): Reply => ({ kind: "answer", status: 200, body: service.hearFrom(body, actor, bearer) }),
+          (bearer): Reply => ({ kind: "answer", status: 200, body: service.receive(body, actor, bearer) }),
           () => this.#link.sending(body, this.#tab),
         ),
       readLog: (after, signal) =>
-        this.#ask("the log", token, signal, ({ model, introduction, sees }): Heard<LogPage> => {
+        this.#request("the log", token, signal, ({ model, introduction, sees }): Result<LogPage> => {
           if (after > model.head) return refusal("read_at_in_future");
           const { entries, ...page } = model.readLog(after, PAGE);
           return { kind: "log", ...page, ...introduction, entries: entries.filter(sees) };
         }),
       readSnapshot: (cursor, signal) =>
-        this.#ask("a snapshot", token, signal, ({ model, introduction, sees }): Heard<Snapshot> => {
+        this.#request("a snapshot", token, signal, ({ model, introduction, sees }): Result<Snapshot> => {
           const { lines, ...page } = model.snapshotPage(cursor, SNAPSHOT_PAGE);
           // It was begun before the server was restored.
           if (page.stamp > model.head) return refusal("resync_required");
           return { kind: "snapshot", ...page, ...introduction, lines: lines.filter(sees) };
         }),
       request: (_, { params: { clientTxId = "" } = {} }, signal) =>
-        this.#ask("a receipt", token, signal, (): Reply => {
+        this.#request("a receipt", token, signal, (): Reply => {
           const receipt = service.model.receiptOf(actor, clientTxId);
           return receipt ? { kind: "answer", status: 200, body: receipt } : refusal("commit_not_found");
         }),
@@ -94,11 +94,11 @@ export class SimulatedHttp {
     if (!flight) return undefined;
     const lost = flight.up ? "up" : "down";
     this.#takeOff(flight);
-    this.#tell(flight, { kind: "silence", timedOut: false, reason: "The line broke." });
+    this.#fail(flight, { kind: "silence", timedOut: false, reason: "The line broke." });
     return `${flight.what} of ${this.#tab.name} on its way ${lost}`;
   }
 
-  /** A request that the server hears twice: somebody between sent it again. */
+  /** Delivers a request twice, like a proxy that sends it again. */
   repeat(at: number): string | undefined {
     const flight = this.#flights[at];
     if (!flight) return undefined;
@@ -106,17 +106,17 @@ export class SimulatedHttp {
     return `${flight.what} of ${this.#tab.name}`;
   }
 
-  /** Something between client and server answers, or the server while it is not well. Heard or not, nobody can tell. */
-  spoil(at: number, heard: boolean, kind: keyof typeof SPOILT): string | undefined {
+  /** A proxy answers, or a failing server. The client cannot tell whether the request was processed. */
+  spoil(at: number, isDelivered: boolean, kind: keyof typeof SPOILT): string | undefined {
     const flight = this.#flights[at];
     if (!flight?.up) return undefined;
-    if (heard) flight.hear();
+    if (isDelivered) flight.deliver();
     this.#takeOff(flight);
-    this.#tell(flight, SPOILT[kind]());
-    return `${flight.what} of ${this.#tab.name}: ${kind}${heard ? ", though it was heard" : ""}`;
+    this.#fail(flight, SPOILT[kind]());
+    return `${flight.what} of ${this.#tab.name}: ${kind}${isDelivered ? ", though it was heard" : ""}`;
   }
 
-  /** The tab is gone. What had left it may still arrive. */
+  /** The tab was closed. Requests that it had sent may still arrive. */
   leave(arrives: () => boolean): void {
     for (const flight of this.#flights) {
       const had = flight.up;
@@ -126,23 +126,23 @@ export class SimulatedHttp {
     this.#flights = [];
   }
 
-  /** The network is gone: every request ends, whether or not it was heard. */
+  /** The network fails: every request ends, whether or not it had arrived. */
   breakAll(arrives: () => boolean): void {
     for (const flight of [...this.#flights]) {
       const had = flight.up;
       this.#takeOff(flight);
       if (had && arrives()) this.#late(flight);
-      this.#tell(flight, { kind: "silence", timedOut: false, reason: "The network went away." });
+      this.#fail(flight, { kind: "silence", timedOut: false, reason: "The network went away." });
     }
   }
 
-  async #ask<T>(
+  async #request<T>(
     what: string,
     token: TokenSource,
     signal: AbortSignal,
-    answer: (bearer: Bearer) => Heard<T>,
+    answer: (bearer: Bearer) => Result<T>,
     leaves: () => void = () => {},
-  ): Promise<Heard<T>> {
+  ): Promise<Result<T>> {
     let given: string;
     try {
       given = await token.current();
@@ -158,11 +158,11 @@ export class SimulatedHttp {
     what: string,
     token: string,
     signal: AbortSignal,
-    answer: (bearer: Bearer) => Heard<T>,
-    resolve: (heard: Heard<T>) => void,
+    answer: (bearer: Bearer) => Result<T>,
+    resolve: (result: Result<T>) => void,
   ): void {
     const { schedule, service, actor } = this.#link;
-    const judged = (): Heard<T> => {
+    const judged = (): Result<T> => {
       const bearer = service.bearer(actor, token);
       return bearer ? answer(bearer) : refusal("token_expired");
     };
@@ -177,21 +177,21 @@ export class SimulatedHttp {
       if (had) this.#late(flight);
       flight.end({ kind: "silence", timedOut: false, reason: "It was given up." });
     };
-    const end = (heard: Heard<T>) => {
+    const end = (result: Result<T>) => {
       timeUp();
       signal.removeEventListener("abort", givenUp);
       this.#flights = this.#flights.filter((one) => one !== flight);
-      resolve(heard);
+      resolve(result);
     };
-    const flight: Flight = { what, by: this.#tab, up: undefined, down: undefined, hear: () => void judged(), end };
+    const flight: Flight = { what, by: this.#tab, up: undefined, down: undefined, deliver: () => void judged(), end };
     this.#flights.push(flight);
     signal.addEventListener("abort", givenUp);
     if (!this.#link.isUp())
-      return this.#tell(flight, { kind: "silence", timedOut: false, reason: "There is no network." });
+      return this.#fail(flight, { kind: "silence", timedOut: false, reason: "There is no network." });
     flight.up = schedule.add(`the server hears ${what} of ${this.#tab.name}`, undefined, () => {
       flight.up = undefined;
-      const heard = judged();
-      flight.down = schedule.add(`${this.#tab.name} hears the answer to ${what}`, this.#tab, () => end(heard));
+      const result = judged();
+      flight.down = schedule.add(`${this.#tab.name} hears the answer to ${what}`, this.#tab, () => end(result));
     });
   }
 
@@ -200,16 +200,16 @@ export class SimulatedHttp {
     if (down) this.#link.schedule.drop(down);
   }
 
-  #tell(flight: Flight, reply: Reply): void {
+  #fail(flight: Flight, reply: Reply): void {
     flight.up = undefined;
     flight.down = this.#link.schedule.add(`${this.#tab.name} hears that ${flight.what} failed`, this.#tab, () =>
       flight.end(reply),
     );
   }
 
-  /** It arrives at some time, though nobody waits for an answer any more. */
+  /** The request arrives at some time, although its client has given up. */
   #late(flight: Flight): void {
-    this.#link.schedule.add(`the server hears ${flight.what} of ${this.#tab.name} late`, undefined, flight.hear);
+    this.#link.schedule.add(`the server hears ${flight.what} of ${this.#tab.name} late`, undefined, flight.deliver);
   }
 }
 

@@ -30,11 +30,11 @@ export class Observations {
   /** What was promised so far and turned out not to be so. */
   readonly broken: string[] = [];
 
-  /** `told`: asked in the moment in which the promise is kept. */
+  /** `listeners` are called when the promise resolves. */
   note(
     write: Write,
     given: { actor: string; tab: Owner; keys: readonly string[] },
-    told: {
+    listeners: {
       queued(noted: NotedWrite): string | undefined;
       confirmed(noted: NotedWrite, receipt: CommitReceipt): string | undefined;
     },
@@ -51,7 +51,7 @@ export class Observations {
     write.queued.then(
       () => {
         noted.queued = "kept";
-        this.#complain(told.queued(noted));
+        this.#complain(listeners.queued(noted));
       },
       () => {
         noted.queued = "broken";
@@ -61,7 +61,7 @@ export class Observations {
       (receipt) => {
         noted.receipt = "kept";
         noted.confirmedAs = receipt.clientTxId;
-        this.#complain(told.confirmed(noted, receipt));
+        this.#complain(listeners.confirmed(noted, receipt));
       },
       (error: unknown) => {
         noted.receipt = "broken";

@@ -74,7 +74,7 @@ class Run {
     }
     this.#step = undefined;
     this.#simulation.begin(1_000_000);
-    this.#simulation.say("from here on everything works");
+    this.#simulation.print("from here on everything works");
     this.#simulation.isCalm = true;
     this.#heal();
     await this.#rest();
@@ -85,7 +85,7 @@ class Run {
     const simulation = this.#simulation;
     this.#step = step;
     simulation.begin(step);
-    simulation.say(`step ${step}: ${act(simulation)}`);
+    simulation.print(`step ${step}: ${act(simulation)}`);
     await this.#afterwards();
     const burst = simulation.chance.below(BURST);
     for (let i = 0; i < burst && !this.violation; i++) if (!(await this.#pick())) return;
@@ -97,7 +97,7 @@ class Run {
     const happened = schedule.runOne(chance);
     if (!happened) return false;
     this.picks += 1;
-    this.#simulation.say(happened.what);
+    this.#simulation.print(happened.what);
     // Nothing of a tab changes but by what happens in it.
     await this.#afterwards(this.#simulation.tabs.filter((tab) => tab === happened.owner));
     return true;
@@ -105,10 +105,10 @@ class Run {
 
   async #afterwards(moved: readonly Tab[] = this.#simulation.tabs): Promise<void> {
     await drained();
-    this.#look(alwaysSo, moved);
+    this.#check(alwaysSo, moved);
   }
 
-  #look(checks: readonly Check[], tabs: readonly Tab[]): void {
+  #check(checks: readonly Check[], tabs: readonly Tab[]): void {
     for (const { name, check } of checks) {
       const says = this.violation ? undefined : check(this.#simulation, tabs);
       if (says !== undefined) this.#complain(name, says);
@@ -136,7 +136,7 @@ class Run {
   async #rest(): Promise<void> {
     const simulation = this.#simulation;
     const until = simulation.schedule.now + REST_MS;
-    let isLookedAtAgain = false;
+    let isRechecked = false;
     await drained();
     while (!this.violation) {
       if (await this.#pick()) {
@@ -148,9 +148,9 @@ class Run {
         await drained();
         continue;
       }
-      if (this.#isAtRest() && !isLookedAtAgain) {
+      if (this.#isAtRest() && !isRechecked) {
         // Whoever waits for something to be told looks for it after a while.
-        isLookedAtAgain = true;
+        isRechecked = true;
         simulation.schedule.moveOn(RELOAD_AGAIN_MS);
         continue;
       }
@@ -161,7 +161,7 @@ class Run {
       if (isLate) return this.#complain("everything comes to rest", this.#unrest());
       simulation.schedule.moveOn(next);
     }
-    this.#look(soInTheEnd, simulation.tabs);
+    this.#check(soInTheEnd, simulation.tabs);
   }
 
   async #decide(): Promise<boolean> {
@@ -170,7 +170,7 @@ class Run {
       for (const tab of device.living) {
         const said = personDecides(simulation, device, tab);
         if (said === undefined) continue;
-        simulation.say(said);
+        simulation.print(said);
         await this.#afterwards();
         return true;
       }
@@ -190,14 +190,14 @@ class Run {
     return tabs.every((tab) => {
       const { pending, syncId } = tab.client.status();
       // A line that is dead and not noticed yet, or none, may hide that the log is another one.
-      const isTold = leaders.has(tab) ? tab.stream.isOpen : !tab.stream.isDead;
+      const isNotified = leaders.has(tab) ? tab.stream.isOpen : !tab.stream.isDead;
       return (
         tab.closing === "no" &&
         tab.isReady &&
         !isWithheld(tab) &&
         pending === 0 &&
         syncId === service.model.head &&
-        isTold
+        isNotified
       );
     });
   }
@@ -214,7 +214,7 @@ class Run {
   /** Every tab is closed, and one for each device opened: what comes up is what was kept. */
   async #reload(): Promise<void> {
     const simulation = this.#simulation;
-    simulation.say("every tab is closed, and one opened");
+    simulation.print("every tab is closed, and one opened");
     const closing = simulation.tabs;
     for (const device of simulation.devices) for (const tab of device.living) close(device, tab);
     await drained();

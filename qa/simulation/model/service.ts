@@ -48,14 +48,14 @@ export class Service {
   }
 
   /** A bulk that came under a token. Under another owner's than the device's it should never have come. */
-  hearFrom(text: string, actor: string, { signedIn }: Bearer): { object: "list"; data: BulkItem[] } {
-    if (signedIn === "owner") return this.hear(text, actor);
+  receive(text: string, actor: string, { signedIn }: Bearer): { object: "list"; data: BulkItem[] } {
+    if (signedIn === "owner") return this.commit(text, actor);
     const { commits } = JSON.parse(text) as { commits: SentCommit[] };
     this.tenants.strayed.push(...commits.map(({ clientTxId }) => `${clientTxId} of ${actor} reached ${signedIn}`));
     return { object: "list", data: [] };
   }
 
-  hear(text: string, actor: string): { object: "list"; data: BulkItem[] } {
+  commit(text: string, actor: string): { object: "list"; data: BulkItem[] } {
     const { commits } = JSON.parse(text) as { commits: SentCommit[] };
     const head = this.model.head;
     const known = commits.map(({ clientTxId }) => this.model.receiptOf(actor, clientTxId) !== undefined);

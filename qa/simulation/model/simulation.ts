@@ -85,7 +85,7 @@ export class Simulation {
   }
 
   /** Everything that happens is said here once: the trace of a run, and the number that tells two runs apart. */
-  say(what: string): void {
+  print(what: string): void {
     let hash = this.#hash;
     for (let i = 0; i < what.length; i++) hash = Math.imul(hash ^ what.charCodeAt(i), 0x01000193);
     this.#hash = hash;

@@ -16,14 +16,14 @@ type Greeting = Parameters<Stream["hello"]>[0];
 interface Socket {
   readonly name: string;
   readonly listener: StreamListener;
-  /** What the server has told; undefined until it has heard a hello. */
-  told: { at: number; readonly logId: string; readonly bearer: Bearer } | undefined;
-  /** A range is on its way to being told. */
-  telling: boolean;
+  /** What the server has sent; undefined before the hello. */
+  sent: { at: number; readonly logId: string; readonly bearer: Bearer } | undefined;
+  /** A range is scheduled to be sent. */
+  isSending: boolean;
   over: boolean;
-  /** Nothing gets through any more, and the client does not know it yet. */
+  /** The connection is dead, and the client has not noticed yet. */
   dead: boolean;
-  /** Calls off the moment in which the client would notice. */
+  /** Cancels the time at which the client would notice. */
   unnoticed: () => void;
 }
 
@@ -54,7 +54,7 @@ export class SimulatedStream {
 
   /** The server has been greeted, or is about to be, and has not said a word. */
   get isWaited(): boolean {
-    return this.#socket !== undefined && !this.#socket.dead && this.#socket.told === undefined;
+    return this.#socket !== undefined && !this.#socket.dead && this.#socket.sent === undefined;
   }
 
   port(): Stream {
@@ -66,14 +66,14 @@ export class SimulatedStream {
     };
   }
 
-  /** The line breaks. Either the client is told at once, or it has to notice by the silence. */
-  cut(code: number, isTold: boolean): void {
+  /** The connection breaks. The client is notified at once, or has to notice by a timeout. */
+  cut(code: number, isNotified: boolean): void {
     const socket = this.#socket;
     if (!socket || socket.dead) return;
     socket.dead = true;
     const { schedule } = this.#link;
     const closed = () => this.#closed(socket, code, "cut");
-    if (isTold) schedule.add(`${this.#tab.name} hears that ${socket.name} is cut`, this.#tab, closed, socket.name);
+    if (isNotified) schedule.add(`${this.#tab.name} hears that ${socket.name} is cut`, this.#tab, closed, socket.name);
     else
       socket.unnoticed = schedule.after(
         NOTICED_AFTER_MS,
@@ -96,8 +96,8 @@ export class SimulatedStream {
     const socket: Socket = {
       name,
       listener,
-      told: undefined,
-      telling: false,
+      sent: undefined,
+      isSending: false,
       over: false,
       dead: false,
       unnoticed: () => {},
@@ -122,15 +122,15 @@ export class SimulatedStream {
     const bearer = service.bearer(actor, token);
     if (!bearer) return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
     const { model } = bearer;
-    if (bearer.signedIn !== "owner") this.#say(socket, this.#introduced(socket, bearer, since));
+    if (bearer.signedIn !== "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
     if (logId !== model.logId || since > model.head)
-      return this.#say(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
-    socket.told = { at: since, logId, bearer };
-    if (bearer.signedIn === "owner") this.#say(socket, this.#introduced(socket, bearer, since));
-    this.#tellOn(socket);
+      return this.#send(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
+    socket.sent = { at: since, logId, bearer };
+    if (bearer.signedIn === "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
+    this.#scheduleNews(socket);
   }
 
-  #introduced(socket: Socket, { model, introduction }: Bearer, since: number): FrameDown {
+  #welcomeFrame(socket: Socket, { model, introduction }: Bearer, since: number): FrameDown {
     return {
       frame: "welcome",
       stamp: model.head,
@@ -147,39 +147,39 @@ export class SimulatedStream {
     };
   }
 
-  /** The server has something to tell: entries, or that it has another log. */
+  /** The server has news: entries, or another log. */
   news(): void {
-    if (this.#socket) this.#tellOn(this.#socket);
+    if (this.#socket) this.#scheduleNews(this.#socket);
   }
 
-  #tellOn(socket: Socket): void {
-    if (socket.telling || socket.over || socket.dead || !socket.told) return;
-    socket.telling = true;
+  #scheduleNews(socket: Socket): void {
+    if (socket.isSending || socket.over || socket.dead || !socket.sent) return;
+    socket.isSending = true;
     this.#link.schedule.add(`the server tells ${socket.name} what is new`, undefined, () => {
-      socket.telling = false;
-      if (!socket.over && !socket.dead) this.#tell(socket);
+      socket.isSending = false;
+      if (!socket.over && !socket.dead) this.#sendNews(socket);
     });
   }
 
   /** Usually the next few entries; now and then some again, or some left out. */
-  #tell(socket: Socket): void {
-    const { told } = socket;
-    if (!told) return;
-    const { model, sees } = told.bearer;
-    if (told.logId !== model.logId || told.at > model.head)
-      return this.#say(socket, { frame: "resync", reason: "other_log" });
+  #sendNews(socket: Socket): void {
+    const { sent } = socket;
+    if (!sent) return;
+    const { model, sees } = sent.bearer;
+    if (sent.logId !== model.logId || sent.at > model.head)
+      return this.#send(socket, { frame: "resync", reason: "other_log" });
     const chance = this.#chance();
     const odd = chance.below(20);
-    const begin = odd === 0 ? Math.max(0, told.at - 2) : odd === 1 ? Math.min(told.at + 1, model.head) : told.at;
+    const begin = odd === 0 ? Math.max(0, sent.at - 2) : odd === 1 ? Math.min(sent.at + 1, model.head) : sent.at;
     const { from, to, entries } = model.readLog(begin, 1 + chance.below(FRAME_ENTRIES));
     if (to > from) {
-      told.at = Math.max(told.at, to);
-      this.#say(socket, { frame: "entries", from, to, entries: entries.filter(sees) });
+      sent.at = Math.max(sent.at, to);
+      this.#send(socket, { frame: "entries", from, to, entries: entries.filter(sees) });
     }
-    if (told.at < model.head) this.#tellOn(socket);
+    if (sent.at < model.head) this.#scheduleNews(socket);
   }
 
-  #say(socket: Socket, frame: FrameDown): void {
+  #send(socket: Socket, frame: FrameDown): void {
     const range = frame.frame === "entries" ? ` ${frame.from}–${frame.to}` : "";
     this.#down(socket, `brings ${frame.frame}${range}`, () => {
       if (!socket.dead) socket.listener.frame(frame);

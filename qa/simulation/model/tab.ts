@@ -21,7 +21,7 @@ export interface Home {
   readonly tabs: SimulatedTabs;
   readonly isOnline: boolean;
   /** Whether the platform tells when nothing gets through. */
-  readonly saysOffline: boolean;
+  readonly reportsOffline: boolean;
   /** How far the wall's clock is off. */
   readonly clockAhead: number;
   /** Tabs that are opened now are of the version before. */
@@ -45,7 +45,7 @@ export class Tab implements Owner {
   closing: "no" | "closing" | "closed" = "no";
   isPaused = false;
   /** The platform has told it that there is no network. */
-  isToldOffline = false;
+  sawOffline = false;
   /** It runs the version before. */
   readonly isOutdated: boolean;
   /** The highest value that it has shown of each record that counts up. */
@@ -73,18 +73,18 @@ export class Tab implements Owner {
     );
   }
 
-  /** What the platform notices, in the order in which it does. */
-  hear(signal: "online" | "offline" | "woke" | "hidden"): void {
-    const heard = () => {
+  /** Delivers a platform event. Events of a tab arrive in order. */
+  emit(signal: "online" | "offline" | "woke" | "hidden"): void {
+    const deliver = () => {
       if (signal === "woke") this.#signals?.woke();
       else if (signal === "hidden") this.#signals?.hidden();
       else this.#network(signal === "online");
     };
-    this.home.link.schedule.add(`${this.name} hears ${signal}`, this, heard, `signals to ${this.name}`);
+    this.home.link.schedule.add(`${this.name} hears ${signal}`, this, deliver, `signals to ${this.name}`);
   }
 
   #network(isUp: boolean): void {
-    this.isToldOffline = !isUp;
+    this.sawOffline = !isUp;
     this.#signals?.network(isUp);
   }
 
@@ -99,7 +99,7 @@ export class Tab implements Owner {
       signals: () => ({
         start: (listener) => {
           this.#signals = listener;
-          if (!this.home.isOnline && this.home.saysOffline) this.#network(false);
+          if (!this.home.isOnline && this.home.reportsOffline) this.#network(false);
         },
         close: () => {
           this.#signals = undefined;

@@ -16,7 +16,7 @@ interface Member {
 interface Stay {
   readonly member: Member;
   /** Calls off the question who leads. */
-  unasked: () => void;
+  cancelTimeout: () => void;
 }
 
 /** The tabs of one device: who holds the lock, and what they tell each other. A message is a task for each who hears it. */
@@ -25,7 +25,7 @@ export class SimulatedTabs {
   readonly #name: string;
   readonly #members = new Map<Owner, Member>();
   /** In the order in which they asked for the lock; the first one holds it. */
-  #line: Stay[] = [];
+  #queue: Stay[] = [];
 
   constructor(schedule: EventSchedule, name: string) {
     this.#schedule = schedule;
@@ -33,7 +33,7 @@ export class SimulatedTabs {
   }
 
   get holder(): Owner | undefined {
-    return this.#line[0]?.member.tab;
+    return this.#queue[0]?.member.tab;
   }
 
   portOf(tab: Owner): Tabs {
@@ -56,15 +56,15 @@ export class SimulatedTabs {
 
   /** The tab that leads does nothing any more, and those who wait for the lock find out. */
   froze(): void {
-    for (const stay of this.#line.slice(1)) this.#watch(stay);
+    for (const stay of this.#queue.slice(1)) this.#watch(stay);
   }
 
   /** One of those who wait takes the lock, whether or not the one that has it still lives. */
   steal(at: number): string | undefined {
-    const stay = this.#line[1 + at];
+    const stay = this.#queue[1 + at];
     if (!stay) return undefined;
-    const [robbed] = this.#line;
-    this.#line = [stay, ...this.#line.slice(1).filter((one) => one !== stay)];
+    const [robbed] = this.#queue;
+    this.#queue = [stay, ...this.#queue.slice(1).filter((one) => one !== stay)];
     const { tab, listener } = robbed?.member ?? stay.member;
     this.#schedule.add(
       `${tab.name} loses the lock of ${this.#name}`,
@@ -77,23 +77,23 @@ export class SimulatedTabs {
   }
 
   get waiting(): number {
-    return Math.max(0, this.#line.length - 1);
+    return Math.max(0, this.#queue.length - 1);
   }
 
   #stand(tab: Owner): void {
     const member = this.#members.get(tab);
     if (!member) return;
-    const stay: Stay = { member, unasked: () => {} };
-    this.#line.push(stay);
-    if (this.#line[0] === stay) this.#grant(stay);
+    const stay: Stay = { member, cancelTimeout: () => {} };
+    this.#queue.push(stay);
+    if (this.#queue[0] === stay) this.#grant(stay);
     else if (this.holder?.isFrozen) this.#watch(stay);
   }
 
   #out(tab: Owner): void {
     const held = this.holder === tab;
-    for (const { member, unasked } of this.#line) if (member.tab === tab) unasked();
-    this.#line = this.#line.filter(({ member }) => member.tab !== tab);
-    const [next] = this.#line;
+    for (const { member, cancelTimeout } of this.#queue) if (member.tab === tab) cancelTimeout();
+    this.#queue = this.#queue.filter(({ member }) => member.tab !== tab);
+    const [next] = this.#queue;
     if (!held || !next) return;
     this.#grant(next);
     if (next.member.tab.isFrozen) this.froze();
@@ -101,23 +101,23 @@ export class SimulatedTabs {
 
   #grant(stay: Stay): void {
     const { tab, listener } = stay.member;
-    stay.unasked();
+    stay.cancelTimeout();
     const granted = () => {
-      if (this.#line[0] === stay) listener.lead();
+      if (this.#queue[0] === stay) listener.lead();
     };
     this.#schedule.add(`${tab.name} gets the lock of ${this.#name}`, tab, granted, `lock of ${tab.name}`);
   }
 
-  /** Whoever has asked and heard nothing takes the lock. */
+  /** A candidate whose call gets no reply steals the lock. */
   #watch(stay: Stay): void {
     const { tab } = stay.member;
-    stay.unasked();
-    stay.unasked = this.#schedule.after(
+    stay.cancelTimeout();
+    stay.cancelTimeout = this.#schedule.after(
       PATIENCE_MS,
       `${tab.name} has asked in vain who leads ${this.#name}`,
       tab,
       () => {
-        const at = this.#line.indexOf(stay);
+        const at = this.#queue.indexOf(stay);
         if (at > 0 && this.holder?.isFrozen) this.steal(at - 1);
       },
     );
@@ -126,14 +126,14 @@ export class SimulatedTabs {
   #post(from: Owner, message: TabMessage): void {
     const others = [...this.#members.values()].filter(({ tab }) => tab !== from);
     if (others.length === 0) return;
-    // What cannot be cloned cannot be told, in a browser too.
-    const told = structuredClone(message);
+    // Like a browser's channel, throws for a message that cannot be cloned.
+    const copy = structuredClone(message);
     for (const { tab, listener } of others)
       this.#schedule.add(
         `${tab.name} hears "${message.type}" from ${from.name}`,
         tab,
-        () => listener.received(told),
-        // A channel is one line for each who hears it: what was said because of something comes after it.
+        () => listener.received(copy),
+        // Each receiver gets the messages of a channel in the order in which they were posted.
         `what ${tab.name} hears`,
       );
   }

@@ -1,10 +1,10 @@
 import type { Sent } from "./memory.ts";
-import type { Answer, Silence } from "./wire.ts";
-import { isSilence } from "./wire.ts";
+import type { Answer, NoResponse } from "./wire.ts";
+import { isNoResponse } from "./wire.ts";
 
 export interface Exchange {
   readonly sent: Sent;
-  readonly answer: Answer | Silence;
+  readonly answer: Answer | NoResponse;
 }
 
 const SLOWEST = 5;
@@ -20,16 +20,16 @@ export class Totals {
   add(exchange: Exchange, route: string): void {
     const { answer, sent } = exchange;
     this.requests += 1;
-    const status = isSilence(answer) ? "none" : String(answer.status);
+    const status = isNoResponse(answer) ? "none" : String(answer.status);
     count(this.statuses, status);
     const ofRoute = this.routes.get(route) ?? new Map<string, number>();
     this.routes.set(route, ofRoute);
     count(ofRoute, status);
-    const code = isSilence(answer) ? answer.silence : /"code":"([a-z_]+)"/.exec(answer.text.slice(0, 2_000))?.[1];
+    const code = isNoResponse(answer) ? answer.silence : /"code":"([a-z_]+)"/.exec(answer.text.slice(0, 2_000))?.[1];
     if (code !== undefined) count(this.codes, `${status} ${code}`);
     // Whoever asks to wait is not slow to be answered.
     const ms = answer.ms - Number(/[?&]wait=(\d{1,5})(?:&|$)/.exec(sent.wire.target)?.[1] ?? 0);
-    if (isSilence(answer) || (this.slowest.length === SLOWEST && ms <= (this.slowest.at(-1)?.ms ?? 0))) return;
+    if (isNoResponse(answer) || (this.slowest.length === SLOWEST && ms <= (this.slowest.at(-1)?.ms ?? 0))) return;
     this.slowest = [...this.slowest, { ms, exchange, route }].sort((a, b) => b.ms - a.ms).slice(0, SLOWEST);
   }
 

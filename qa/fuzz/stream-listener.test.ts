@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Holder } from "./actors.ts";
-import { createListener } from "./hearing.ts";
 import type { Judging } from "./judge.ts";
+import { createListener } from "./stream-listener.ts";
 
 const SECRET = `sk_live_${"a".repeat(36)}`;
 const judging: Judging = {
@@ -10,7 +10,7 @@ const judging: Judging = {
   url: "http://127.0.0.1:1",
   secrets: new Map([[SECRET, "live"]]),
   adminToken: "admin_x",
-  foretold: () => undefined,
+  expectResponse: () => undefined,
   shown: () => {},
 };
 const live: Holder = {
@@ -27,9 +27,9 @@ const narrow: Holder = { ...live, kind: "rk", scope: { operations: ["slide.*"], 
 /** What is said against frames that a socket hears which spoke for these. */
 function faults(speakers: readonly Holder[], frames: readonly object[]): string[] {
   const found: string[] = [];
-  const { speaks, hear } = createListener(judging, (fault) => found.push(fault));
-  for (const who of speakers) speaks(who);
-  for (const frame of frames) hear(JSON.stringify(frame));
+  const { authenticated, receive } = createListener(judging, (fault) => found.push(fault));
+  for (const who of speakers) authenticated(who);
+  for (const frame of frames) receive(JSON.stringify(frame));
   return found;
 }
 
@@ -48,8 +48,8 @@ test("[F3] what is as it should be has nothing against it", () => {
   const pong = { frame: "pong", n: 1, stamp: 3 };
   const schema = { frame: "schema", version: 1, hash: "x" };
   const log = [entries(3, 5, "d0", "d0"), entries(5, 5), { frame: "resync", reason: "scope" }, entries(9, 9)];
-  const told = [claim("ada"), claims("slide"), presence("deck:d0"), pong, schema];
-  expect(faults([narrow], [welcome, ...told, ...log])).toEqual([]);
+  const allowed = [claim("ada"), claims("slide"), presence("deck:d0"), pong, schema];
+  expect(faults([narrow], [welcome, ...allowed, ...log])).toEqual([]);
   // A secret key sees everything, and whatever was named on the socket may be what is heard with.
   const all = [welcome, entries(3, 4, "d9"), claims("document"), presence("deck:d9")];
   expect(faults([live], all)).toEqual([]);

@@ -3,7 +3,7 @@ import type { Owned } from "./owner.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 import { MODELS } from "./writers.ts";
 
-export const DEEDS = {
+export const CHANGES = {
   enable: "enabled",
   disable: "disabled",
   subscribe: "another subscription",
@@ -14,14 +14,14 @@ export const DEEDS = {
   test: "test sent",
   replace: "removed, and another one made",
 } as const;
-export type Deed = keyof typeof DEEDS;
+export type ChangeKind = keyof typeof CHANGES;
 
-export interface Meddling {
-  readonly done: Readonly<Record<Deed, number>>;
-  one(deed?: Deed): Promise<Deed>;
+export interface OwnerChanges {
+  readonly done: Readonly<Record<ChangeKind, number>>;
+  one(change?: ChangeKind): Promise<ChangeKind>;
 }
 
-const DRAWS: readonly Deed[] = [
+const DRAWS: readonly ChangeKind[] = [
   "enable",
   "enable",
   "disable",
@@ -43,9 +43,9 @@ const SUBSCRIPTIONS: readonly (readonly string[])[] = [
 ];
 
 /** What an owner does with the endpoints while all goes on, one thing at a time. */
-export function createMeddling(environment: TestEnvironment, chance: SeededRandom): Meddling {
+export function createOwnerChanges(environment: TestEnvironment, chance: SeededRandom): OwnerChanges {
   const { owner, receiver } = environment;
-  const done = Object.fromEntries(Object.keys(DEEDS).map((deed) => [deed, 0])) as Record<Deed, number>;
+  const done = Object.fromEntries(Object.keys(CHANGES).map((change) => [change, 0])) as Record<ChangeKind, number>;
   let pushed = 0;
   let made = 0;
   const living = () => owner.owned.filter(({ removed }) => !removed);
@@ -56,7 +56,7 @@ export function createMeddling(environment: TestEnvironment, chance: SeededRando
     return await environment.register(hook, chance.oneOf(SUBSCRIPTIONS));
   }
 
-  const deeds: Record<Deed, (endpoint: Owned) => Promise<unknown>> = {
+  const changes: Record<ChangeKind, (endpoint: Owned) => Promise<unknown>> = {
     // Those that gave up, or were disabled, first.
     async enable(endpoint) {
       const disabled = (await owner.list()).find(({ status }) => status === "disabled");
@@ -83,11 +83,11 @@ export function createMeddling(environment: TestEnvironment, chance: SeededRando
   };
   return {
     done,
-    async one(deed = chance.oneOf(DRAWS)) {
+    async one(change = chance.oneOf(DRAWS)) {
       const all = living();
-      await deeds[deed](all.length > 0 ? chance.oneOf(all) : await register());
-      done[deed] += 1;
-      return deed;
+      await changes[change](all.length > 0 ? chance.oneOf(all) : await register());
+      done[change] += 1;
+      return change;
     },
   };
 }

@@ -1,14 +1,14 @@
-// Servers that nobody kills, as many as are asked for, in one process: what they have in common is loaded once.
+// Runs several servers that are not killed in one process, so that the code they share is loaded once.
 import { pathToFileURL } from "node:url";
 import type { RunningServer, ServerOptions } from "@holdfast/server";
 import * as own from "@holdfast/server";
 import type { SenderPlan } from "./server-process.ts";
 
-export type Wish =
+export type HostRequest =
   | { readonly number: number; readonly start: SenderPlan }
-  /** The one that was started under that number. */
+  /** Stops the server that was started with that number. */
   | { readonly number: number; readonly stop: number };
-export type Reply = { readonly number: number; readonly url?: string; readonly error?: string };
+export type HostReply = { readonly number: number; readonly url?: string; readonly error?: string };
 
 const running = new Map<number, RunningServer>();
 
@@ -21,17 +21,17 @@ async function start(number: number, { sources, ...options }: SenderPlan): Promi
   return server.url;
 }
 
-process.on("message", async (wish: Wish) => {
-  const { number } = wish;
+process.on("message", async (request: HostRequest) => {
+  const { number } = request;
   try {
-    if ("start" in wish) process.send?.({ number, url: await start(number, wish.start) });
+    if ("start" in request) process.send?.({ number, url: await start(number, request.start) });
     else {
-      await running.get(wish.stop)?.close();
+      await running.get(request.stop)?.close();
       process.send?.({ number });
     }
   } catch (error) {
     process.send?.({ number, error: String(error) });
   }
 });
-// Who started it is gone.
+// The parent process has ended.
 process.on("disconnect", () => process.exit(1));

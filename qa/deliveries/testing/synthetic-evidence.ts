@@ -43,7 +43,7 @@ const FULL = 100;
  * What a sender that keeps the rules would have sent to a receiver that fails at random, while its process is struck and
  * its owner meddles; or what one with a bug would have. It shares no code with the judge.
  */
-export function imagine(
+export function makeEvidence(
   seed: number,
   { steps = 250, bug }: { readonly steps?: number; readonly bug?: SyntheticBug } = {},
 ): Evidence {
@@ -111,7 +111,7 @@ export function imagine(
     dueAt = now;
   };
 
-  const DEEDS: readonly (readonly [upTo: number, deed: () => void])[] = [
+  const DEEDS: readonly (readonly [upTo: number, change: () => void])[] = [
     [25, () => act(roll, { what: "roll" })],
     [40, () => act(enable, { what: "enable" })],
     [50, () => act(disable, { what: "disable" })],

@@ -7,17 +7,17 @@ export interface Answer {
   readonly lost: number;
 }
 
-export type Ask = (method: string, path: string, body?: object, token?: string) => Promise<Answer>;
+export type SendRequest = (method: string, path: string, body?: object, token?: string) => Promise<Answer>;
 
-const PATIENCE_MS = 120_000;
+const GIVE_UP_MS = 120_000;
 const TIMEOUT_MS = 3_000;
 const RETRY_MS = 50;
 
 /** Asks one of the servers, and the next one, until one answers. What has no answer may have happened. */
-export function createAsk(urls: () => readonly string[], key: string): Ask {
+export function createRequester(urls: () => readonly string[], key: string): SendRequest {
   let next = 0;
   return async (method, path, body, token = key) => {
-    const until = performance.now() + PATIENCE_MS;
+    const until = performance.now() + GIVE_UP_MS;
     for (let lost = 0; ; lost++) {
       const all = urls();
       const answer = await once(`${all[next++ % all.length]}${path}`, method, token, body);
