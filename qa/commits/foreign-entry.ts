@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
-import { createAsk } from "../../packages/conformance/src/ask.ts";
+import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 
 /** Two processes of the server on one database, and a key of the tenant that both serve. */
 export interface TwoProcesses {

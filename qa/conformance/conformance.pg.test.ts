@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { newMasterKey, newSecretToken, type RunningServer, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect, test } from "vitest";
-import { createAsk } from "../../packages/conformance/src/ask.ts";
+import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { failureOf, runSections, titleOf } from "./run-sections.ts";
 import { waiting } from "./waiting.ts";
 

@@ -1,6 +1,6 @@
-import { loadSections } from "../../packages/conformance/src/load-sections.ts";
-import { type Result, runSuite } from "../../packages/conformance/src/suite.ts";
-import { openTestEnvironment, type Target } from "../../packages/conformance/src/test-environment.ts";
+import { openTestEnvironment, type Target } from "../../packages/conformance/src/environment/test-environment.ts";
+import { loadSections } from "../../packages/conformance/src/run/load-sections.ts";
+import { type Result, runSuite } from "../../packages/conformance/src/run/suite.ts";
 
 export interface SectionOptions {
   readonly sections?: readonly string[];

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 import { writeFileSync } from "node:fs";
 import { type Args, readArgs, USAGE } from "./args.ts";
-import { loadSections, type NamedSection } from "./load-sections.ts";
-import { reportOf, reportText } from "./report.ts";
-import { type Result, runSuite } from "./suite.ts";
-import { CannotBegin, openTestEnvironment } from "./test-environment.ts";
+import { CannotBegin, openTestEnvironment } from "./environment/test-environment.ts";
+import { loadSections, type NamedSection } from "./run/load-sections.ts";
+import { reportOf, reportText } from "./run/report.ts";
+import { type Result, runSuite } from "./run/suite.ts";
 
 /** The words → the sections and cases that they ask for → one run → one report. */
 async function run(args: Args): Promise<number> {

@@ -1,4 +1,4 @@
-import { createAsk } from "../../../packages/conformance/src/ask.ts";
+import { createAsk } from "../../../packages/conformance/src/transport/ask.ts";
 import type { MovableClock } from "../../support/movable-clock.ts";
 
 /**

@@ -3,8 +3,8 @@ import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll } from "vitest";
-import type { Answer, Ask } from "../../../packages/conformance/src/answers.ts";
-import { createAsk } from "../../../packages/conformance/src/ask.ts";
+import type { Answer, Ask } from "../../../packages/conformance/src/protocol/answers.ts";
+import { createAsk } from "../../../packages/conformance/src/transport/ask.ts";
 
 export const ADMIN = "admin_token_of_the_claims_tests";
 const { models } = JSON.parse(

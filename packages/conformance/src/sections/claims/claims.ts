@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Answer, type Asking, idsOf, rowsOf } from "../../answers.ts";
-import type { Kit, Made } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent, atLeast, exactly, listOf, type Pattern, someText, time } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly, listOf, type Pattern, someText, time } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit, Made } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { type Answer, type Asking, idsOf, rowsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,7 +1,7 @@
-import { idsOf, positionOf } from "../../answers.ts";
-import { NOTE } from "../../models.ts";
-import { exactly, time } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { exactly, time } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

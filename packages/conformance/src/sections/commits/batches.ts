@@ -1,8 +1,8 @@
-import { positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { absent, atLeast } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const create = (t: Kit, order = 0) => ({ action: "create", model: NOTE, id: t.id(), data: { order } });

@@ -1,9 +1,9 @@
-import type { Answer, Row } from "../../answers.ts";
-import { rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { absent, someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { absent, someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import type { Answer, Row } from "../../protocol/answers.ts";
+import { rowsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const create = (t: Kit, id = t.id(), data: Row = {}) => ({ action: "create", model: NOTE, id, data });

@@ -1,7 +1,7 @@
-import { idsOf, receiptOf, rowsOf } from "../../answers.ts";
-import { FAVORITE, NOTE } from "../../models.ts";
-import { absent, atLeast, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, someText } from "../../assertions/pattern.ts";
+import { FAVORITE, NOTE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { idsOf, receiptOf, rowsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const favorites = `/v1/models/${FAVORITE}`;

@@ -1,8 +1,8 @@
-import { positionOf } from "../../answers.ts";
-import { NOTE } from "../../models.ts";
-import { atLeast } from "../../pattern.ts";
-import { sendRaw } from "../../raw.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { atLeast } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { positionOf } from "../../protocol/answers.ts";
+import { sendRaw } from "../../transport/raw.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const REPLAYED = "idempotent-replayed";

@@ -1,5 +1,5 @@
-import { NOTE, WHOLE } from "../../models.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,7 +1,7 @@
-import { positionOf, receiptOf } from "../../answers.ts";
-import { NOTE } from "../../models.ts";
-import { absent, atLeast, oneOf, type Pattern, someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, oneOf, type Pattern, someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { positionOf, receiptOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

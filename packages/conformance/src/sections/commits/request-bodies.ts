@@ -1,5 +1,5 @@
-import { NOTE } from "../../models.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const utf8 = (text: string) => Buffer.from(text, "utf8");

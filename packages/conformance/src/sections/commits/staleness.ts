@@ -1,8 +1,8 @@
-import { noticesOf, positionOf } from "../../answers.ts";
-import type { Kit, Made } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent, atLeast, exactly, oneOf, sameSet, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly, oneOf, sameSet, someText } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit, Made } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { noticesOf, positionOf } from "../../protocol/answers.ts";
 
 /** A note that somebody else changed after it was read at `at`. */
 async function moved(t: Kit, theirs: object = { title: "theirs" }): Promise<Made & { now: number }> {

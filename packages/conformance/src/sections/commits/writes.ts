@@ -1,8 +1,8 @@
-import { dataOf, positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE, STRICT } from "../../models.ts";
-import { absent, atLeast, exactly } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly } from "../../assertions/pattern.ts";
+import { NOTE, STRICT } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { dataOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const stricts = `/v1/models/${STRICT}`;

@@ -1,6 +1,6 @@
-import { idsOf, rowsOf } from "../../answers.ts";
-import { flag, listOf, position, someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { flag, listOf, position, someText } from "../../assertions/pattern.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { idsOf, rowsOf } from "../../protocol/answers.ts";
 
 const HOSTED = { metadata: {}, provider: "postgresql", connection: "hosted", status: "active" };
 

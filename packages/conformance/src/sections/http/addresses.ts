@@ -1,8 +1,8 @@
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { absent } from "../../pattern.ts";
-import { sendRaw } from "../../raw.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { sendRaw } from "../../transport/raw.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const invented = "conformance-nobody";

@@ -1,8 +1,8 @@
-import type { Answer } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

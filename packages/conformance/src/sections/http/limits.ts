@@ -1,6 +1,6 @@
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const MiB = 1024 * 1024;

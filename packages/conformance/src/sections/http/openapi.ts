@@ -1,6 +1,6 @@
-import { NOTE } from "../../models.ts";
-import { anObject, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { anObject, someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 
 type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 interface Parameter {

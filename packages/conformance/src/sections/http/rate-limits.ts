@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Answer } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
 
 /** Sends so many requests, some at a time, until one is refused for being too many. */
 async function hammer(count: number, ask: () => Promise<Answer>): Promise<readonly Answer[]> {

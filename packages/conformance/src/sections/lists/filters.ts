@@ -1,8 +1,8 @@
-import { idsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { idsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const enc = encodeURIComponent;

@@ -1,9 +1,9 @@
-import type { Answer } from "../../answers.ts";
-import { idsOf, rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { absent, atLeast, exactly, flag, oneOf, orNull, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly, flag, oneOf, orNull, someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
+import { idsOf, rowsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 type Data = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { entriesOf, idsOf, positionOf } from "../../answers.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { aList, atLeast, flag } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { aList, atLeast, flag } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { entriesOf, idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,7 +1,7 @@
-import { entriesOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { entriesOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

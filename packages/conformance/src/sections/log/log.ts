@@ -1,7 +1,7 @@
-import { positionOf } from "../../answers.ts";
-import { NOTE } from "../../models.ts";
-import { absent, exactly, orNull, sameSet, someText, time } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { absent, exactly, orNull, sameSet, someText, time } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,7 +1,7 @@
-import { rowsOf } from "../../answers.ts";
-import { NOTE } from "../../models.ts";
-import { someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { rowsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

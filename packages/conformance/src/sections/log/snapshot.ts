@@ -1,8 +1,8 @@
-import type { Answer } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent, atLeast, exactly, orNull, position, someText, time } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly, orNull, position, someText, time } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 type Line = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent, atLeast, sameSet, someText, time } from "../../pattern.ts";
-import { sendRaw } from "../../raw.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { UpgradeRefused } from "../../stream.ts";
-import { inventedToken } from "../../token.ts";
+import { absent, atLeast, sameSet, someText, time } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { positionOf } from "../../protocol/answers.ts";
+import { inventedToken } from "../../protocol/token.ts";
+import { sendRaw } from "../../transport/raw.ts";
+import { UpgradeRefused } from "../../transport/stream.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const ENVELOPE = {

@@ -1,7 +1,7 @@
-import { idsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { idsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,6 +1,6 @@
-import { idsOf, rowsOf } from "../../answers.ts";
-import { absent, listOf, someText } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { absent, listOf, someText } from "../../assertions/pattern.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { idsOf, rowsOf } from "../../protocol/answers.ts";
 
 export const section: SuiteSection = {
   title: "The operator",

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { atLeast, listOf } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { atLeast, listOf } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { rowsOf } from "../../protocol/answers.ts";
 
 const EVENTS = ["commits", "operations", "reads", "webhook_deliveries"];
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { anObject, exactly, oneOf, orNull, type Pattern, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import type { Frame, Listener } from "../../stream.ts";
+import { anObject, exactly, oneOf, orNull, type Pattern, someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Frame, Listener } from "../../transport/stream.ts";
 
 const ENVELOPE = { frame: "error", type: someText, message: someText, code: someText };
 const KIND = oneOf("user", "agent", "system");

@@ -1,8 +1,8 @@
-import { dataOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { readModels } from "../../schemas.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { NotApplicable } from "../../unmet.ts";
+import { NotApplicable } from "../../assertions/unmet.ts";
+import { readModels } from "../../environment/schemas.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { dataOf } from "../../protocol/answers.ts";
 
 type Data = Readonly<Record<string, unknown>>;
 const AT = "2024-05-06T07:08:09.123Z";

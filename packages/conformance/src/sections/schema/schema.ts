@@ -1,10 +1,10 @@
-import type { Answer } from "../../answers.ts";
-import { entriesOf, positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { type FieldShape, type ModelShape, type Models, NOTE } from "../../models.ts";
-import { absent, aList, atLeast, exactly, sameSet, someText } from "../../pattern.ts";
-import { readModels, type SchemaExtras } from "../../schemas.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, aList, atLeast, exactly, sameSet, someText } from "../../assertions/pattern.ts";
+import { type FieldShape, type ModelShape, type Models, NOTE } from "../../environment/models.ts";
+import { readModels, type SchemaExtras } from "../../environment/schemas.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
+import { entriesOf, positionOf } from "../../protocol/answers.ts";
 
 /** A tenant to push to, and a model name of the case's own. */
 interface Workshop {

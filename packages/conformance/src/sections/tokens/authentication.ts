@@ -1,7 +1,7 @@
-import type { Kit } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { checksum, inventedToken } from "../../token.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { checksum, inventedToken } from "../../protocol/token.ts";
 
 const notes = `/v1/models/${NOTE}`;
 const damaged = (token: string) => token.slice(0, -1) + (token.endsWith("0") ? "1" : "0");

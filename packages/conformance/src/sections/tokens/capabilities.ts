@@ -1,7 +1,7 @@
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent, anObject, exactly, orNull, sameSet, someText, time } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { checksum } from "../../token.ts";
+import { absent, anObject, exactly, orNull, sameSet, someText, time } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { checksum } from "../../protocol/token.ts";
 
 const path = "/v1/capabilities";
 const DAY = 86_400;

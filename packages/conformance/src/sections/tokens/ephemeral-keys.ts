@@ -1,8 +1,8 @@
-import { idsOf } from "../../answers.ts";
-import { NOTE, ownModels } from "../../models.ts";
-import { absent, exactly, listOf, someText, time } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { checksum } from "../../token.ts";
+import { absent, exactly, listOf, someText, time } from "../../assertions/pattern.ts";
+import { NOTE, ownModels } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { idsOf } from "../../protocol/answers.ts";
+import { checksum } from "../../protocol/token.ts";
 
 const path = "/v1/ephemeral_keys";
 

@@ -1,6 +1,6 @@
-import { NOTE } from "../../models.ts";
-import { sameSet, someText, time } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { sameSet, someText, time } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
   title: "Who am I",

@@ -1,9 +1,9 @@
-import type { Entry } from "../../answers.ts";
-import { entriesOf, idsOf, positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { NOTE, WHOLE } from "../../models.ts";
-import { absent } from "../../pattern.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { absent } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import type { Entry } from "../../protocol/answers.ts";
+import { entriesOf, idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

@@ -1,9 +1,9 @@
-import type { Answer } from "../../answers.ts";
-import { positionOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { FAVORITE, NOTE, WHOLE } from "../../models.ts";
-import { anObject, someText } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { anObject, someText } from "../../assertions/pattern.ts";
+import { FAVORITE, NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Answer } from "../../protocol/answers.ts";
+import { positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 

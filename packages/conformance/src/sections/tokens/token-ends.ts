@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { Kit, Token } from "../../kit.ts";
-import { NOTE } from "../../models.ts";
-import { check, type SuiteSection } from "../../section.ts";
+import { NOTE } from "../../environment/models.ts";
+import type { Kit, Token } from "../../kit/kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
 
 const scopeOf = (t: Kit) => ({ operations: [`${NOTE}.*`], syncGroups: [t.deck().group] });
 const statusOf = async (t: Kit, { token }: Token) => {

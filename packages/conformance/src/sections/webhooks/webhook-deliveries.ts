@@ -1,10 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { idsOf, positionOf, type Row, rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { HOOK, NOTE } from "../../models.ts";
-import { absent, atLeast, exactly, oneOf, position, someText, time } from "../../pattern.ts";
-import type { Delivery } from "../../receiver.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { absent, atLeast, exactly, oneOf, position, someText, time } from "../../assertions/pattern.ts";
+import { HOOK, NOTE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import {
   carries,
   deliveryOf,
@@ -16,8 +14,10 @@ import {
   reaches,
   receiving,
   settle,
-} from "../../webhook-kit.ts";
-import { signatureOf, signaturesOf } from "../../webhook-signature.ts";
+} from "../../kit/webhook-kit.ts";
+import { idsOf, positionOf, type Row, rowsOf } from "../../protocol/answers.ts";
+import { signatureOf, signaturesOf } from "../../protocol/webhook-signature.ts";
+import type { Delivery } from "../../transport/receiver.ts";
 
 const MiB = 1024 * 1024;
 /** How long nothing has to come, where nothing may come. */

@@ -1,9 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Row, rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { atLeast, oneOf, someText, time } from "../../pattern.ts";
-import type { Answering, Delivery, Receiver } from "../../receiver.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
+import { atLeast, oneOf, someText, time } from "../../assertions/pattern.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import {
   carries,
   deliveryOf,
@@ -14,8 +12,10 @@ import {
   hooked,
   reaches,
   receiving,
-} from "../../webhook-kit.ts";
-import { signatureOf } from "../../webhook-signature.ts";
+} from "../../kit/webhook-kit.ts";
+import { type Row, rowsOf } from "../../protocol/answers.ts";
+import { signatureOf } from "../../protocol/webhook-signature.ts";
+import type { Answering, Delivery, Receiver } from "../../transport/receiver.ts";
 
 /** The second attempt comes so long after the end of the first, later by a tenth at most. */
 const DELAY_MS = 5_000;

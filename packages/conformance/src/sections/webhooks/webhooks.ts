@@ -1,10 +1,10 @@
-import { idsOf, positionOf, type Row, rowsOf } from "../../answers.ts";
-import type { Kit } from "../../kit.ts";
-import { HOOK, NOTE, QUIET } from "../../models.ts";
-import { absent, atLeast, oneOf, orNull, type Pattern, position, someText, time } from "../../pattern.ts";
-import { check, checkEach, type SuiteSection } from "../../section.ts";
-import { NotApplicable } from "../../unmet.ts";
-import { allowsPrivate, ENDPOINTS, type Endpoint, eventually, hook, quiet, register } from "../../webhook-kit.ts";
+import { absent, atLeast, oneOf, orNull, type Pattern, position, someText, time } from "../../assertions/pattern.ts";
+import { NotApplicable } from "../../assertions/unmet.ts";
+import { HOOK, NOTE, QUIET } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { allowsPrivate, ENDPOINTS, type Endpoint, eventually, hook, quiet, register } from "../../kit/webhook-kit.ts";
+import { idsOf, positionOf, type Row, rowsOf } from "../../protocol/answers.ts";
 
 /** All keys of an endpoint as every answer shows it. */
 const shape = {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { Answer } from "./answers.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import { type Case, check } from "../kit/section.ts";
+import type { Answer } from "../protocol/answers.ts";
 import { loadSections } from "./load-sections.ts";
 import { reportOf, reportText } from "./report.ts";
-import { type Case, check } from "./section.ts";
 import { runSuite } from "./suite.ts";
-import type { TestEnvironment } from "./test-environment.ts";
 
 const KEY = `sk_live_${"k".repeat(36)}`;
 const answer = (status: number, body: Record<string, unknown>): Answer => ({

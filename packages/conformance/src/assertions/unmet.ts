@@ -1,4 +1,4 @@
-import type { Answer } from "./answers.ts";
+import type { Answer } from "../protocol/answers.ts";
 
 /** An expectation that was not met: what a case throws, and what the report tells. */
 export class Unmet extends Error {

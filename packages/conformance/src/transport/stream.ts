@@ -1,7 +1,7 @@
 import { WebSocket } from "ws";
-import type { Entry } from "./answers.ts";
-import { isObject, mismatch, type Pattern } from "./pattern.ts";
-import { shown, Unmet } from "./unmet.ts";
+import { isObject, mismatch, type Pattern } from "../assertions/pattern.ts";
+import { shown, Unmet } from "../assertions/unmet.ts";
+import type { Entry } from "../protocol/answers.ts";
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly frame: string };
 

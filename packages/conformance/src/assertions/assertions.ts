@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
-import type { Answer } from "./answers.ts";
-import { classOf } from "./codes.ts";
+import type { Answer } from "../protocol/answers.ts";
+import { classOf } from "../protocol/codes.ts";
 import { mismatch, type Pattern } from "./pattern.ts";
 import { shown, Unmet } from "./unmet.ts";
 

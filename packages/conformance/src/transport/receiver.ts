@@ -1,6 +1,6 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import { isObject } from "./pattern.ts";
-import { shown, Unmet } from "./unmet.ts";
+import { isObject } from "../assertions/pattern.ts";
+import { shown, Unmet } from "../assertions/unmet.ts";
 
 /** A request that came to a receiver, whatever it was. */
 export interface Delivery {

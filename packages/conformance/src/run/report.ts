@@ -1,4 +1,4 @@
-import type { Answer } from "./answers.ts";
+import type { Answer } from "../protocol/answers.ts";
 import type { Outcome, Result } from "./suite.ts";
 
 const MOST = 2_000;

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { Delivery } from "./receiver.ts";
+import type { Delivery } from "../transport/receiver.ts";
 
 /** Which of a delivery's signatures the secret makes, by their place; -1: none. As Standard Webhooks says. */
 export function signatureOf(secret: string, { headers, raw }: Pick<Delivery, "headers" | "raw">): number {

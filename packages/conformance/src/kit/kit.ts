@@ -1,12 +1,12 @@
-import type { Answer, Ask, Asking, Entry, Row } from "./answers.ts";
-import { entriesOf, positionOf, rowsOf } from "./answers.ts";
-import { type Assertions, createAssertions } from "./assertions.ts";
-import { NOTE, ownModels } from "./models.ts";
-import { atLeast, someText } from "./pattern.ts";
-import { addModels } from "./schemas.ts";
-import { type Listener, openStream } from "./stream.ts";
-import type { TestEnvironment } from "./test-environment.ts";
-import { NotApplicable } from "./unmet.ts";
+import { type Assertions, createAssertions } from "../assertions/assertions.ts";
+import { atLeast, someText } from "../assertions/pattern.ts";
+import { NotApplicable } from "../assertions/unmet.ts";
+import { NOTE, ownModels } from "../environment/models.ts";
+import { addModels } from "../environment/schemas.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import type { Answer, Ask, Asking, Entry, Row } from "../protocol/answers.ts";
+import { entriesOf, positionOf, rowsOf } from "../protocol/answers.ts";
+import { type Listener, openStream } from "../transport/stream.ts";
 
 export interface Made {
   readonly id: string;

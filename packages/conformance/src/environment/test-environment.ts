@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Ask } from "./answers.ts";
-import { createAsk } from "./ask.ts";
+import { Unmet } from "../assertions/unmet.ts";
+import type { Ask } from "../protocol/answers.ts";
+import { createAsk } from "../transport/ask.ts";
 import { favoriteModel, type Models, ownModels } from "./models.ts";
 import { addModels, createPusher, type Push } from "./schemas.ts";
-import { Unmet } from "./unmet.ts";
 
 export interface Target {
   readonly url: string;

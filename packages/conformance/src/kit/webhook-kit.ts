@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { type Answer, type Asking, positionOf, type Row } from "./answers.ts";
+import { NotApplicable, shown, Unmet } from "../assertions/unmet.ts";
+import { HOOK, QUIET } from "../environment/models.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import { type Answer, type Asking, positionOf, type Row } from "../protocol/answers.ts";
+import { type Delivery, type HookEvent, openReceiver, type Receiver } from "../transport/receiver.ts";
 import type { Kit, Made } from "./kit.ts";
-import { HOOK, QUIET } from "./models.ts";
-import { type Delivery, type HookEvent, openReceiver, type Receiver } from "./receiver.ts";
-import type { TestEnvironment } from "./test-environment.ts";
-import { NotApplicable, shown, Unmet } from "./unmet.ts";
 
 export const ENDPOINTS = "/v1/webhook_endpoints";
 export const hooks = `/v1/models/${HOOK}`;

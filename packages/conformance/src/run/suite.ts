@@ -1,9 +1,9 @@
-import type { Answer } from "./answers.ts";
-import { createKit } from "./kit.ts";
+import { NotApplicable, Unmet } from "../assertions/unmet.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import { createKit } from "../kit/kit.ts";
+import type { Case } from "../kit/section.ts";
+import type { Answer } from "../protocol/answers.ts";
 import type { NamedSection } from "./load-sections.ts";
-import type { Case } from "./section.ts";
-import type { TestEnvironment } from "./test-environment.ts";
-import { NotApplicable, Unmet } from "./unmet.ts";
 
 export type Outcome = "passed" | "failed" | "not_applicable";
 

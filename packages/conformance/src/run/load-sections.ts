@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import { basename } from "node:path";
-import type { SuiteSection } from "./section.ts";
+import type { SuiteSection } from "../kit/section.ts";
 
 export interface NamedSection extends SuiteSection {
   /** The name of its file. */
   readonly name: string;
 }
 
-const FOLDER = new URL("./sections/", import.meta.url);
+const FOLDER = new URL("../sections/", import.meta.url);
 
 /** Every file of the folder is a section and exports it as `section`. */
 export async function loadSections(): Promise<readonly NamedSection[]> {

@@ -1,9 +1,9 @@
 import { Agent, request as httpRequest, type RequestOptions } from "node:http";
 import { request as httpsRequest, Agent as TlsAgent } from "node:https";
 import { setTimeout as pause } from "node:timers/promises";
-import type { Answer, Ask, Sent } from "./answers.ts";
-import { isObject } from "./pattern.ts";
-import { Unmet } from "./unmet.ts";
+import { isObject } from "../assertions/pattern.ts";
+import { Unmet } from "../assertions/unmet.ts";
+import type { Answer, Ask, Sent } from "../protocol/answers.ts";
 
 const TIMEOUT_MS = 40_000;
 const LARGE = 512 * 1024;

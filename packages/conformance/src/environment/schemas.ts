@@ -1,6 +1,6 @@
-import type { Answer, Ask } from "./answers.ts";
+import { shown, Unmet } from "../assertions/unmet.ts";
+import type { Answer, Ask } from "../protocol/answers.ts";
 import type { Models } from "./models.ts";
-import { shown, Unmet } from "./unmet.ts";
 
 export interface SchemaExtras {
   readonly force?: boolean;
