@@ -160,13 +160,13 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a claim on a field does not stand against what concerns the whole record",
-    section: "claims",
+    section: "claim-writes",
     only: "A claim on a field refuses",
     edits: [{ file: `${server}/rules/claims/guard-write.ts`, find: 'action !== "update" || ', replace: "" }],
   },
   {
     name: "every grant has the same fence",
-    section: "claims",
+    section: "claim-queue",
     only: "first come, first served",
     edits: [
       {
@@ -178,7 +178,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a lease is renewed to a later end only",
-    section: "claims",
+    section: "claim-leases",
     only: "Asking again for what one holds",
     edits: [
       {
@@ -190,7 +190,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a lost claim is refused without saying who holds the record",
-    section: "claims",
+    section: "claim-writes",
     only: "A write that names a claim",
     edits: [
       {
@@ -202,7 +202,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a token's revocation leaves its claims",
-    section: "claims",
+    section: "claim-ends",
     only: "A claim ends with the revocation",
     edits: [
       {
@@ -331,7 +331,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the fence of a write is not compared",
-    section: "claims",
+    section: "claim-writes",
     only: "fenceToken is the fence",
     edits: [
       {
@@ -343,7 +343,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the devices of a participant are one holder",
-    section: "claims",
+    section: "claim-grants",
     only: "Workers of one participant",
     edits: [
       {
@@ -355,7 +355,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a waiter is granted a record that has left its groups",
-    section: "claims",
+    section: "claim-queue",
     only: "A waiter whose token was revoked",
     edits: [
       {
@@ -367,7 +367,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "an order of the line may close a circle",
-    section: "claims",
+    section: "claim-deadlocks",
     only: "An order of the line",
     edits: [
       {

@@ -1,0 +1,57 @@
+import type { Pattern } from "../assertions/pattern.ts";
+import { NOTE } from "../environment/models.ts";
+import type { Answer, Asking } from "../protocol/answers.ts";
+import type { Kit, Made } from "./kit.ts";
+
+export interface Agent {
+  readonly name: string;
+  readonly id: string;
+  readonly token: string;
+}
+
+/** A note, and so many agents that may write it. */
+export async function scene(t: Kit, count: number): Promise<[Made, ...Agent[]]> {
+  const note = await t.note();
+  const agents: Agent[] = [];
+  for (let i = 0; i < count; i++) agents.push(await agent(t, note.group));
+  return [note, ...agents];
+}
+
+export async function agent(t: Kit, group: string, more: object = {}): Promise<Agent> {
+  const name = t.id();
+  const scope = { participantId: name, operations: [`${NOTE}.*`], syncGroups: [group], ...more };
+  return { name, ...(await t.capability(scope)) };
+}
+
+export const claim = (t: Kit, { token }: Pick<Agent, "token">, { path }: Pick<Made, "path">, json: object = {}) =>
+  t.post(`${path}/claim`, json, { token });
+export const renew = (t: Kit, { token }: Pick<Agent, "token">, id: unknown, json?: object) =>
+  t.post(`/v1/claims/${id}/renew`, json, { token });
+export const release = (t: Kit, { token }: Pick<Agent, "token">, id: unknown) =>
+  t.remove(`/v1/claims/${id}`, { token });
+export const read = (t: Kit, { token }: Pick<Agent, "token">, id: unknown, wait = 0) =>
+  t.get(`/v1/claims/${id}?wait=${wait}`, { token });
+export const lineOf = (t: Kit, { id }: Pick<Made, "id">, asking: Asking = {}) =>
+  t.get(`/v1/claims?model=${NOTE}&id=${id}`, asking);
+export const write = (t: Kit, { token }: Pick<Agent, "token">, { path }: Pick<Made, "path">, rest: object = {}) =>
+  t.patch(path, { data: { title: t.id() }, ...rest }, { token });
+
+export async function granted(t: Kit, who: Agent, note: Made, json: object = {}): Promise<string> {
+  return String(t.answered(await claim(t, who, note, json), 201, { status: "active" }).body.id);
+}
+export async function queued(t: Kit, who: Agent, note: Made, json: object = {}): Promise<string> {
+  return String(t.answered(await claim(t, who, note, { queue: true, ...json }), 202, { status: "queued" }).body.id);
+}
+/** A person who may take claims over. */
+export const person = async (t: Kit, group: string) => {
+  const name = t.id();
+  const operations = [`${NOTE}.*`, "claim.preempt"];
+  return { name, ...(await t.ephemeral({ user: { id: name }, operations, syncGroups: [group] })) };
+};
+
+/** The refusal names who holds it: these claims, and no others. */
+export const refusedFor = (t: Kit, answer: Answer, code: string, holders: readonly string[], param?: Pattern) =>
+  t.refused(answer, code, {
+    body: { claims: holders.map((id) => ({ object: "claim", id, status: "active" })) },
+    ...(param !== undefined && { param }),
+  });

@@ -1,0 +1,51 @@
+import { type Agent, agent, claim, granted, queued, refusedFor, scene } from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+export const section: SuiteSection = {
+  title: "Claim deadlocks",
+  cases: [
+    check("[A8] Who would wait, in the end, for itself is refused: 409 claim_deadlock.", async (t) => {
+      const [one, ann, bob] = await scene(t, 2);
+      const other = await t.note({ deckId: one.deckId });
+      const held = await granted(t, ann as Agent, one);
+      await granted(t, bob as Agent, other);
+      await queued(t, ann as Agent, other);
+      t.refused(await claim(t, bob as Agent, one, { queue: true }), "claim_deadlock", {
+        body: { claims: [{ id: held }] },
+      });
+      refusedFor(t, await claim(t, bob as Agent, one), "claim_conflict", [held]);
+    }),
+    check(
+      "[A8] So is a circle over three records, and one that is closed by a waiter in the line before.",
+      async (t) => {
+        const [one, ann, bob, eve] = await scene(t, 3);
+        const [two, three] = [await t.note({ deckId: one.deckId }), await t.note({ deckId: one.deckId })];
+        for (const [who, note] of [
+          [ann, one],
+          [bob, two],
+          [eve, three],
+        ] as const)
+          await granted(t, who as Agent, note);
+        await queued(t, ann as Agent, two);
+        await queued(t, bob as Agent, three);
+        t.refused(await claim(t, eve as Agent, one, { queue: true }), "claim_deadlock");
+        // No holder waits for fay, but she stands behind ann, who would wait for her.
+        const fay = await agent(t, one.group);
+        const four = await t.note({ deckId: one.deckId });
+        await granted(t, fay, four);
+        await queued(t, fay, two);
+        t.refused(await claim(t, ann as Agent, four, { queue: true }), "claim_deadlock");
+      },
+    ),
+    check("[A8] An order of the line that would close a circle is 409 claim_deadlock.", async (t) => {
+      const [one, ann, bob, dan, fay] = await scene(t, 4);
+      const two = await t.note({ deckId: one.deckId });
+      await granted(t, ann as Agent, one);
+      await granted(t, bob as Agent, two);
+      for (const who of [dan, fay]) await queued(t, who as Agent, one);
+      const line = [await queued(t, dan as Agent, two), await queued(t, fay as Agent, two)];
+      t.refused(await t.post(`${two.path}/claim/reorder`, { order: line.toReversed() }), "claim_deadlock");
+      t.answered(await t.post(`${two.path}/claim/reorder`, { order: line }), 200);
+    }),
+  ],
+};

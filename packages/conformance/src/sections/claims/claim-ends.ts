@@ -1,0 +1,108 @@
+import { absent, exactly } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import {
+  type Agent,
+  agent,
+  claim,
+  granted,
+  person,
+  queued,
+  read,
+  refusedFor,
+  release,
+  renew,
+  scene,
+  write,
+} from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+export const section: SuiteSection = {
+  title: "Claim ends",
+  cases: [
+    check("[A9] Releasing is told with a count and may be repeated; by record it ends all of one's own.", async (t) => {
+      const [note, ann, bob] = await scene(t, 2);
+      const held = await granted(t, ann as Agent, note);
+      t.answered(await release(t, ann as Agent, held), 200, exactly({ object: "claim_release", released: 1 }) as never);
+      t.answered(await release(t, ann as Agent, held), 200, { released: 0 });
+      t.answered(await read(t, ann as Agent, held), 200, { status: "released", expiresAt: absent });
+      for (const field of ["title", "body"]) await granted(t, ann as Agent, note, { field });
+      const others = await granted(t, bob as Agent, note, { field: "order" });
+      t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, {
+        object: "claim_release",
+        released: 2,
+      });
+      t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, { released: 0 });
+      t.answered(await read(t, bob as Agent, others), 200, { status: "active" });
+    }),
+    check(
+      "[A9] A stranger's claim is neither released nor renewed: 403 not_claim_holder; one that never was is 404.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note);
+        t.refused(await release(t, bob as Agent, held), "not_claim_holder");
+        t.refused(await renew(t, bob as Agent, held), "not_claim_holder");
+        t.answered(await read(t, bob as Agent, held), 200, { status: "active", actor: (ann as Agent).name });
+        for (const answer of [
+          await read(t, ann as Agent, "claim_never"),
+          await renew(t, ann as Agent, "claim_never"),
+          await release(t, ann as Agent, "claim_never"),
+        ])
+          t.refused(answer, "claim_not_found");
+      },
+    ),
+    check("[A13] A person with claim.preempt takes a claim from an agent at once, past the line.", async (t) => {
+      const [note, ann, bob] = await scene(t, 2);
+      const held = await granted(t, ann as Agent, note);
+      const waits = await queued(t, bob as Agent, note);
+      const eve = await person(t, note.group);
+      const { body } = t.answered(await claim(t, eve, note, { preempt: true }), 201, {
+        status: "active",
+        participantKind: "user",
+      });
+      t.answered(await read(t, ann as Agent, held), 200, { status: "preempted" });
+      t.answered(await read(t, bob as Agent, waits), 200, { status: "queued", position: 0 });
+      refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [String(body.id)]);
+    }),
+    check(
+      "[A13] No participant takes a claim from a person, and agents take none at all: 403 preempt_denied; without claim.preempt it is a matter of scope.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const [eve, dan] = [await person(t, note.group), await person(t, note.group)];
+        const held = await granted(t, eve, note);
+        t.refused(await claim(t, dan, note, { preempt: true }), "preempt_denied");
+        const armed = await agent(t, note.group, { operations: [`${NOTE}.*`, "claim.preempt"] });
+        t.refused(await claim(t, armed, note, { preempt: true }), "preempt_denied");
+        await release(t, eve, held);
+        await granted(t, ann as Agent, note);
+        const plain = await t.ephemeral({ user: { id: t.id() }, operations: [`${NOTE}.*`], syncGroups: [note.group] });
+        t.refused(await claim(t, plain, note, { preempt: true }), "capability_scope_denied", {
+          body: { requiredCapability: { can: "preempt", model: NOTE, scope: "claim.preempt" } },
+        });
+      },
+    ),
+    check("[A15] Claims end with the deletion of their record.", async (t) => {
+      const [note, ann, bob] = await scene(t, 2);
+      const held = await granted(t, ann as Agent, note);
+      const waits = await queued(t, bob as Agent, note);
+      t.answered(await t.remove(note.path, { token: (ann as Agent).token }), 200);
+      t.answered(await read(t, ann as Agent, held), 200, { status: "canceled" });
+      t.answered(await read(t, bob as Agent, waits), 200, { status: "canceled" });
+    }),
+    check(
+      "[A15] A claim ends with the revocation of its token, and the next one gets it; not with its rotation.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note);
+        const waits = await queued(t, bob as Agent, note);
+        const rotated = t.answered(await t.post(`/v1/capabilities/${(ann as Agent).id}/rotate`, {}), 201).body;
+        t.after(() => t.environment.ask("DELETE", `/v1/capabilities/${rotated.id}`));
+        const fresh = { token: String(rotated.token) };
+        // The new token is the same participant's: the claim is its own, and from now on that token's.
+        t.answered(await renew(t, fresh, held), 200, { id: held, status: "active" });
+        t.answered(await claim(t, fresh, note), 200, { id: held, status: "active" });
+        t.answered(await t.remove(`/v1/capabilities/${rotated.id}`), 200);
+        t.answered(await read(t, bob as Agent, waits, 10_000), 200, { status: "active" });
+      },
+    ),
+  ],
+};

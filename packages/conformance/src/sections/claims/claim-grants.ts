@@ -1,0 +1,183 @@
+import { absent, atLeast, exactly, someText, time } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import {
+  type Agent,
+  agent,
+  claim,
+  granted,
+  lineOf,
+  queued,
+  read,
+  refusedFor,
+  release,
+  scene,
+  write,
+} from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+const notes = `/v1/models/${NOTE}`;
+
+export const section: SuiteSection = {
+  title: "Claim grants",
+  cases: [
+    check("[A1] [A24] A claim on a free record is granted with 201, and has every documented field.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const before = Date.now();
+      const { body } = t.answered(await claim(t, ann as Agent, note), 201, {
+        object: "claim",
+        id: /^claim_[0-9A-Za-z]{24}$/,
+        syncId: atLeast(note.at),
+        actor: (ann as Agent).name,
+        participantKind: "agent",
+        action: "edit",
+        field: absent,
+        status: "active",
+        fence: atLeast(1),
+        position: absent,
+        description: null,
+        meta: null,
+        createdAt: time,
+        expiresAt: time,
+        expiresInMs: atLeast(50_000),
+        target: { model: NOTE, resource: NOTE, id: note.id, path: absent, field: absent },
+      });
+      const left = Date.parse(String(body.expiresAt)) - before;
+      t.that(left > 45_000 && left < 90_000, "an end in 60 s when no ttl is said", left);
+    }),
+    check("A claim says what it is for: action, description, meta and field are given back.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const args = {
+        action: "translate",
+        description: "for the people",
+        meta: { tool: { x: [1, null] } },
+        field: "title",
+      };
+      const pattern = {
+        ...args,
+        meta: exactly(args.meta),
+        target: { resource: NOTE, id: note.id, field: "title" },
+      };
+      const { body } = t.answered(await claim(t, ann as Agent, note, { ...args, clientId: "tab_1" }), 201, pattern);
+      t.answered(await read(t, ann as Agent, body.id), 200, pattern);
+    }),
+    check("[A1] The record may be named in the body instead; keys that are null are as good as absent.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const target = { model: NOTE.toLowerCase(), id: note.id, field: "title" };
+      const nothing = { action: null, ttl: null, queue: null, description: null, meta: null };
+      const { token } = ann as Agent;
+      t.answered(await t.post("/v1/claims", { target, ...nothing }, { token }), 201, {
+        field: "title",
+        action: "edit",
+      });
+      t.refused(
+        await t.post("/v1/claims", { target: { model: "ConfNothing", id: note.id } }, { token: t.environment.key }),
+        "unknown_model",
+        { status: 400, param: "target.model" },
+      );
+      t.refused(await t.post("/v1/claims", { target: { model: NOTE, id: t.id() } }, { token }), "record_not_found", {
+        param: "target.id",
+      });
+    }),
+    check(
+      "What is too long or unknown in a claim is 400: description over 1 000, meta over 4 KiB, a key or a field that is not.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        for (const [json, param] of [
+          [{ description: "x".repeat(1_001) }, "description"],
+          [{ meta: { x: "x".repeat(4_100) } }, "meta"],
+          [{ meta: "text" }, "meta"],
+          [{ colour: 1 }, "colour"],
+          [{ queue: "yes" }, "queue"],
+          [{ action: "" }, "action"],
+          [{ action: "a\u0000b" }, "action"],
+          [{ description: "\ud800" }, "description"],
+          [{ meta: { "\u0000": 1 } }, "meta"],
+          [{ meta: [] }, "meta"],
+          [{ clientId: "a b" }, "clientId"],
+        ] as const) {
+          const answer = await claim(t, ann as Agent, note, json);
+          t.answered(answer, 400, { type: "validation_error", param });
+        }
+        t.refused(await claim(t, ann as Agent, note, { field: "colour" }), "unknown_column", { param: "field" });
+        t.answered(await claim(t, ann as Agent, note, { description: "x".repeat(1_000) }), 201);
+      },
+    ),
+    check(
+      "[A1] What another participant holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const held = await granted(t, ann as Agent, note);
+        refusedFor(t, await claim(t, bob as Agent, note), "claim_conflict", [held]);
+        refusedFor(t, await claim(t, bob as Agent, note, { queue: false }), "claim_conflict", [held]);
+        const waits = { status: "queued", expiresAt: absent, expiresInMs: absent, fence: absent };
+        t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { ...waits, position: 0 });
+        t.answered(await claim(t, eve as Agent, note, { queue: true }), 202, { ...waits, position: 1 });
+      },
+    ),
+    check(
+      "[A3] Claims of different fields exist beside each other; one on the whole record conflicts with all.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const title = await granted(t, ann as Agent, note, { field: "title" });
+        const body = await granted(t, bob as Agent, note, { field: "body" });
+        refusedFor(t, await claim(t, eve as Agent, note, { field: "title" }), "claim_conflict", [title, body]);
+        refusedFor(t, await claim(t, eve as Agent, note), "claim_conflict", [title, body]);
+        await release(t, ann as Agent, title);
+        await release(t, bob as Agent, body);
+        const whole = await granted(t, eve as Agent, note);
+        refusedFor(t, await claim(t, ann as Agent, note, { field: "order" }), "claim_conflict", [whole]);
+      },
+    ),
+    check(
+      "[A4] Claiming needs <model>.update and a group in common: 403 without the operation, 404 for what is missing or out of sight.",
+      async (t) => {
+        const [note] = await scene(t, 0);
+        const reader = await agent(t, note.group, { operations: [`${NOTE}.read`] });
+        t.refused(await claim(t, reader, note), "capability_scope_denied", {
+          body: { requiredCapability: { can: "update", model: NOTE, scope: `${NOTE}.update`, syncGroup: someText } },
+        });
+        const stranger = await agent(t, t.deck().group);
+        t.refused(await claim(t, stranger, note), "record_not_found");
+        t.refused(await lineOf(t, note, { token: stranger.token }), "record_not_found");
+        t.refused(await t.post(`${notes}/a%20b/claim`, {}), "invalid_id");
+        t.refused(await t.post(`${notes}/${t.id()}/claim`, {}), "record_not_found");
+        t.refused(await t.post(`/v1/models/ConfNothing/${note.id}/claim`, {}), "unknown_model");
+        t.answered(await lineOf(t, note), 200, { data: exactly([]) });
+        const held = await granted(t, await agent(t, note.group), note);
+        t.refused(await read(t, stranger, held), "claim_not_found");
+      },
+    ),
+    check("[A4] A claim belongs to its environment.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const held = await granted(t, ann as Agent, note);
+      const token = t.otherKey();
+      t.refused(await t.post(`${note.path}/claim`, {}, { token }), "record_not_found");
+      t.refused(await t.get(`/v1/claims/${held}`, { token }), "claim_not_found");
+    }),
+    check(
+      "[A1] Workers of one participant exclude each other by their clientId, and all of them may write.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const other = await t.note({ deckId: note.deckId });
+        const { token } = ann as Agent;
+        const [one, two] = [{ clientId: "one" }, { clientId: "two" }];
+        const held = await granted(t, ann as Agent, note, one);
+        t.answered(await claim(t, ann as Agent, note, one), 200, { id: held });
+        for (const worker of [two, {}])
+          refusedFor(t, await claim(t, ann as Agent, note, worker), "claim_conflict", [held]);
+        const waits = await queued(t, ann as Agent, note, two);
+        t.answered(await claim(t, ann as Agent, note, { ...two, queue: true }), 202, { id: waits, position: 0 });
+        t.answered(await write(t, ann as Agent, note, two), 200);
+        // A circle of workers is one too.
+        await granted(t, ann as Agent, other, two);
+        t.refused(await claim(t, ann as Agent, other, { ...one, queue: true }), "claim_deadlock");
+        await release(t, ann as Agent, held);
+        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await t.remove(`${note.path}/claim?client_id=one`, { token }), 200, { released: 0 });
+        t.refused(await t.remove(`${note.path}/claim?client_id=a%20b`, { token }), "invalid_value");
+        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await t.remove(`${note.path}/claim?client_id=two`, { token }), 200, { released: 1 });
+      },
+    ),
+  ],
+};

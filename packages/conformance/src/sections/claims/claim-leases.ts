@@ -1,0 +1,140 @@
+import { absent, exactly } from "../../assertions/pattern.ts";
+import {
+  type Agent,
+  claim,
+  granted,
+  lineOf,
+  queued,
+  read,
+  refusedFor,
+  renew,
+  scene,
+  write,
+} from "../../kit/claim-kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+
+const LASTS: readonly (readonly [ttl: string | number, ms: number])[] = [
+  [1_000, 1_000],
+  ["1000ms", 1_000],
+  ["30s", 30_000],
+  ["5m", 300_000],
+  ["1h", 3_600_000],
+  [3_600_000, 3_600_000],
+];
+const BAD_TTLS: readonly unknown[] = [
+  0,
+  -1,
+  "0s",
+  "1e9",
+  "30",
+  " 30s",
+  "30S",
+  "5y",
+  999,
+  "999ms",
+  1e12,
+  "61m",
+  "3601s",
+  1000.5,
+  true,
+  "",
+  [],
+  {},
+];
+
+export const section: SuiteSection = {
+  title: "Claim leases",
+  cases: [
+    ...checkEach(
+      LASTS,
+      ([ttl]) => `[A2] A ttl of ${JSON.stringify(ttl)} lasts as long as it says.`,
+      async (t, [ttl, ms]) => {
+        const [note, ann] = await scene(t, 1);
+        const { body } = t.answered(await claim(t, ann as Agent, note, { ttl }), 201);
+        const left = Number(body.expiresInMs);
+        t.that(left <= ms && left > ms - 1_000, `an end in ${ms} ms`, left);
+        t.is(Date.parse(String(body.expiresAt)) - Date.parse(String(body.createdAt)), ms, "the lease");
+      },
+    ),
+    ...checkEach(
+      BAD_TTLS,
+      (ttl) => `[A2] A ttl of ${JSON.stringify(ttl)} is 400 invalid_ttl, and nothing is claimed.`,
+      async (t, ttl) => {
+        const [note, ann] = await scene(t, 1);
+        t.refused(await claim(t, ann as Agent, note, { ttl }), "invalid_ttl", { param: "ttl" });
+        t.answered(await lineOf(t, note), 200, { data: exactly([]) });
+      },
+    ),
+    check(
+      "[A1] [A2] Asking again for what one holds renews it: 200, the same claim and fence, the end anew, also an earlier one; what is not said stays.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const said = { description: "for the people", meta: { job: 1 } };
+        const first = t.answered(await claim(t, ann as Agent, note, { ttl: "10m", ...said }), 201).body;
+        const same = {
+          id: String(first.id),
+          fence: Number(first.fence),
+          createdAt: String(first.createdAt),
+          status: "active",
+          ...said,
+        };
+        const again = t.answered(await claim(t, ann as Agent, note, { ttl: "10s" }), 200, same).body;
+        t.that(
+          Date.parse(String(again.expiresAt)) < Date.parse(String(first.expiresAt)),
+          "an earlier end",
+          again.expiresAt,
+        );
+        const later = t.answered(await claim(t, ann as Agent, note, { ttl: "20m" }), 200, same).body;
+        t.that(
+          Date.parse(String(later.expiresAt)) > Date.parse(String(first.expiresAt)),
+          "a later end",
+          later.expiresAt,
+        );
+        const { token } = ann as Agent;
+        t.answered(await t.post(`${note.path}/claim`, { action: "translate" }, { token }), 200, {
+          ...same,
+          action: "translate",
+        });
+        t.answered(await t.post(`${note.path}/claim`, undefined, { token }), 200, same);
+      },
+    ),
+    check(
+      "[A5] [A10] A lease that is over is handed on by itself: the next one has its full ttl, and the one before has lost.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note, { ttl: "1s" });
+        const waits = await queued(t, bob as Agent, note, { ttl: "30s" });
+        const { body } = t.answered(await read(t, bob as Agent, waits, 10_000), 200, {
+          status: "active",
+          position: absent,
+        });
+        t.that(Number(body.expiresInMs) > 20_000, "the whole ttl", body.expiresInMs);
+        t.answered(await read(t, ann as Agent, held), 200, { status: "expired", expiresAt: absent });
+        refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [waits], "claim");
+        refusedFor(t, await renew(t, ann as Agent, held), "claim_lost", [waits]);
+      },
+    ),
+    check(
+      "[A2] [A10] Renewing sets the end to now and the ttl, by default the one it was claimed with; of one that waits it is a sign of life.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note, { ttl: "20s" });
+        const longer = t.answered(await renew(t, ann as Agent, held, { ttl: "10m" }), 200, {
+          id: held,
+          status: "active",
+        }).body;
+        t.that(Number(longer.expiresInMs) > 500_000, "an end in ten minutes", longer.expiresInMs);
+        t.answered(await renew(t, ann as Agent, held, { ttl: "20s" }), 200);
+        const same = t.answered(await renew(t, ann as Agent, held), 200).body;
+        t.that(
+          Number(same.expiresInMs) <= 20_000 && Number(same.expiresInMs) > 15_000,
+          "an end in 20 s",
+          same.expiresInMs,
+        );
+        t.refused(await renew(t, ann as Agent, held, { ttl: "5y" }), "invalid_ttl", { param: "ttl" });
+        const waits = await queued(t, bob as Agent, note);
+        t.answered(await renew(t, bob as Agent, waits), 200, { id: waits, status: "queued", position: 0 });
+      },
+    ),
+  ],
+};

@@ -1,0 +1,76 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { absent } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { type Agent, granted, lineOf, queued, scene } from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+import { idsOf, rowsOf } from "../../protocol/answers.ts";
+
+export const section: SuiteSection = {
+  title: "Claim lists",
+  cases: [
+    check(
+      "[A26] /v1/claims/mine lists what the participant holds and waits for, on all records and devices, in pages, and nothing of others.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const [two, three] = [await t.note({ deckId: note.deckId }), await t.note({ deckId: note.deckId })];
+        await granted(t, ann as Agent, note, { field: "body", ttl: "1s" });
+        await pause(1_100);
+        const mine = [
+          await granted(t, ann as Agent, note, { clientId: "one" }),
+          await granted(t, ann as Agent, two, { clientId: "two", field: "title" }),
+        ];
+        const others = await granted(t, bob as Agent, three);
+        mine.push(await queued(t, ann as Agent, three));
+        const list = (who: Agent | undefined, query = "") =>
+          t.get(`/v1/claims/mine${query}`, { token: (who as Agent).token });
+        const all = t.answered(await list(ann), 200, { object: "list", has_more: false, next_cursor: null });
+        t.is(idsOf(all), [...mine].sort(), "what is listed");
+        const byId = new Map(rowsOf(all).map((row) => [row.id, row]));
+        t.fits(
+          mine.map((id) => byId.get(id)),
+          [
+            { object: "claim", status: "active", clientId: "one", target: { id: note.id } },
+            { object: "claim", status: "active", clientId: "two", target: { id: two.id, field: "title" } },
+            { object: "claim", status: "queued", position: 0, target: { id: three.id } },
+          ],
+          "the claims",
+        );
+        t.is(idsOf(await list(bob)), [others], "what another participant reads");
+        t.is(idsOf(await list(eve)), [], "what is told to who has none");
+        const paged: unknown[] = [];
+        for (let cursor: unknown = ""; cursor !== null && paged.length < 9; ) {
+          const page = t.answered(await list(ann, `?limit=1${cursor && `&starting_after=${cursor}`}`), 200);
+          paged.push(...idsOf(page));
+          cursor = page.body.next_cursor;
+        }
+        t.is(paged, idsOf(all), "the same in pages of one");
+        t.answered(await lineOf(t, note), 200, { claims: [{ id: String(mine[0]), clientId: absent }] });
+      },
+    ),
+    check(
+      "[A11] A list of claims has the holders and then the line, as data and as claims and queue; reads and lists show holders only.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const held = await granted(t, ann as Agent, note);
+        const line = [await queued(t, bob as Agent, note), await queued(t, eve as Agent, note)];
+        const answer = t.answered(await lineOf(t, note), 200, {
+          object: "list",
+          claims: [{ id: held, status: "active", position: absent }],
+          queue: line.map((id, position) => ({ id, position, status: "queued" })),
+          has_more: false,
+          next_cursor: null,
+        });
+        t.is(rowsOf(answer), [...(answer.body.claims as object[]), ...(answer.body.queue as object[])], "data");
+        t.answered(await t.get(note.path), 200, { claims: [{ id: held, actor: (ann as Agent).name }] });
+        t.refused(await t.get(`/v1/claims?model=${NOTE}`), "missing_field", { param: "id" });
+        t.fits(
+          (await t.get("/v1/claims?model=ConfNone&id=a")).body,
+          { code: "unknown_model", param: "model" },
+          "the error",
+        );
+        t.is((await t.get("/v1/claims?model=ConfNone&id=a")).status, 400, "the status: it is in no path");
+        t.refused(await t.get(`/v1/claims?id=${note.id}`), "missing_field", { param: "model" });
+      },
+    ),
+  ],
+};

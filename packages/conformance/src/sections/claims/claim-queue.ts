@@ -1,0 +1,147 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { absent } from "../../assertions/pattern.ts";
+import {
+  type Agent,
+  agent,
+  claim,
+  granted,
+  lineOf,
+  queued,
+  read,
+  refusedFor,
+  release,
+  scene,
+} from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+export const section: SuiteSection = {
+  title: "Claim queue",
+  cases: [
+    check("[A1] A waiter that asks again keeps its place: 202.", async (t) => {
+      const [note, ann, bob, eve] = await scene(t, 3);
+      await granted(t, ann as Agent, note);
+      const first = await queued(t, bob as Agent, note);
+      await queued(t, eve as Agent, note);
+      t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { id: first, position: 0 });
+    }),
+    check("[A5] The line is first come, first served, and each grant on a record has a greater fence.", async (t) => {
+      const [note, ...agents] = await scene(t, 6);
+      const first = t.answered(await claim(t, agents[0] as Agent, note), 201).body;
+      const line = [String(first.id)];
+      for (const one of agents.slice(1)) line.push(await queued(t, one, note));
+      let fence = Number(first.fence);
+      for (const [i, one] of agents.entries()) {
+        const { claims, queue } = t.answered(await lineOf(t, note), 200).body as {
+          claims: { id: string; fence: number }[];
+          queue: { id: string }[];
+        };
+        t.is(
+          [claims.map(({ id }) => id), queue.map(({ id }) => id)],
+          [[line[i]], line.slice(i + 1)],
+          "holder and line",
+        );
+        if (i > 0) t.that((claims[0]?.fence ?? 0) > fence, `a fence above ${fence}`, claims[0]?.fence);
+        fence = Number(claims[0]?.fence);
+        await release(t, one, line[i]);
+      }
+    }),
+    check(
+      "[A5] A later request does not overtake a waiter that it conflicts with, also for something that is free.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const title = await granted(t, ann as Agent, note, { field: "title" });
+        const whole = await queued(t, bob as Agent, note);
+        // "body" is free, but bob waits for all of it.
+        refusedFor(t, await claim(t, eve as Agent, note, { field: "body" }), "claim_conflict", [title]);
+        const behind = await queued(t, eve as Agent, note, { field: "body" });
+        await release(t, ann as Agent, title);
+        t.answered(await read(t, bob as Agent, whole), 200, { status: "active" });
+        t.answered(await read(t, eve as Agent, behind), 200, { status: "queued", position: 0 });
+      },
+    ),
+    check(
+      "[A16] wait= answers when the claim is granted or moves up; at once when it does not wait in line; and within its time at the latest.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const held = await granted(t, ann as Agent, note);
+        const waits = await queued(t, bob as Agent, note);
+        const behind = await queued(t, eve as Agent, note);
+        const begun = performance.now();
+        t.answered(await read(t, ann as Agent, held, 5_000), 200, { status: "active" });
+        t.that(performance.now() - begun < 3_000, "an answer at once");
+        t.answered(await read(t, bob as Agent, waits, 300), 200, { status: "queued" });
+        const polled = performance.now();
+        const [answer, moved] = await Promise.all([
+          read(t, bob as Agent, waits, 20_000),
+          read(t, eve as Agent, behind, 20_000),
+          // Both polls have to be there by then: one that comes when the line has moved waits for the next move.
+          pause(1_500).then(() => release(t, ann as Agent, held)),
+        ]);
+        t.answered(answer, 200, { status: "active" });
+        t.answered(moved, 200, { status: "queued", position: 0 });
+        t.that(performance.now() - polled < 15_000, "answers with the grant and the move");
+        for (const wait of ["25001", "-1", "x"])
+          t.answered(await t.get(`/v1/claims/${waits}?wait=${wait}`, { token: (bob as Agent).token }), 400, {
+            param: "wait",
+          });
+      },
+    ),
+    check("[A9] Who leaves the line is canceled, and those behind move up.", async (t) => {
+      const [note, ann, bob, eve] = await scene(t, 3);
+      await granted(t, ann as Agent, note);
+      const leaves = await queued(t, bob as Agent, note);
+      const behind = await queued(t, eve as Agent, note);
+      t.answered(await release(t, bob as Agent, leaves), 200, { released: 1 });
+      t.answered(await read(t, bob as Agent, leaves), 200, { status: "canceled", position: absent });
+      t.answered(await read(t, eve as Agent, behind), 200, { position: 0 });
+    }),
+    check("[A8] A hundred wait for a record; the next one is 429 claim_queue_full.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      await granted(t, ann as Agent, note);
+      const agents = await Promise.all(Array.from({ length: 101 }, () => agent(t, note.group)));
+      for (const one of agents.slice(0, 100)) await queued(t, one, note);
+      t.refused(await claim(t, agents[100] as Agent, note, { queue: true }), "claim_queue_full");
+      t.that((t.answered(await lineOf(t, note), 200).body.queue as unknown[]).length === 100, "a hundred in the line");
+    }),
+    check(
+      "[A14] The line is put into another order by who has claim.reorder; those that are not named stay behind.",
+      async (t) => {
+        const [note, ann, ...rest] = await scene(t, 4);
+        await granted(t, ann as Agent, note);
+        const line: string[] = [];
+        for (const one of rest) line.push(await queued(t, one, note));
+        const [first, second, third] = line as [string, string, string];
+        const path = `${note.path}/claim/reorder`;
+        t.answered(await t.post(path, { order: [third, { claimId: first }] }), 200, {
+          object: "list",
+          queue: [{ id: third }, { id: first }, { id: second }],
+        });
+        t.refused(await t.post(path, { order: [first] }, { token: (ann as Agent).token }), "capability_scope_denied", {
+          body: { requiredCapability: { scope: "claim.reorder" } },
+        });
+        t.refused(await t.post(path, { order: ["claim_never"] }), "claim_not_found", { param: /^order\[0\]/ });
+        t.refused(await t.post(path, { order: [first, first] }), "invalid_value", { param: "order[1]" });
+        t.answered(await t.post(path, { order: [1] }), 400, { type: "validation_error" });
+        t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200);
+        t.answered(await lineOf(t, note), 200, { claims: [{ id: third }] });
+      },
+    ),
+    check(
+      "[A7] A waiter whose token was revoked, or whose record has left its groups, is passed over, and canceled.",
+      async (t) => {
+        const [note, gone, moved] = await scene(t, 2);
+        const next = t.deck();
+        const ann = await agent(t, note.group, { syncGroups: [note.group, next.group] });
+        const held = await granted(t, ann, note);
+        const canceled = [await queued(t, gone as Agent, note), await queued(t, moved as Agent, note)];
+        const eve = await agent(t, next.group, { syncGroups: [note.group, next.group] });
+        const waits = await queued(t, eve, note);
+        t.answered(await t.remove(`/v1/capabilities/${(gone as Agent).id}`), 200);
+        t.answered(await t.patch(note.path, { data: { deckId: next.deckId } }, { token: ann.token }), 200);
+        await release(t, ann, held);
+        t.answered(await read(t, eve, waits, 10_000), 200, { status: "active" });
+        for (const id of canceled) t.answered(await t.get(`/v1/claims/${id}`), 200, { status: "canceled" });
+      },
+    ),
+  ],
+};

@@ -1,0 +1,127 @@
+import { atLeast, exactly, listOf, time } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import { type Agent, agent, granted, queued, release, renew, scene } from "../../kit/claim-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+export const section: SuiteSection = {
+  title: "Claims on the stream",
+  cases: [
+    check(
+      "[A17] watch is answered with one claims frame for each record, free ones too, and after each change with the whole state.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const free = await t.note();
+        const stream = await t.hear();
+        stream.send({ frame: "watch", model: NOTE.toLowerCase(), ids: [note.id, free.id, t.id()] });
+        for (const { id } of [note, free])
+          t.fits(
+            await stream.next("claims", { id }),
+            { model: NOTE, claims: exactly([]), queue: exactly([]) },
+            "the first state",
+          );
+        const held = await granted(t, ann as Agent, note);
+        t.fits(
+          await stream.next("claims", { id: note.id }),
+          { claims: [{ object: "claim", id: held, status: "active" }], queue: exactly([]) },
+          "after the grant",
+        );
+        const waits = await queued(t, bob as Agent, note);
+        t.fits(
+          await stream.next("claims", { id: note.id }),
+          { claims: [{ id: held }], queue: [{ id: waits, position: 0 }] },
+          "after a waiter joined",
+        );
+        await release(t, ann as Agent, held);
+        t.fits(
+          await stream.next("claims", { id: note.id, queue: exactly([]) }),
+          { claims: [{ id: waits, fence: atLeast(1) }] },
+          "after the hand-over",
+        );
+      },
+    ),
+    check("[A17] watch replaces what was watched of that model.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const other = await t.note({ deckId: note.deckId });
+      const stream = await t.hear();
+      stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
+      await stream.next("claims", { id: note.id });
+      stream.send({ frame: "watch", model: NOTE, ids: [other.id] });
+      await stream.next("claims", { id: other.id });
+      await granted(t, ann as Agent, note);
+      await granted(t, ann as Agent, other);
+      await stream.next("claims", { id: other.id, claims: listOf({ status: "active" }) });
+      t.is(
+        stream.frames.filter(({ frame, id }) => frame === "claims" && id === note.id).length,
+        1,
+        "frames of what is no longer watched",
+      );
+    }),
+    check(
+      "[A17] Each participant hears a claim frame when one of its own claims was granted, renewed, moved in the line or ended; others do not.",
+      async (t) => {
+        const [note, ann, bob, eve] = await scene(t, 3);
+        const [own, others] = [
+          await t.hear({ token: (eve as Agent).token }),
+          await t.hear({ token: (ann as Agent).token }),
+        ];
+        const held = await granted(t, ann as Agent, note);
+        const before = await queued(t, bob as Agent, note);
+        const id = await queued(t, eve as Agent, note);
+        await own.next("claim", { claim: { id, status: "queued", position: 1 } });
+        await release(t, bob as Agent, before);
+        await own.next("claim", { claim: { id, status: "queued", position: 0 } });
+        await release(t, ann as Agent, held);
+        t.fits(
+          await own.next("claim", { claim: { id, status: "active" } }),
+          { claim: { object: "claim", actor: (eve as Agent).name, fence: atLeast(1), expiresAt: time } },
+          "the grant",
+        );
+        await renew(t, eve as Agent, id, { ttl: "10m" });
+        await own.next("claim", { claim: { id, status: "active", expiresInMs: atLeast(500_000) } });
+        await release(t, eve as Agent, id);
+        await own.next("claim", { claim: { id, status: "released" } });
+        await others.next("claim", { claim: { id: held, status: "released" } });
+        t.that(
+          !others.frames.some(({ frame, claim }) => frame === "claim" && (claim as { id: unknown }).id === id),
+          "nothing of another's claims",
+        );
+      },
+    ),
+    check(
+      "[A17] Who watches a model out of its scope gets an error frame that names what is lacking, close 4403, and no claim.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const stream = await t.hear({ token: (ann as Agent).token });
+        stream.send({ frame: "watch", model: WHOLE, ids: [t.id()] });
+        t.fits(
+          await stream.next("error"),
+          { code: "capability_scope_denied", requiredCapability: { can: "read", model: WHOLE } },
+          "the error frame",
+        );
+        t.is((await stream.closes()).code, 4403, "the close code");
+        t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame", note.id);
+      },
+    ),
+    check("[A17] What is watched and lies out of the reader's groups is never told.", async (t) => {
+      const [note, ann] = await scene(t, 1);
+      const stranger = await agent(t, t.deck().group);
+      const stream = await t.hear({ token: stranger.token });
+      stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
+      await granted(t, ann as Agent, note);
+      // Told by another stream: then this one would have heard it too.
+      const observer = await t.hear();
+      observer.send({ frame: "watch", model: NOTE, ids: [note.id] });
+      await observer.next("claims", { id: note.id });
+      stream.send({ frame: "ping", n: 1 });
+      await stream.next("pong", { n: 1 });
+      t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame");
+      t.that(stream.isOpen, "the socket to be open");
+    }),
+    check("[A17] More than 500 ids in a watch are a bad frame: close 4400.", async (t) => {
+      const stream = await t.hear();
+      stream.send({ frame: "watch", model: NOTE, ids: Array.from({ length: 501 }, (_, i) => `i${i}`) });
+      await stream.next("error", { type: "validation_error" });
+      t.is((await stream.closes()).code, 4400, "the close code");
+    }),
+  ],
+};

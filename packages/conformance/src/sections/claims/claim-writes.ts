@@ -1,0 +1,152 @@
+import { atLeast } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { type Agent, claim, granted, queued, refusedFor, release, renew, scene, write } from "../../kit/claim-kit.ts";
+import type { Kit, Made } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import type { Answer, Asking } from "../../protocol/answers.ts";
+
+const notes = `/v1/models/${NOTE}`;
+
+/** Every way in which somebody writes a record. */
+const WRITES: readonly (readonly [what: string, write: (t: Kit, note: Made, asking: Asking) => Promise<Answer>])[] = [
+  ["an update", (t, { path }, asking) => t.patch(path, { data: { title: "x" } }, asking)],
+  [
+    "an update with overwrite",
+    (t, { path, at }, asking) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "overwrite" }, asking),
+  ],
+  [
+    "an update with notify",
+    (t, { path, at }, asking) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "notify" }, asking),
+  ],
+  ["a delete", (t, { path }, asking) => t.remove(path, asking)],
+  ["an archive", (t, { path }, asking) => t.post(`${path}/archive`, undefined, asking)],
+  [
+    "a batch",
+    (t, { id }, asking) => t.commit([{ action: "update", model: NOTE, id, data: { title: "x" } }], {}, asking),
+  ],
+];
+
+export const section: SuiteSection = {
+  title: "Claims and writes",
+  cases: [
+    ...checkEach(
+      WRITES,
+      ([what]) =>
+        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of what another participant has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
+      async (t, [, attempt]) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note);
+        for (const asking of [{ token: (bob as Agent).token }, {}]) {
+          const answer = refusedFor(t, await attempt(t, note, asking), "claim_conflict", [held]);
+          t.fits(answer.body.receipt, { status: "rejected", error: { code: "claim_conflict" } }, "the receipt");
+        }
+        t.answered(await t.get(note.path), 200, { syncId: note.at, archivedAt: null });
+      },
+    ),
+    check(
+      "[A11] The holder's writes pass, with and without naming the claim; the log says which claim a write was bound to.",
+      async (t) => {
+        const [note, ann] = await scene(t, 1);
+        const held = await granted(t, ann as Agent, note);
+        t.answered(await write(t, ann as Agent, note), 200, { status: "confirmed" });
+        t.answered(await write(t, ann as Agent, note, { claim: held }), 200, { status: "confirmed" });
+        const entries = await t.entries(note.at, [note.id]);
+        t.is(
+          entries.map((entry) => (entry as unknown as { claim: unknown }).claim),
+          [null, held],
+          "the claims in the log",
+        );
+      },
+    ),
+    check(
+      "[A3] [A11] A claim on a field refuses writes of that field and of the record as a whole, and no others.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note, { field: "title" });
+        const asking = { token: (bob as Agent).token };
+        refusedFor(t, await t.patch(note.path, { data: { title: "x", order: 1 } }, asking), "claim_conflict", [held]);
+        refusedFor(t, await t.remove(note.path, asking), "claim_conflict", [held]);
+        refusedFor(t, await t.post(`${note.path}/archive`, undefined, asking), "claim_conflict", [held]);
+        t.answered(await t.patch(note.path, { data: { order: 1 } }, asking), 200, { status: "confirmed" });
+      },
+    ),
+    check(
+      "[A11] [C13] A write that names a claim needs it held, its own and on that record: else 409 claim_lost with the holders.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const other = await t.note({ deckId: note.deckId });
+        const held = await granted(t, ann as Agent, note);
+        const waits = await queued(t, bob as Agent, note);
+        refusedFor(t, await write(t, bob as Agent, note, { claim: held }), "claim_lost", [held], "claim");
+        refusedFor(t, await write(t, bob as Agent, note, { claim: waits }), "claim_lost", [held], "claim");
+        refusedFor(t, await write(t, ann as Agent, other, { claim: held }), "claim_lost", [], "claim");
+        await release(t, ann as Agent, held);
+        refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [waits], "claim");
+        t.is(await t.entries(note.at, [note.id]), [], "what was written");
+      },
+    ),
+    check(
+      "[A11] In a batch and in a bulk the operation is named, the holders are told, and nothing of the commit is written.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note);
+        const asking = { token: (bob as Agent).token };
+        const beside = { action: "create", model: NOTE, id: t.id(), data: { deckId: note.deckId } };
+        const blocked = { action: "update", model: NOTE, id: note.id, data: { title: "x" } };
+        const batch = await t.commit([beside, blocked], {}, asking);
+        refusedFor(t, batch, "claim_conflict", [held], /^operations\[1\]/);
+        refusedFor(
+          t,
+          await t.commit([beside, { ...blocked, claim: held }], {}, asking),
+          "claim_lost",
+          [held],
+          "operations[1].claim",
+        );
+        const json = {
+          commits: [
+            { clientTxId: t.id(), operations: [blocked] },
+            { clientTxId: t.id(), operations: [{ ...beside, id: t.id() }] },
+          ],
+        };
+        t.answered(await t.ask("POST", "/v1/commits/bulk", { json, ...asking }), 200, {
+          data: [{ httpStatus: 409, code: "claim_conflict", claims: [{ id: held }] }, { httpStatus: 200 }],
+        });
+        t.refused(await t.get(`${notes}/${beside.id}`), "record_not_found");
+      },
+    ),
+    check(
+      "[A23] claimId means claim; fenceToken is the fence of an active claim of one's own; null for either is absence.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const { id, fence } = t.answered(await claim(t, ann as Agent, note), 201, { fence: atLeast(1) }).body;
+        const { token } = ann as Agent;
+        const commit = (more: object) =>
+          t.commit([{ action: "update", model: NOTE, id: note.id, data: { title: t.id() }, ...more }], {}, { token });
+        for (const more of [
+          { claimId: id, fenceToken: null },
+          { claimId: null, fenceToken: null },
+          { claimId: id, fenceToken: fence },
+          { fenceToken: fence },
+        ])
+          t.answered(await commit(more), 200, { status: "confirmed" });
+        t.answered(await write(t, ann as Agent, note, { fenceToken: fence }), 200);
+        t.refused(await commit({ fenceToken: Number(fence) + 1 }), "claim_lost", { param: "operations[0].fenceToken" });
+        t.answered(await commit({ fenceToken: String(fence) }), 400, { type: "validation_error" });
+        await release(t, ann as Agent, id);
+        t.refused(await commit({ fenceToken: fence }), "claim_lost");
+        t.refused(await commit({ claimId: id }), "claim_lost", { param: "operations[0].claim" });
+        await granted(t, ann as Agent, note);
+        const order = [{ claimId: await queued(t, bob as Agent, note), heldBy: "eve" }];
+        t.answered(await t.post(`${note.path}/claim/reorder`, { order, heldBy: null }), 200);
+      },
+    ),
+    check("[A15] Claims write nothing into the log.", async (t) => {
+      const [note, ann, bob] = await scene(t, 2);
+      const held = await granted(t, ann as Agent, note);
+      await queued(t, bob as Agent, note);
+      await renew(t, ann as Agent, held);
+      await release(t, ann as Agent, held);
+      t.is(await t.entries(note.at, [note.id]), [], "the entries of the record");
+    }),
+  ],
+};
