@@ -226,7 +226,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "rooms are open to tokens that do not cover them",
-    section: "presence",
+    section: "presence-scopes",
     only: "A room outside the token's scope",
     edits: [
       {
@@ -238,7 +238,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a reload is told as a leaving",
-    section: "presence",
+    section: "presence-connections",
     only: "A socket that breaks",
     edits: [
       {

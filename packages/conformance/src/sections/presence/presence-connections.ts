@@ -1,0 +1,79 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { NOTE } from "../../environment/models.ts";
+import { about, becomes, enter, idsIn, statesOf, told } from "../../kit/presence-kit.ts";
+import { check, type SuiteSection } from "../../kit/section.ts";
+
+export const section: SuiteSection = {
+  title: "Presence and connections",
+  cases: [
+    check("[P4] A socket that says hello as another participant has left, and may enter as that one.", async (t) => {
+      const { group: room } = t.deck();
+      const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];
+      await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
+      const participantId = t.id();
+      const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
+      ann.stream.send({ frame: "hello", token });
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 4_000);
+      ann.stream.send({ frame: "presence", room, state: {} });
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
+    }),
+    check("[P5] A resync takes no member out of a room; a token that is revoked meanwhile does.", async (t) => {
+      const { group: room } = t.deck();
+      const bob = await enter(t, room, {});
+      const participantId = t.id();
+      const { id, token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
+      const stream = await t.hear({ token });
+      const ann = { participantId, stream };
+      stream.send({ frame: "presence", room, state: {} });
+      await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
+      stream.send({ frame: "hello", token, since: 2 ** 52 });
+      await stream.next("resync");
+      stream.send({ frame: "presence", room, state: { still: "here" } });
+      await becomes(t, () => statesOf(bob.stream, room, ann), [{ still: "here" }], "its state");
+      bob.stream.send({ frame: "presence", room, state: { n: 1 } });
+      await becomes(t, () => statesOf(stream, room, bob), [{ n: 1 }], "what it hears");
+      t.answered(await t.remove(`/v1/capabilities/${id}`), 200);
+      t.is((await stream.closes()).code, 4401, "the close code");
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 10_000);
+    }),
+    check(
+      "[P5] A socket that breaks is shown for about 5 s more; if its device comes back before that, no member hears that it left or joined.",
+      async (t) => {
+        const { group: room } = t.deck();
+        const bob = await enter(t, room, {});
+        const [back, gone] = [
+          await enter(t, room, { n: 0 }, { clientId: "conf_back" }),
+          await enter(t, room, {}, { clientId: "conf_gone" }),
+        ];
+        await becomes(t, () => idsIn(bob.stream, room).length, 3, "how many are there");
+        const before = about(bob.stream, room).length;
+        const begun = performance.now();
+        for (const { stream } of [back, gone]) stream.end();
+        await pause(1_000);
+        const { participantId } = back;
+        await enter(t, room, { n: 1 }, { participantId, clientId: "conf_back" });
+        await becomes(t, () => statesOf(bob.stream, room, back), [{ n: 1 }], "the one session of who came back");
+        await becomes(
+          t,
+          () => idsIn(bob.stream, room),
+          [bob.participantId, participantId].sort(),
+          "who is there in the end",
+          10_000,
+        );
+        const took = performance.now() - begun;
+        t.that(took > 3_500 && took < 9_000, "a leaving after about 5 s", Math.round(took));
+        await pause(1_500);
+        const frames = about(bob.stream, room).slice(before);
+        t.is(
+          frames.flatMap((frame) => told(frame, "joined")),
+          [],
+          "who joined",
+        );
+        t.that(
+          frames.every(({ left }) => !JSON.stringify(left).includes(participantId)),
+          "nobody to be told that who came back had left",
+        );
+      },
+    ),
+  ],
+};
