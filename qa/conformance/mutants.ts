@@ -282,7 +282,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "a rolled secret signs no more",
-    section: "webhook-deliveries",
+    section: "webhook-endpoint-changes",
     only: "After a roll both secrets sign",
     edits: [
       {
@@ -294,7 +294,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "what was not subscribed to is sent too",
-    section: "webhook-deliveries",
+    section: "webhook-events",
     only: "Only changes of the models",
     edits: [
       {
@@ -306,7 +306,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "an endpoint that is enabled again goes on at the head",
-    section: "webhook-deliveries",
+    section: "webhook-endpoint-changes",
     only: "A disabled endpoint gets nothing",
     edits: [
       {
@@ -318,7 +318,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "what stands for a private address in IPv6 is taken for public",
-    section: "webhooks",
+    section: "webhook-addresses",
     only: "[64:ff9b::7f00:1]",
     env: { HOLDFAST_WEBHOOK_ALLOW_PRIVATE: "0" },
     edits: [

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { oneOf, orNull, position, someText, time } from "../assertions/pattern.ts";
 import { NotApplicable, shown, Unmet } from "../assertions/unmet.ts";
 import { HOOK, QUIET } from "../environment/models.ts";
 import type { TestEnvironment } from "../environment/test-environment.ts";
@@ -16,6 +17,38 @@ export interface Endpoint {
   /** The answer to the registration. */
   readonly body: Row;
 }
+
+/** All keys of an endpoint as every answer shows it. */
+export const shape = {
+  object: "webhook_endpoint",
+  id: /^we_[0-9A-Za-z]{24}$/,
+  url: someText,
+  status: oneOf("enabled", "disabled"),
+  enabledEvents: oneOf(["*"], [QUIET], [HOOK]),
+  description: orNull(someText),
+  cursor: position,
+  lag: position,
+  attempt: position,
+  nextAttemptAt: orNull(time),
+  lastError: orNull({ code: someText }),
+  lastSuccessAt: orNull(time),
+  disabledReason: orNull(someText),
+  secretLast4: /^.{4}$/,
+  createdAt: time,
+} as const;
+
+/** Every route below an endpoint, with a body that would be taken. */
+export const routes: readonly (readonly [method: string, rest: string, json?: object])[] = [
+  ["GET", ""],
+  ["PATCH", "", { description: "x" }],
+  ["DELETE", ""],
+  ["POST", "/roll_secret"],
+  ["POST", "/enable"],
+  ["POST", "/disable"],
+  ["POST", "/test"],
+  ["POST", "/skip", { to: 1 }],
+  ["GET", "/attempts"],
+];
 
 const NO_ROOM = "the tenant has its twenty endpoints already: there is no room for one of the suite's";
 
@@ -36,6 +69,13 @@ export const quiet = (more: Row = {}): Row => ({
   enabledEvents: [QUIET],
   ...more,
 });
+
+/** An endpoint that was stopped, so that its cursor stays where it is. */
+export async function stopped(t: Kit, body: Row): Promise<Endpoint> {
+  const endpoint = await register(t, body);
+  t.answered(await t.post(`${endpoint.path}/disable`), 201, { status: "disabled" });
+  return endpoint;
+}
 
 /** A receiver that the server can reach, ended with the case; where there can be none the case does not apply. */
 export async function receiving(t: Kit): Promise<Receiver> {
@@ -63,6 +103,9 @@ export async function hook(t: Kit, data: Row = {}, asking: Asking = {}, id = t.i
 /** What came of these records, in the order in which it came. Others write too, and their events come as well. */
 export const eventsOf = (deliveries: readonly Delivery[], ...ids: readonly string[]): readonly HookEvent[] =>
   deliveries.flatMap(({ events }) => events).filter(({ objectId }) => ids.includes(objectId));
+
+export const syncIds = (deliveries: readonly Delivery[]) =>
+  deliveries.flatMap(({ events }) => events.map(({ syncId }) => syncId));
 
 export const carries =
   (id: string) =>
