@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { loadSections } from "../../packages/conformance/src/run/load-sections.ts";
+import { mutants } from "../conformance/mutants.ts";
 import { edited } from "../conformance/patched-server.ts";
 import { suites } from "./suites.ts";
 
@@ -23,3 +25,10 @@ for (const { name, planted } of suites)
       for (const [file, text] of texts) expect(text).not.toBe(readFileSync(`${ROOT}${file}`, "utf8"));
     });
   });
+
+const sections = await loadSections();
+
+test.each(mutants)("a conformance case can find: $section: $name", ({ section, only = "" }) => {
+  const cases = sections.find(({ name }) => name === section)?.cases ?? [];
+  expect(cases.some(({ says }) => says.includes(only))).toBe(true);
+});
