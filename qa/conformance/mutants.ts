@@ -179,7 +179,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a lease is renewed to a later end only",
     section: "claim-leases",
-    only: "Asking again for what one holds",
+    only: "A holder that claims again",
     edits: [
       {
         file: `${server}/rules/claims/settle-queue.ts`,
@@ -203,7 +203,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a token's revocation leaves its claims",
     section: "claim-ends",
-    only: "A claim ends with the revocation",
+    only: "Revoking a token ends its claims",
     edits: [
       {
         file: `${server}/flows/tokens/scoped-token-flows.ts`,
@@ -356,7 +356,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a waiter is granted a record that has left its groups",
     section: "claim-queue",
-    only: "A waiter whose token was revoked",
+    only: "a waiter whose token was revoked",
     edits: [
       {
         file: `${server}/rules/claims/settle-queue.ts`,
@@ -368,7 +368,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "an order of the line may close a circle",
     section: "claim-deadlocks",
-    only: "An order of the line",
+    only: "Reordering a queue",
     edits: [
       {
         file: `${server}/rules/claims/decide-claim.ts`,

@@ -9,7 +9,7 @@ export interface Agent {
   readonly token: string;
 }
 
-/** A note, and so many agents that may write it. */
+/** A note, and this many agents that may write it. */
 export async function scene(t: Kit, count: number): Promise<[Made, ...Agent[]]> {
   const note = await t.note();
   const agents: Agent[] = [];
@@ -42,14 +42,14 @@ export async function granted(t: Kit, who: Agent, note: Made, json: object = {})
 export async function queued(t: Kit, who: Agent, note: Made, json: object = {}): Promise<string> {
   return String(t.answered(await claim(t, who, note, { queue: true, ...json }), 202, { status: "queued" }).body.id);
 }
-/** A person who may take claims over. */
+/** A person with claim.preempt. */
 export const person = async (t: Kit, group: string) => {
   const name = t.id();
   const operations = [`${NOTE}.*`, "claim.preempt"];
   return { name, ...(await t.ephemeral({ user: { id: name }, operations, syncGroups: [group] })) };
 };
 
-/** The refusal names who holds it: these claims, and no others. */
+/** The refusal names the holders: these claims, and no others. */
 export const refusedFor = (t: Kit, answer: Answer, code: string, holders: readonly string[], param?: Pattern) =>
   t.refused(answer, code, {
     body: { claims: holders.map((id) => ({ object: "claim", id, status: "active" })) },

@@ -4,7 +4,7 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 export const section: SuiteSection = {
   title: "Claim deadlocks",
   cases: [
-    check("[A8] Who would wait, in the end, for itself is refused: 409 claim_deadlock.", async (t) => {
+    check("[A8] A request that would make a participant wait for itself is 409 claim_deadlock.", async (t) => {
       const [one, ann, bob] = await scene(t, 2);
       const other = await t.note({ deckId: one.deckId });
       const held = await granted(t, ann as Agent, one);
@@ -16,7 +16,7 @@ export const section: SuiteSection = {
       refusedFor(t, await claim(t, bob as Agent, one), "claim_conflict", [held]);
     }),
     check(
-      "[A8] So is a circle over three records, and one that is closed by a waiter in the line before.",
+      "[A8] A cycle over three records is 409 claim_deadlock, and so is one that runs through an earlier waiter of a queue.",
       async (t) => {
         const [one, ann, bob, eve] = await scene(t, 3);
         const [two, three] = [await t.note({ deckId: one.deckId }), await t.note({ deckId: one.deckId })];
@@ -29,7 +29,7 @@ export const section: SuiteSection = {
         await queued(t, ann as Agent, two);
         await queued(t, bob as Agent, three);
         t.refused(await claim(t, eve as Agent, one, { queue: true }), "claim_deadlock");
-        // No holder waits for fay, but she stands behind ann, who would wait for her.
+        // No holder waits for fay, but fay is queued behind ann, and ann would wait for fay.
         const fay = await agent(t, one.group);
         const four = await t.note({ deckId: one.deckId });
         await granted(t, fay, four);
@@ -37,7 +37,7 @@ export const section: SuiteSection = {
         t.refused(await claim(t, ann as Agent, four, { queue: true }), "claim_deadlock");
       },
     ),
-    check("[A8] An order of the line that would close a circle is 409 claim_deadlock.", async (t) => {
+    check("[A8] Reordering a queue so that a cycle closes is 409 claim_deadlock.", async (t) => {
       const [one, ann, bob, dan, fay] = await scene(t, 4);
       const two = await t.note({ deckId: one.deckId });
       await granted(t, ann as Agent, one);

@@ -19,23 +19,30 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 export const section: SuiteSection = {
   title: "Claim ends",
   cases: [
-    check("[A9] Releasing is told with a count and may be repeated; by record it ends all of one's own.", async (t) => {
-      const [note, ann, bob] = await scene(t, 2);
-      const held = await granted(t, ann as Agent, note);
-      t.answered(await release(t, ann as Agent, held), 200, exactly({ object: "claim_release", released: 1 }) as never);
-      t.answered(await release(t, ann as Agent, held), 200, { released: 0 });
-      t.answered(await read(t, ann as Agent, held), 200, { status: "released", expiresAt: absent });
-      for (const field of ["title", "body"]) await granted(t, ann as Agent, note, { field });
-      const others = await granted(t, bob as Agent, note, { field: "order" });
-      t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, {
-        object: "claim_release",
-        released: 2,
-      });
-      t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, { released: 0 });
-      t.answered(await read(t, bob as Agent, others), 200, { status: "active" });
-    }),
     check(
-      "[A9] A stranger's claim is neither released nor renewed: 403 not_claim_holder; one that never was is 404.",
+      "[A9] A release answers with a count and can be repeated; a release by record ends all claims that the caller has there.",
+      async (t) => {
+        const [note, ann, bob] = await scene(t, 2);
+        const held = await granted(t, ann as Agent, note);
+        t.answered(
+          await release(t, ann as Agent, held),
+          200,
+          exactly({ object: "claim_release", released: 1 }) as never,
+        );
+        t.answered(await release(t, ann as Agent, held), 200, { released: 0 });
+        t.answered(await read(t, ann as Agent, held), 200, { status: "released", expiresAt: absent });
+        for (const field of ["title", "body"]) await granted(t, ann as Agent, note, { field });
+        const others = await granted(t, bob as Agent, note, { field: "order" });
+        t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, {
+          object: "claim_release",
+          released: 2,
+        });
+        t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, { released: 0 });
+        t.answered(await read(t, bob as Agent, others), 200, { status: "active" });
+      },
+    ),
+    check(
+      "[A9] Releasing or renewing another participant's claim is 403 not_claim_holder; an unknown claim is 404.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -50,7 +57,7 @@ export const section: SuiteSection = {
           t.refused(answer, "claim_not_found");
       },
     ),
-    check("[A13] A person with claim.preempt takes a claim from an agent at once, past the line.", async (t) => {
+    check("[A13] A person with claim.preempt takes a claim from an agent at once, ahead of the queue.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       const waits = await queued(t, bob as Agent, note);
@@ -64,7 +71,7 @@ export const section: SuiteSection = {
       refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [String(body.id)]);
     }),
     check(
-      "[A13] No participant takes a claim from a person, and agents take none at all: 403 preempt_denied; without claim.preempt it is a matter of scope.",
+      "[A13] Preempting a person's claim, or preempting as an agent, is 403 preempt_denied; without claim.preempt it is 403 capability_scope_denied.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const [eve, dan] = [await person(t, note.group), await person(t, note.group)];
@@ -80,7 +87,7 @@ export const section: SuiteSection = {
         });
       },
     ),
-    check("[A15] Claims end with the deletion of their record.", async (t) => {
+    check("[A15] Deleting a record ends its claims.", async (t) => {
       const [note, ann, bob] = await scene(t, 2);
       const held = await granted(t, ann as Agent, note);
       const waits = await queued(t, bob as Agent, note);
@@ -89,7 +96,7 @@ export const section: SuiteSection = {
       t.answered(await read(t, bob as Agent, waits), 200, { status: "canceled" });
     }),
     check(
-      "[A15] A claim ends with the revocation of its token, and the next one gets it; not with its rotation.",
+      "[A15] Revoking a token ends its claims, and the next waiter gets them; rotating a token does not.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -97,7 +104,7 @@ export const section: SuiteSection = {
         const rotated = t.answered(await t.post(`/v1/capabilities/${(ann as Agent).id}/rotate`, {}), 201).body;
         t.after(() => t.environment.ask("DELETE", `/v1/capabilities/${rotated.id}`));
         const fresh = { token: String(rotated.token) };
-        // The new token is the same participant's: the claim is its own, and from now on that token's.
+        // The new token is of the same participant: it holds the claim, which from now on depends on this token.
         t.answered(await renew(t, fresh, held), 200, { id: held, status: "active" });
         t.answered(await claim(t, fresh, note), 200, { id: held, status: "active" });
         t.answered(await t.remove(`/v1/capabilities/${rotated.id}`), 200);

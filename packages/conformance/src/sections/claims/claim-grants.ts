@@ -42,9 +42,9 @@ export const section: SuiteSection = {
         target: { model: NOTE, resource: NOTE, id: note.id, path: absent, field: absent },
       });
       const left = Date.parse(String(body.expiresAt)) - before;
-      t.that(left > 45_000 && left < 90_000, "an end in 60 s when no ttl is said", left);
+      t.that(left > 45_000 && left < 90_000, "an expiry time in 60 s without a ttl", left);
     }),
-    check("A claim says what it is for: action, description, meta and field are given back.", async (t) => {
+    check("A claim has the action, description, meta and field that the client sent.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const args = {
         action: "translate",
@@ -60,7 +60,7 @@ export const section: SuiteSection = {
       const { body } = t.answered(await claim(t, ann as Agent, note, { ...args, clientId: "tab_1" }), 201, pattern);
       t.answered(await read(t, ann as Agent, body.id), 200, pattern);
     }),
-    check("[A1] The record may be named in the body instead; keys that are null are as good as absent.", async (t) => {
+    check("[A1] POST /v1/claims names the record in the body; a key that is null counts as absent.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const target = { model: NOTE.toLowerCase(), id: note.id, field: "title" };
       const nothing = { action: null, ttl: null, queue: null, description: null, meta: null };
@@ -79,7 +79,7 @@ export const section: SuiteSection = {
       });
     }),
     check(
-      "What is too long or unknown in a claim is 400: description over 1 000, meta over 4 KiB, a key or a field that is not.",
+      "An invalid value in a claim is 400: a description over 1 000 characters, meta over 4 KiB, an unknown key or field.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         for (const [json, param] of [
@@ -103,7 +103,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A1] What another participant holds is 409 claim_conflict without queue, and 202 with a position with it; only the holder has an end.",
+      "[A1] Claiming a record that another participant holds is 409 claim_conflict; with queue: true it is 202 with a position and no expiry time.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -115,7 +115,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A3] Claims of different fields exist beside each other; one on the whole record conflicts with all.",
+      "[A3] Claims on different fields do not conflict; a claim on the whole record conflicts with all of them.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const title = await granted(t, ann as Agent, note, { field: "title" });
@@ -129,7 +129,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A4] Claiming needs <model>.update and a group in common: 403 without the operation, 404 for what is missing or out of sight.",
+      "[A4] A claim needs <model>.update and a group of the record: 403 without the operation, 404 if the record is missing or outside the caller's groups.",
       async (t) => {
         const [note] = await scene(t, 0);
         const reader = await agent(t, note.group, { operations: [`${NOTE}.read`] });
@@ -155,7 +155,7 @@ export const section: SuiteSection = {
       t.refused(await t.get(`/v1/claims/${held}`, { token }), "claim_not_found");
     }),
     check(
-      "[A1] Workers of one participant exclude each other by their clientId, and all of them may write.",
+      "[A1] Workers of one participant, told apart by clientId, exclude each other, and all of them may write.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const other = await t.note({ deckId: note.deckId });
@@ -168,7 +168,7 @@ export const section: SuiteSection = {
         const waits = await queued(t, ann as Agent, note, two);
         t.answered(await claim(t, ann as Agent, note, { ...two, queue: true }), 202, { id: waits, position: 0 });
         t.answered(await write(t, ann as Agent, note, two), 200);
-        // A circle of workers is one too.
+        // A cycle of workers of one participant counts too.
         await granted(t, ann as Agent, other, two);
         t.refused(await claim(t, ann as Agent, other, { ...one, queue: true }), "claim_deadlock");
         await release(t, ann as Agent, held);

@@ -47,12 +47,12 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       LASTS,
-      ([ttl]) => `[A2] A ttl of ${JSON.stringify(ttl)} lasts as long as it says.`,
+      ([ttl]) => `[A2] A claim with a ttl of ${JSON.stringify(ttl)} lasts that long.`,
       async (t, [ttl, ms]) => {
         const [note, ann] = await scene(t, 1);
         const { body } = t.answered(await claim(t, ann as Agent, note, { ttl }), 201);
         const left = Number(body.expiresInMs);
-        t.that(left <= ms && left > ms - 1_000, `an end in ${ms} ms`, left);
+        t.that(left <= ms && left > ms - 1_000, `an expiry time in ${ms} ms`, left);
         t.is(Date.parse(String(body.expiresAt)) - Date.parse(String(body.createdAt)), ms, "the lease");
       },
     ),
@@ -66,7 +66,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A1] [A2] Asking again for what one holds renews it: 200, the same claim and fence, the end anew, also an earlier one; what is not said stays.",
+      "[A1] [A2] A holder that claims again renews its claim: 200, the same claim and fence, a new expiry time, even an earlier one; omitted values stay.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const said = { description: "for the people", meta: { job: 1 } };
@@ -81,13 +81,13 @@ export const section: SuiteSection = {
         const again = t.answered(await claim(t, ann as Agent, note, { ttl: "10s" }), 200, same).body;
         t.that(
           Date.parse(String(again.expiresAt)) < Date.parse(String(first.expiresAt)),
-          "an earlier end",
+          "an earlier expiry time",
           again.expiresAt,
         );
         const later = t.answered(await claim(t, ann as Agent, note, { ttl: "20m" }), 200, same).body;
         t.that(
           Date.parse(String(later.expiresAt)) > Date.parse(String(first.expiresAt)),
-          "a later end",
+          "a later expiry time",
           later.expiresAt,
         );
         const { token } = ann as Agent;
@@ -99,7 +99,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A5] [A10] A lease that is over is handed on by itself: the next one has its full ttl, and the one before has lost.",
+      "[A5] [A10] When a lease expires, the server grants the claim to the next waiter with its full ttl, and the former holder has lost it.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { ttl: "1s" });
@@ -115,7 +115,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A2] [A10] Renewing sets the end to now and the ttl, by default the one it was claimed with; of one that waits it is a sign of life.",
+      "[A2] [A10] A renewal moves the expiry time to now plus the ttl, by default the claim's own; a waiter that renews keeps its place.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { ttl: "20s" });
@@ -123,12 +123,12 @@ export const section: SuiteSection = {
           id: held,
           status: "active",
         }).body;
-        t.that(Number(longer.expiresInMs) > 500_000, "an end in ten minutes", longer.expiresInMs);
+        t.that(Number(longer.expiresInMs) > 500_000, "an expiry time in ten minutes", longer.expiresInMs);
         t.answered(await renew(t, ann as Agent, held, { ttl: "20s" }), 200);
         const same = t.answered(await renew(t, ann as Agent, held), 200).body;
         t.that(
           Number(same.expiresInMs) <= 20_000 && Number(same.expiresInMs) > 15_000,
-          "an end in 20 s",
+          "an expiry time in 20 s",
           same.expiresInMs,
         );
         t.refused(await renew(t, ann as Agent, held, { ttl: "5y" }), "invalid_ttl", { param: "ttl" });

@@ -9,7 +9,7 @@ export const section: SuiteSection = {
   title: "Claim lists",
   cases: [
     check(
-      "[A26] /v1/claims/mine lists what the participant holds and waits for, on all records and devices, in pages, and nothing of others.",
+      "[A26] /v1/claims/mine lists, in pages, the claims that the participant holds or waits for, on all records and devices, and no other participant's.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [two, three] = [await t.note({ deckId: note.deckId }), await t.note({ deckId: note.deckId })];
@@ -24,7 +24,7 @@ export const section: SuiteSection = {
         const list = (who: Agent | undefined, query = "") =>
           t.get(`/v1/claims/mine${query}`, { token: (who as Agent).token });
         const all = t.answered(await list(ann), 200, { object: "list", has_more: false, next_cursor: null });
-        t.is(idsOf(all), [...mine].sort(), "what is listed");
+        t.is(idsOf(all), [...mine].sort(), "the listed claims");
         const byId = new Map(rowsOf(all).map((row) => [row.id, row]));
         t.fits(
           mine.map((id) => byId.get(id)),
@@ -35,8 +35,8 @@ export const section: SuiteSection = {
           ],
           "the claims",
         );
-        t.is(idsOf(await list(bob)), [others], "what another participant reads");
-        t.is(idsOf(await list(eve)), [], "what is told to who has none");
+        t.is(idsOf(await list(bob)), [others], "the list of another participant");
+        t.is(idsOf(await list(eve)), [], "the list of a participant without claims");
         const paged: unknown[] = [];
         for (let cursor: unknown = ""; cursor !== null && paged.length < 9; ) {
           const page = t.answered(await list(ann, `?limit=1${cursor && `&starting_after=${cursor}`}`), 200);
@@ -48,7 +48,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] A list of claims has the holders and then the line, as data and as claims and queue; reads and lists show holders only.",
+      "[A11] A list of claims has the holders and then the queue, as data and as claims and queue; a read of the record shows the holders only.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -68,7 +68,7 @@ export const section: SuiteSection = {
           { code: "unknown_model", param: "model" },
           "the error",
         );
-        t.is((await t.get("/v1/claims?model=ConfNone&id=a")).status, 400, "the status: it is in no path");
+        t.is((await t.get("/v1/claims?model=ConfNone&id=a")).status, 400, "the status for an unknown model in a query");
         t.refused(await t.get(`/v1/claims?id=${note.id}`), "missing_field", { param: "model" });
       },
     ),

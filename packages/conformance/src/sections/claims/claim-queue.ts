@@ -17,14 +17,14 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 export const section: SuiteSection = {
   title: "Claim queue",
   cases: [
-    check("[A1] A waiter that asks again keeps its place: 202.", async (t) => {
+    check("[A1] A waiter that claims again keeps its place: 202.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
       await granted(t, ann as Agent, note);
       const first = await queued(t, bob as Agent, note);
       await queued(t, eve as Agent, note);
       t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { id: first, position: 0 });
     }),
-    check("[A5] The line is first come, first served, and each grant on a record has a greater fence.", async (t) => {
+    check("[A5] The queue is first come, first served, and each grant on a record has a greater fence.", async (t) => {
       const [note, ...agents] = await scene(t, 6);
       const first = t.answered(await claim(t, agents[0] as Agent, note), 201).body;
       const line = [String(first.id)];
@@ -38,7 +38,7 @@ export const section: SuiteSection = {
         t.is(
           [claims.map(({ id }) => id), queue.map(({ id }) => id)],
           [[line[i]], line.slice(i + 1)],
-          "holder and line",
+          "holder and queue",
         );
         if (i > 0) t.that((claims[0]?.fence ?? 0) > fence, `a fence above ${fence}`, claims[0]?.fence);
         fence = Number(claims[0]?.fence);
@@ -46,7 +46,7 @@ export const section: SuiteSection = {
       }
     }),
     check(
-      "[A5] A later request does not overtake a waiter that it conflicts with, also for something that is free.",
+      "[A5] A later request does not overtake a waiter that it conflicts with, even if its own field is free.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const title = await granted(t, ann as Agent, note, { field: "title" });
@@ -60,7 +60,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A16] wait= answers when the claim is granted or moves up; at once when it does not wait in line; and within its time at the latest.",
+      "[A16] A read with wait answers when the claim is granted or moves up, at once if the claim is not queued, and after the given time at the latest.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
         const [answer, moved] = await Promise.all([
           read(t, bob as Agent, waits, 20_000),
           read(t, eve as Agent, behind, 20_000),
-          // Both polls have to be there by then: one that comes when the line has moved waits for the next move.
+          // Both polls must have arrived by then: a poll that arrives after the move waits for the next one.
           pause(1_500).then(() => release(t, ann as Agent, held)),
         ]);
         t.answered(answer, 200, { status: "active" });
@@ -86,7 +86,7 @@ export const section: SuiteSection = {
           });
       },
     ),
-    check("[A9] Who leaves the line is canceled, and those behind move up.", async (t) => {
+    check("[A9] A waiter that leaves the queue is canceled, and the waiters behind it move up.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
       await granted(t, ann as Agent, note);
       const leaves = await queued(t, bob as Agent, note);
@@ -95,16 +95,16 @@ export const section: SuiteSection = {
       t.answered(await read(t, bob as Agent, leaves), 200, { status: "canceled", position: absent });
       t.answered(await read(t, eve as Agent, behind), 200, { position: 0 });
     }),
-    check("[A8] A hundred wait for a record; the next one is 429 claim_queue_full.", async (t) => {
+    check("[A8] A queue has room for a hundred waiters; the next one is 429 claim_queue_full.", async (t) => {
       const [note, ann] = await scene(t, 1);
       await granted(t, ann as Agent, note);
       const agents = await Promise.all(Array.from({ length: 101 }, () => agent(t, note.group)));
       for (const one of agents.slice(0, 100)) await queued(t, one, note);
       t.refused(await claim(t, agents[100] as Agent, note, { queue: true }), "claim_queue_full");
-      t.that((t.answered(await lineOf(t, note), 200).body.queue as unknown[]).length === 100, "a hundred in the line");
+      t.that((t.answered(await lineOf(t, note), 200).body.queue as unknown[]).length === 100, "a hundred waiters");
     }),
     check(
-      "[A14] The line is put into another order by who has claim.reorder; those that are not named stay behind.",
+      "[A14] A token with claim.reorder can reorder the queue; waiters that the order does not name come last.",
       async (t) => {
         const [note, ann, ...rest] = await scene(t, 4);
         await granted(t, ann as Agent, note);
@@ -127,7 +127,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A7] A waiter whose token was revoked, or whose record has left its groups, is passed over, and canceled.",
+      "[A7] The server skips and cancels a waiter whose token was revoked or whose record has left its groups.",
       async (t) => {
         const [note, gone, moved] = await scene(t, 2);
         const next = t.deck();

@@ -7,7 +7,7 @@ export const section: SuiteSection = {
   title: "Claims on the stream",
   cases: [
     check(
-      "[A17] watch is answered with one claims frame for each record, free ones too, and after each change with the whole state.",
+      "[A17] The server answers watch with one claims frame for each record, also for a free one, and sends the whole state after each change.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const free = await t.note();
@@ -39,7 +39,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("[A17] watch replaces what was watched of that model.", async (t) => {
+    check("[A17] A new watch replaces the previous one of that model.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const other = await t.note({ deckId: note.deckId });
       const stream = await t.hear();
@@ -53,11 +53,11 @@ export const section: SuiteSection = {
       t.is(
         stream.frames.filter(({ frame, id }) => frame === "claims" && id === note.id).length,
         1,
-        "frames of what is no longer watched",
+        "frames of the record that is no longer watched",
       );
     }),
     check(
-      "[A17] Each participant hears a claim frame when one of its own claims was granted, renewed, moved in the line or ended; others do not.",
+      "[A17] A participant gets a claim frame when one of its own claims is granted, renewed, moved in the queue or ended; other participants do not.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [own, others] = [
@@ -83,12 +83,12 @@ export const section: SuiteSection = {
         await others.next("claim", { claim: { id: held, status: "released" } });
         t.that(
           !others.frames.some(({ frame, claim }) => frame === "claim" && (claim as { id: unknown }).id === id),
-          "nothing of another's claims",
+          "no frame of another participant's claim",
         );
       },
     ),
     check(
-      "[A17] Who watches a model out of its scope gets an error frame that names what is lacking, close 4403, and no claim.",
+      "[A17] A watch of a model outside the token's scope gets an error frame that names the missing capability, close 4403, and no claim.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const stream = await t.hear({ token: (ann as Agent).token });
@@ -102,13 +102,13 @@ export const section: SuiteSection = {
         t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame", note.id);
       },
     ),
-    check("[A17] What is watched and lies out of the reader's groups is never told.", async (t) => {
+    check("[A17] The server never sends the claims of a watched record outside the reader's groups.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const stranger = await agent(t, t.deck().group);
       const stream = await t.hear({ token: stranger.token });
       stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await granted(t, ann as Agent, note);
-      // Told by another stream: then this one would have heard it too.
+      // When another stream has got the frame, this one would have got it too.
       const observer = await t.hear();
       observer.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await observer.next("claims", { id: note.id });
@@ -117,7 +117,7 @@ export const section: SuiteSection = {
       t.that(!stream.frames.some(({ frame }) => frame === "claims"), "no claims frame");
       t.that(stream.isOpen, "the socket to be open");
     }),
-    check("[A17] More than 500 ids in a watch are a bad frame: close 4400.", async (t) => {
+    check("[A17] A watch with more than 500 ids is a bad frame: close 4400.", async (t) => {
       const stream = await t.hear();
       stream.send({ frame: "watch", model: NOTE, ids: Array.from({ length: 501 }, (_, i) => `i${i}`) });
       await stream.next("error", { type: "validation_error" });

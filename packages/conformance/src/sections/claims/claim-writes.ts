@@ -7,7 +7,7 @@ import type { Answer, Asking } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** Every way in which somebody writes a record. */
+/** Every kind of write to a record. */
 const WRITES: readonly (readonly [what: string, write: (t: Kit, note: Made, asking: Asking) => Promise<Answer>])[] = [
   ["an update", (t, { path }, asking) => t.patch(path, { data: { title: "x" } }, asking)],
   [
@@ -32,7 +32,7 @@ export const section: SuiteSection = {
     ...checkEach(
       WRITES,
       ([what]) =>
-        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of what another participant has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
+        `[A11] ${what[0]?.toUpperCase()}${what.slice(1)} of a record that another participant has claimed is 409 claim_conflict with the holders, also for a secret key, and changes nothing.`,
       async (t, [, attempt]) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -44,7 +44,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] The holder's writes pass, with and without naming the claim; the log says which claim a write was bound to.",
+      "[A11] The holder can write, with and without naming the claim; the log entry has the claim that the write named.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const held = await granted(t, ann as Agent, note);
@@ -71,7 +71,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A11] [C13] A write that names a claim needs it held, its own and on that record: else 409 claim_lost with the holders.",
+      "[A11] [C13] A write that names a claim is 409 claim_lost with the holders, unless the writer holds that claim on that record.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const other = await t.note({ deckId: note.deckId });
@@ -82,11 +82,11 @@ export const section: SuiteSection = {
         refusedFor(t, await write(t, ann as Agent, other, { claim: held }), "claim_lost", [], "claim");
         await release(t, ann as Agent, held);
         refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [waits], "claim");
-        t.is(await t.entries(note.at, [note.id]), [], "what was written");
+        t.is(await t.entries(note.at, [note.id]), [], "the entries of the record");
       },
     ),
     check(
-      "[A11] In a batch and in a bulk the operation is named, the holders are told, and nothing of the commit is written.",
+      "[A11] A claim conflict in a batch or a bulk names the operation and the holders, and nothing of that commit is written.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
@@ -115,7 +115,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[A23] claimId means claim; fenceToken is the fence of an active claim of one's own; null for either is absence.",
+      "[A23] claimId is another name for claim; fenceToken is the fence of the writer's own active claim; null for either counts as absent.",
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const { id, fence } = t.answered(await claim(t, ann as Agent, note), 201, { fence: atLeast(1) }).body;
