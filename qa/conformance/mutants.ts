@@ -227,7 +227,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "rooms are open to tokens that do not cover them",
     section: "presence-scopes",
-    only: "A room outside the token's scope",
+    only: "a room outside the token's scope",
     edits: [
       {
         file: `${server}/realtime/presence/room-membership.ts`,
@@ -239,7 +239,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a reload is told as a leaving",
     section: "presence-connections",
-    only: "A socket that breaks",
+    only: "shows a broken socket",
     edits: [
       {
         file: `${server}/realtime/presence/room-membership.ts`,
@@ -251,7 +251,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "any answer is a success",
     section: "webhook-retries",
-    only: "An answer of 410",
+    only: "A response of 410",
     edits: [
       {
         file: `${server}/rules/webhooks/delivery-outcome.ts`,
@@ -295,7 +295,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "what was not subscribed to is sent too",
     section: "webhook-events",
-    only: "Only changes of the models",
+    only: "only changes of subscribed models",
     edits: [
       {
         file: `${server}/flows/webhooks/next-events.ts`,

@@ -40,7 +40,7 @@ export const told = (frame: Frame, key: "joined" | "updated"): readonly Told[] =
 export const about = ({ frames }: Listener, room: string) =>
   frames.filter(({ frame, room: of }) => frame === "presence" && of === room);
 
-/** Who is there, as a client believes it that does as it is told. */
+/** The members of a room, as a client computes them from its frames. */
 export function peersIn(stream: Listener, room: string): ReadonlyMap<string, Told> {
   const peers = new Map<string, Told>();
   for (const frame of about(stream, room)) {
@@ -56,7 +56,7 @@ export const statesOf = (stream: Listener, room: string, { participantId }: Pers
     .get(participantId)
     ?.sessions.map(({ state }) => state);
 
-/** Waits until something is as expected, and says what it is when it never was. */
+/** Waits until a value is as expected, and reports the value if it never is. */
 export async function becomes(
   t: Kit,
   look: () => unknown,

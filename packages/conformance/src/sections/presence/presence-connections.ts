@@ -6,18 +6,21 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 export const section: SuiteSection = {
   title: "Presence and connections",
   cases: [
-    check("[P4] A socket that says hello as another participant has left, and may enter as that one.", async (t) => {
-      const { group: room } = t.deck();
-      const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];
-      await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
-      const participantId = t.id();
-      const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
-      ann.stream.send({ frame: "hello", token });
-      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 4_000);
-      ann.stream.send({ frame: "presence", room, state: {} });
-      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
-    }),
-    check("[P5] A resync takes no member out of a room; a token that is revoked meanwhile does.", async (t) => {
+    check(
+      "[P4] A socket that sends hello as another participant leaves its rooms, and can enter them as the new participant.",
+      async (t) => {
+        const { group: room } = t.deck();
+        const [bob, ann] = [await enter(t, room, {}), await enter(t, room, {})];
+        await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
+        const participantId = t.id();
+        const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
+        ann.stream.send({ frame: "hello", token });
+        await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 4_000);
+        ann.stream.send({ frame: "presence", room, state: {} });
+        await becomes(t, () => idsIn(bob.stream, room), [bob.participantId, participantId].sort(), "who is there");
+      },
+    ),
+    check("[P5] A member stays in its room during a resync; revoking its token removes it.", async (t) => {
       const { group: room } = t.deck();
       const bob = await enter(t, room, {});
       const participantId = t.id();
@@ -31,13 +34,13 @@ export const section: SuiteSection = {
       stream.send({ frame: "presence", room, state: { still: "here" } });
       await becomes(t, () => statesOf(bob.stream, room, ann), [{ still: "here" }], "its state");
       bob.stream.send({ frame: "presence", room, state: { n: 1 } });
-      await becomes(t, () => statesOf(stream, room, bob), [{ n: 1 }], "what it hears");
+      await becomes(t, () => statesOf(stream, room, bob), [{ n: 1 }], "the state that it gets");
       t.answered(await t.remove(`/v1/capabilities/${id}`), 200);
       t.is((await stream.closes()).code, 4401, "the close code");
       await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 10_000);
     }),
     check(
-      "[P5] A socket that breaks is shown for about 5 s more; if its device comes back before that, no member hears that it left or joined.",
+      "[P5] The server shows a broken socket for about 5 s more; if its device reconnects in that time, other members see no leave and no join.",
       async (t) => {
         const { group: room } = t.deck();
         const bob = await enter(t, room, {});
@@ -52,7 +55,12 @@ export const section: SuiteSection = {
         await pause(1_000);
         const { participantId } = back;
         await enter(t, room, { n: 1 }, { participantId, clientId: "conf_back" });
-        await becomes(t, () => statesOf(bob.stream, room, back), [{ n: 1 }], "the one session of who came back");
+        await becomes(
+          t,
+          () => statesOf(bob.stream, room, back),
+          [{ n: 1 }],
+          "the one session of the device that reconnected",
+        );
         await becomes(
           t,
           () => idsIn(bob.stream, room),
@@ -61,7 +69,7 @@ export const section: SuiteSection = {
           10_000,
         );
         const took = performance.now() - begun;
-        t.that(took > 3_500 && took < 9_000, "a leaving after about 5 s", Math.round(took));
+        t.that(took > 3_500 && took < 9_000, "a leave after about 5 s", Math.round(took));
         await pause(1_500);
         const frames = about(bob.stream, room).slice(before);
         t.is(
@@ -71,7 +79,7 @@ export const section: SuiteSection = {
         );
         t.that(
           frames.every(({ left }) => !JSON.stringify(left).includes(participantId)),
-          "nobody to be told that who came back had left",
+          "no frame that says that the reconnected participant left",
         );
       },
     ),

@@ -10,7 +10,7 @@ const ofBytes = (bytes: number, character: string) => {
 export const section: SuiteSection = {
   title: "Presence limits",
   cases: [
-    check("[P6] Of a participant with more than 50 sessions those that spoke last are told.", async (t) => {
+    check("[P6] The server sends at most 50 sessions of a participant: those that sent a state last.", async (t) => {
       const { group: room } = t.deck();
       const bob = await enter(t, room, {});
       const participantId = t.id();
@@ -18,14 +18,14 @@ export const section: SuiteSection = {
       for (let n = 0; n < 55; n++) many.push(await enter(t, room, { n }, { participantId }));
       const [first] = many as [Person];
       await becomes(t, () => statesOf(bob.stream, room, first)?.[0], { n: 54 }, "the session that spoke last");
-      t.is(statesOf(bob.stream, room, first)?.length, 50, "how many sessions are told");
+      t.is(statesOf(bob.stream, room, first)?.length, 50, "the number of sessions");
       first.stream.send({ frame: "presence", room, state: { n: "first" } });
       await becomes(t, () => statesOf(bob.stream, room, first)?.[0], { n: "first" }, "the session that spoke last");
     }),
     ...checkEach(
       ["x", "é", "한", "🦊"],
       (character) =>
-        `[P6] A state has up to 4 KiB of UTF-8 as JSON, here of ${character}; one byte more is an error and close 4400.`,
+        `[P6] A state may have 4 KiB of JSON in UTF-8, here of ${character}; one byte more is an error and close 4400.`,
       async (t, character) => {
         const { group: room } = t.deck();
         const [ann, bob] = [await enter(t, room, ofBytes(4_096, character)), await enter(t, room, {})];
@@ -44,7 +44,7 @@ export const section: SuiteSection = {
         await isClosed(t, ann, 4400, { type: "validation_error" });
       },
     ),
-    check("[P6] A socket is in up to 20 rooms; one more is an error and close 4400.", async (t) => {
+    check("[P6] A socket may be in 20 rooms; one more is an error and close 4400.", async (t) => {
       const rooms = Array.from({ length: 21 }, () => t.deck().group);
       const ann = await person(t, { rooms });
       for (const room of rooms.slice(0, 20)) ann.stream.send({ frame: "presence", room, state: {} });

@@ -9,7 +9,7 @@ export const section: SuiteSection = {
   title: "Presence in rooms",
   cases: [
     check(
-      "[P1] Who enters a room is told who is there, and who is there hears who joins, changes and leaves.",
+      "[P1] A client that enters a room gets its members, and each member sees who joins, changes and leaves.",
       async (t) => {
         const { group: room } = t.deck();
         const [ann, bob] = [await person(t, { rooms: [room] }), await person(t, { rooms: [room] })];
@@ -23,16 +23,16 @@ export const section: SuiteSection = {
         ann.stream.send({ frame: "presence", room, state: { cursor: 1 } });
         await ann.stream.next("presence", { room });
         bob.stream.send({ frame: "presence", room, state: { cursor: 2 } });
-        t.fits(await mentions(bob, ann, "joined"), anObject, "the first answer, which holds all");
-        t.fits(await mentions(ann, bob, "joined"), anObject, "what the other hears");
+        t.fits(await mentions(bob, ann, "joined"), anObject, "the first answer, which has all members");
+        t.fits(await mentions(ann, bob, "joined"), anObject, "what the other member gets");
         bob.stream.send({ frame: "presence", room, state: { cursor: 3 } });
-        t.fits(await mentions(ann, bob, "updated"), anObject, "what the other hears of a change");
+        t.fits(await mentions(ann, bob, "updated"), anObject, "what the other member gets on a change");
         bob.stream.send({ frame: "presence", room, state: null });
-        t.fits(await mentions(ann, bob, "left"), anObject, "what the other hears of a leaving");
+        t.fits(await mentions(ann, bob, "left"), anObject, "what the other member gets on a leave");
       },
     ),
     check(
-      "[P1] A lone member learns it: the first answer holds only the member itself, with every documented field.",
+      "[P1] The first member of a room gets an answer with only itself, with every documented field.",
       async (t) => {
         const { group: room } = t.deck();
         const ann = await person(t, { rooms: [room], clientId: "conf_tab" });
@@ -66,14 +66,14 @@ export const section: SuiteSection = {
         t.is(peer?.participant, `${participantKind}:${ann.participantId}`, "participant");
       },
     ),
-    check("[P1] Without a clientId in hello a session's clientId is null.", async (t) => {
+    check("[P1] Without a clientId in hello, a session's clientId is null.", async (t) => {
       const { group: room } = t.deck();
       const ann = await enter(t, room, {});
       t.fits(peersIn(ann.stream, room).get(ann.participantId), { sessions: [{ clientId: orNull("") }] }, "the peer");
       t.is(peersIn(ann.stream, room).get(ann.participantId)?.sessions[0]?.clientId, null, "clientId");
     }),
     check(
-      "[P2] A participant is there once: its second window is an update with both sessions, the one that spoke last first; it leaves with the last one.",
+      "[P2] A room lists a participant once: its second window is an update with both sessions, the one that sent last first; the participant leaves with its last window.",
       async (t) => {
         const { group: room } = t.deck();
         const bob = await enter(t, room, {});
@@ -90,16 +90,16 @@ export const section: SuiteSection = {
         const frames = about(bob.stream, room).slice(1);
         const joined = frames.flatMap((frame) => told(frame, "joined").map(({ participantId }) => participantId));
         t.is(joined, [participantId], "who joined");
-        t.is(frames.flatMap(({ left }) => left as unknown[]).length, 1, "how often somebody left");
+        t.is(frames.flatMap(({ left }) => left as unknown[]).length, 1, "the number of leaves");
       },
     ),
-    check("[P1] A state replaces the one before as a whole.", async (t) => {
+    check("[P1] A new state replaces the whole previous one.", async (t) => {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, { cursor: 1, colour: "red" }), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: { cursor: 2 } });
       await becomes(t, () => statesOf(bob.stream, room, ann), [{ cursor: 2 }], "the state");
     }),
-    check("[P1] Who left hears nothing more of the room, and may enter it again.", async (t) => {
+    check("[P1] A client that left a room gets no more frames of it, and can enter it again.", async (t) => {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: null });
@@ -108,12 +108,12 @@ export const section: SuiteSection = {
       bob.stream.send({ frame: "presence", room, state: { n: 1 } });
       await becomes(t, () => statesOf(bob.stream, room, bob), [{ n: 1 }], "the state");
       await pause(200);
-      t.is(about(ann.stream, room).length, before, "the frames that it heard");
+      t.is(about(ann.stream, room).length, before, "the number of frames that it got");
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
     }),
     check(
-      "[P3] A burst of updates closes no socket, arrives in fewer frames, and ends with the last one.",
+      "[P3] A burst of updates closes no socket, arrives in fewer frames, and ends with the last state.",
       async (t) => {
         const { group: room } = t.deck();
         const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
@@ -132,16 +132,16 @@ export const section: SuiteSection = {
           [...order].sort((a, b) => a - b),
           "the order of the states",
         );
-        // What does not change is not sent again.
+        // The server does not send an unchanged state again.
         for (let n = 0; n < 20; n++) ann.stream.send({ frame: "presence", room, state: { n: 150 } });
         ann.stream.send({ frame: "ping", n: 1 });
         await ann.stream.next("pong", { n: 1 });
         await pause(150);
-        t.is(about(bob.stream, room).length, before, "the frames after nothing changed");
-        t.that(ann.stream.isOpen, "the quick socket to be open");
+        t.is(about(bob.stream, room).length, before, "the number of frames without a change");
+        t.that(ann.stream.isOpen, "the socket of the sender to be open");
       },
     ),
-    check("[P1] A room of the other environment, or of another organization, is another room.", async (t) => {
+    check("[P1] The same room name in another environment or organization is another room.", async (t) => {
       const { group: room } = t.deck();
       const ann = await enter(t, room, {});
       for (const token of [t.otherKey(), (await t.freshTenant(false)).key]) {
@@ -152,7 +152,7 @@ export const section: SuiteSection = {
       await pause(300);
       t.is(idsIn(ann.stream, room), [ann.participantId], "who is here");
     }),
-    check("[P10] What is said of presence is never in the log.", async (t) => {
+    check("[P10] Presence writes nothing to the log.", async (t) => {
       const { group: room } = t.deck();
       const before = await t.head();
       const stream = await t.hear();

@@ -5,7 +5,7 @@ import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { allowsPrivate, ENDPOINTS, quiet, register } from "../../kit/webhook-kit.ts";
 
-/** Addresses that are none for an endpoint, whatever the server allows. */
+/** Addresses that no server accepts for an endpoint. */
 const NO_ADDRESSES = [
   "ftp://conformance.invalid/",
   "file:///etc/passwd",
@@ -25,7 +25,7 @@ const NO_ADDRESSES = [
   `https://conformance.invalid/${"x".repeat(10_000)}`,
 ];
 
-/** Not public, in every spelling that leads there. */
+/** Addresses that are not public, in every spelling. */
 const PRIVATE_ADDRESSES = [
   "https://127.0.0.1/",
   "https://0x7f.1/",
@@ -75,13 +75,13 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       PRIVATE_ADDRESSES,
-      (url) => `[W2] ${url} is not public, and 400 blocked_address.`,
+      (url) => `[W2] ${url} is not public: 400 blocked_address.`,
       async (t, url) => {
         if (await allowsPrivate(t.environment)) throw new NotApplicable("the server allows http and private addresses");
         await refusedAddress(t, url, "blocked_address");
       },
     ),
-    check("[W2] A change of the address is held to the same rules.", async (t) => {
+    check("[W2] A PATCH of the url follows the same rules.", async (t) => {
       const { path, body } = await register(t, quiet());
       for (const url of ["ftp://conformance.invalid/", "https://conformance.invalid:5432/", "https://a:b@x.invalid/"])
         t.refused(await t.patch(path, { url }), "invalid_url", { param: "url" });
@@ -89,7 +89,7 @@ export const section: SuiteSection = {
         t.refused(await t.patch(path, { url: "https://127.0.0.1/" }), "blocked_address", { param: "url" });
       t.answered(await t.get(path), 200, { url: String(body.url) });
     }),
-    check("[W2] A name with letters beyond ASCII is kept as punycode.", async (t) => {
+    check("[W2] A host name with letters beyond ASCII is stored as punycode.", async (t) => {
       const { path } = await register(t, quiet({ url: "https://bücher.invalid/hooks" }));
       t.answered(await t.get(path), 200, { url: "https://xn--bcher-kva.invalid/hooks" });
     }),
@@ -99,7 +99,7 @@ export const section: SuiteSection = {
         "https://conformance.invalid:1024/a?b=c",
         "https://conformance.invalid:65535/",
       ],
-      (url) => `${url} is taken.`,
+      (url) => `${url} is accepted.`,
       async (t, url) => t.fits((await register(t, quiet({ url }))).body, { status: "enabled" }, "the endpoint"),
     ),
   ],

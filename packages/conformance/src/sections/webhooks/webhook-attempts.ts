@@ -7,7 +7,7 @@ import { signatureOf } from "../../protocol/webhook-signature.ts";
 export const section: SuiteSection = {
   title: "Webhook attempts and tests",
   cases: [
-    check("[W17] Its attempts are a list, empty to begin with; limit is 1 to 100.", async (t) => {
+    check("[W17] The attempts of a new endpoint are an empty list; limit is 1 to 100.", async (t) => {
       const { path } = await register(t, quiet());
       t.answered(await t.get(`${path}/attempts`), 200, {
         object: "list",
@@ -20,7 +20,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${path}/attempts?limit=${limit}`), "invalid_limit");
       t.answered(await t.get(`${path}/attempts?starting_after=nothing`), 400, { type: "validation_error" });
     }),
-    check("[W18] A test answers with the request that it made, and why it failed where it did.", async (t) => {
+    check("[W18] A test answers with its attempt, and with the error if it failed.", async (t) => {
       const { path, id } = await stopped(t, quiet());
       const { body } = t.answered(await t.post(`${path}/test`), 201, {
         object: "webhook_attempt",
@@ -40,7 +40,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { attempt: 0, status: "disabled" });
       t.is(idsOf(await t.get(`${path}/attempts`)), [body.id], "ids of its attempts");
     }),
-    check("Attempts tell each request, newest first: what was sent, and what came of it.", async (t) => {
+    check("The list of attempts has each request, newest first, with its events and its outcome.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void response.writeHead(202).end("thanks"));
       const one = await hook(t);
@@ -52,7 +52,7 @@ export const section: SuiteSection = {
       t.is(
         attempts.map(({ webhookId }) => webhookId),
         receiver.deliveries.map(({ headers }) => headers["webhook-id"]).reverse(),
-        "names of the requests",
+        "the webhook-id of each request",
       );
       // The last request was the test.
       const last = receiver.deliveries.at(-2);
@@ -86,7 +86,7 @@ export const section: SuiteSection = {
         "ids over two pages",
       );
     }),
-    check("A test sends one event of its own, signed, that moves nothing.", async (t) => {
+    check("A test sends one signed event of its own and does not move the cursor.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       await settle(t, endpoint);
       const cursor = Number((await t.get(endpoint.path)).body.cursor);
@@ -132,7 +132,7 @@ export const section: SuiteSection = {
       });
       t.answered(await t.get(endpoint.path), 200, { cursor, attempt: 0, status: "disabled", nextAttemptAt: null });
     }),
-    check("A test while a delivery is under way is 409 endpoint_busy: one request at a time.", async (t) => {
+    check("A test during a delivery is 409 endpoint_busy: the server sends one request at a time.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 1_000));
       const { id, at } = await hook(t);

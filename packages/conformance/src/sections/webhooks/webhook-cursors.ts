@@ -19,7 +19,7 @@ import { positionOf, rowsOf } from "../../protocol/answers.ts";
 export const section: SuiteSection = {
   title: "Webhook cursors",
   cases: [
-    check("A disabled endpoint's lag is how far the head is beyond its cursor.", async (t) => {
+    check("The lag of a disabled endpoint is the head minus its cursor.", async (t) => {
       const { path } = await stopped(t, quiet());
       const cursor = Number((await t.get(path)).body.cursor);
       for (let i = 0; i < 3; i++) await hook(t);
@@ -52,7 +52,7 @@ export const section: SuiteSection = {
         ],
       });
     }),
-    check("[W13] skip goes forward only, and never beyond the head.", async (t) => {
+    check("[W13] skip only moves forward, and never beyond the head.", async (t) => {
       const { path } = await stopped(t, quiet());
       const cursor = Number((await t.get(path)).body.cursor);
       const { at } = await hook(t);
@@ -68,7 +68,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { cursor });
       t.is(rowsOf(await t.get(`${path}/attempts`)), [], "attempts");
     }),
-    check("[W9] The cursor of an endpoint for whose models nothing comes follows the head.", async (t) => {
+    check("[W9] If there are no events for the endpoint's models, its cursor follows the head.", async (t) => {
       const { path } = await register(t, quiet());
       const answer = await t.post(`/v1/models/${NOTE}`, { id: t.id(), data: {} });
       const at = positionOf(t.answered(answer, 200));
@@ -80,18 +80,21 @@ export const section: SuiteSection = {
       t.answered(moved, 200, { attempt: 0, lastError: null, lastSuccessAt: null });
       t.is(rowsOf(await t.get(`${path}/attempts`)), [], "attempts");
     }),
-    check("The cursor moves over changes that are not subscribed to, and no request is made for them.", async (t) => {
-      const { receiver, endpoint } = await hooked(t);
-      let last = 0;
-      for (let i = 0; i < 5; i++) last = (await t.note()).at;
-      await reaches(t, endpoint, last);
-      t.that(
-        receiver.deliveries.every(({ events }) => events.length > 0 && events.every(({ model }) => model === HOOK)),
-        "no request without an event that is subscribed to",
-        receiver.deliveries.map(({ raw }) => raw.toString("utf8").slice(0, 100)),
-      );
-    }),
-    check("from: what is behind that position is sent; without it, only what comes later.", async (t) => {
+    check(
+      "The cursor passes changes that the endpoint does not subscribe to, and the server sends no request for them.",
+      async (t) => {
+        const { receiver, endpoint } = await hooked(t);
+        let last = 0;
+        for (let i = 0; i < 5; i++) last = (await t.note()).at;
+        await reaches(t, endpoint, last);
+        t.that(
+          receiver.deliveries.every(({ events }) => events.length > 0 && events.every(({ model }) => model === HOOK)),
+          "no request without a subscribed event",
+          receiver.deliveries.map(({ raw }) => raw.toString("utf8").slice(0, 100)),
+        );
+      },
+    ),
+    check("With from, the server sends the changes after that position; without it, only later changes.", async (t) => {
       const early = await hook(t);
       const { receiver: behind } = await hooked(t, { from: early.at - 1 });
       const { receiver: beside } = await hooked(t, { from: early.at });
@@ -100,7 +103,11 @@ export const section: SuiteSection = {
       for (const one of [behind, beside, later]) await deliveryOf(one, id);
       const heard = ({ deliveries }: typeof behind) =>
         eventsOf(deliveries, early.id, id).map(({ objectId }) => objectId);
-      t.is([heard(behind), heard(beside), heard(later)], [[early.id, id], [id], [id]], "the records that each hears");
+      t.is(
+        [heard(behind), heard(beside), heard(later)],
+        [[early.id, id], [id], [id]],
+        "the records that each receiver gets",
+      );
     }),
     check("from: 0 is the beginning of the log.", async (t) => {
       const { key: token } = await t.freshTenant();

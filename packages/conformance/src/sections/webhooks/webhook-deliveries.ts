@@ -72,7 +72,7 @@ export const section: SuiteSection = {
         ids,
         "the records",
       );
-      t.that(deliveries.length < 50, "events that waited together to come together", deliveries.length);
+      t.that(deliveries.length < 50, "waiting events to come in few batches", deliveries.length);
     }),
     check("A batch has 1 MiB at most; an event that is larger comes alone.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
@@ -95,10 +95,10 @@ export const section: SuiteSection = {
         deliveries.map(({ raw, events }) => [raw.length, events.length]),
       );
       const large = deliveries.find(carries(String(ids[4])));
-      t.is(large?.events.length, 1, "events beside the large one, and it");
+      t.is(large?.events.length, 1, "the number of events in the large one's batch");
       t.answered(await t.commit(ids.map((id) => ({ action: "delete", model: HOOK, id }))), 200);
     }),
-    check("However many write at once: one request at a time, and positions that only grow.", async (t) => {
+    check("During concurrent writes the server sends one request at a time, and positions only grow.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 15));
       const made = await Promise.all(Array.from({ length: 60 }, () => hook(t)));
@@ -115,7 +115,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       [200, 201, 202, 204, 299],
-      (status) => `An answer of ${status} is a success: the cursor moves.`,
+      (status) => `A response of ${status} is a success: the cursor moves.`,
       async (t, status) => {
         const { receiver, endpoint } = await hooked(t);
         receiver.answer((response) => void response.writeHead(status).end());
@@ -126,7 +126,7 @@ export const section: SuiteSection = {
         t.is(receiver.deliveries.filter(carries(id)).length, 1, "requests with that event");
       },
     ),
-    check("An answer's status counts though its body never ends: no more than its beginning is read.", async (t) => {
+    check("The status counts even if the response body never ends: the server reads only its beginning.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       let broken = false;
       receiver.answer((response) => {
@@ -142,7 +142,7 @@ export const section: SuiteSection = {
       t.that(broken, "a connection that the server ended");
       receiver.answer((response) => void response.writeHead(200).end());
     }),
-    check("Deliveries are counted among the tenant's usage.", async (t) => {
+    check("The tenant's usage counts deliveries.", async (t) => {
       const { key: token } = await t.freshTenant();
       const { endpoint } = await hooked(t, {}, { token });
       const { at } = await hook(t, {}, { token });
@@ -159,7 +159,7 @@ export const section: SuiteSection = {
       t.is(
         rowsOf(usage).find(({ event_name }) => event_name === "webhook_deliveries")?.count,
         1,
-        "deliveries that were counted",
+        "the count of deliveries",
       );
     }),
   ],

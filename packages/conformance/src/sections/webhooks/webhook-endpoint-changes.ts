@@ -21,13 +21,13 @@ import { idsOf } from "../../protocol/answers.ts";
 import { signatureOf, signaturesOf } from "../../protocol/webhook-signature.ts";
 import type { Delivery } from "../../transport/receiver.ts";
 
-/** How long nothing has to come, where nothing may come. */
+/** How long a case waits for a request that must not come. */
 const SILENCE_MS = 700;
 
 export const section: SuiteSection = {
   title: "Changes of webhook endpoints",
   cases: [
-    check("A change answers 200 with the endpoint; what it does not name stays.", async (t) => {
+    check("A PATCH answers 200 with the endpoint; omitted fields stay.", async (t) => {
       const { path, id } = await register(t, quiet({ description: "one" }));
       t.answered(await t.patch(path, { enabledEvents: [HOOK] }), 200, {
         ...shape,
@@ -53,14 +53,14 @@ export const section: SuiteSection = {
         [{ url: 1 }, "invalid_type", "url"],
         [{ description: "x".repeat(1_001) }, "invalid_value", "description"],
       ],
-      ([json]) => `A change to ${JSON.stringify(json).slice(0, 60)} is 400.`,
+      ([json]) => `A PATCH with ${JSON.stringify(json).slice(0, 60)} is 400.`,
       async (t, [json, code, param]) => {
         const { path, body } = await register(t, quiet());
         t.refused(await t.patch(path, json), code, { param });
         t.answered(await t.get(path), 200, { status: "enabled", secretLast4: String(body.secretLast4) });
       },
     ),
-    check("[W1] A roll answers 201 with another secret, and with nothing else changed.", async (t) => {
+    check("[W1] A roll answers 201 with a new secret and changes nothing else.", async (t) => {
       const { path, id, secret } = await register(t, quiet({ description: "one" }));
       const { body } = t.answered(await t.post(`${path}/roll_secret`), 201, {
         ...shape,
@@ -73,7 +73,7 @@ export const section: SuiteSection = {
       t.is(body.secretLast4, String(body.secret).slice(-4), "secretLast4");
       t.answered(await t.get(path), 200, { secret: absent, secretLast4: String(body.secret).slice(-4) });
     }),
-    check("An endpoint is disabled by request and enabled again; doing it twice changes nothing.", async (t) => {
+    check("A client can disable an endpoint and enable it again; a second request changes nothing.", async (t) => {
       const { path } = await register(t, quiet());
       for (let times = 0; times < 2; times++)
         t.answered(await t.post(`${path}/disable`), 201, { status: "disabled", disabledReason: "owner" });
@@ -82,14 +82,14 @@ export const section: SuiteSection = {
         t.answered(await t.post(`${path}/enable`), 201, { status: "enabled", disabledReason: null });
       t.answered(await t.get(path), 200, { status: "enabled", disabledReason: null, attempt: 0 });
     }),
-    check("A removed endpoint is gone, from the list too.", async (t) => {
+    check("A removed endpoint is missing, also from the list.", async (t) => {
       const { path, id } = await register(t, quiet());
       t.answered(await t.remove(path), 200, { object: "webhook_endpoint", id, deleted: true });
       for (const [method, rest, json] of routes)
         t.refused(await t.ask(method, path + rest, json && { json }), "webhook_endpoint_not_found");
-      t.that(!idsOf(await t.get(ENDPOINTS)).includes(id), "a list without it");
+      t.that(!idsOf(await t.get(ENDPOINTS)).includes(id), "a list without the endpoint");
     }),
-    check("A disabled endpoint gets nothing; enabled again, it gets all from its cursor on.", async (t) => {
+    check("A disabled endpoint gets nothing; once enabled, it gets every change after its cursor.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       const before = await hook(t);
       await reaches(t, endpoint, before.at);
@@ -117,7 +117,7 @@ export const section: SuiteSection = {
       await pause(SILENCE_MS);
       t.is(eventsOf(receiver.deliveries, after.id), [], "events after it was removed");
     }),
-    check("After a roll both secrets sign, the new one first or second.", async (t) => {
+    check("After a roll both secrets sign, in any order.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       const rolled = t.answered(await t.post(`${endpoint.path}/roll_secret`), 201, { secret: /^whsec_/ });
       const { id } = await hook(t);
@@ -129,7 +129,7 @@ export const section: SuiteSection = {
         "places of the two signatures",
       );
     }),
-    check("Another address is where the next delivery goes.", async (t) => {
+    check("After a change of the url, the next delivery goes to the new address.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       const other = await receiving(t);
       const before = await hook(t);
@@ -137,17 +137,17 @@ export const section: SuiteSection = {
       t.answered(await t.patch(endpoint.path, { url: `${other.url}/new?a=b` }), 200, { url: `${other.url}/new?a=b` });
       const after = await hook(t);
       const delivery = await deliveryOf(other, after.id);
-      t.is(delivery.path, "/hooks/new?a=b", "the path that was asked");
+      t.is(delivery.path, "/hooks/new?a=b", "the path of the request");
       t.is(eventsOf(receiver.deliveries, after.id), [], "events at the old address");
-      t.is(eventsOf(other.deliveries, before.id), [], "events at the new address that were delivered before");
+      t.is(eventsOf(other.deliveries, before.id), [], "events at the new address that the old address had got");
       const revision = ({ headers }: Delivery) => String(headers["webhook-id"]).split("_").at(-3);
       t.that(
         receiver.deliveries.every((one) => revision(one) !== revision(delivery)),
-        "another revision in the request's name",
+        "another revision in webhook-id",
         delivery.headers["webhook-id"],
       );
     }),
-    check("Another subscription holds from the cursor on.", async (t) => {
+    check("A changed subscription applies from the cursor on.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       const before = await t.note();
       await reaches(t, endpoint, before.at);
@@ -155,9 +155,9 @@ export const section: SuiteSection = {
       const after = await t.note();
       const { id } = await hook(t);
       await deliveryOf(receiver, after.id);
-      t.is(eventsOf(receiver.deliveries, before.id, id), [], "events of what was not subscribed to");
+      t.is(eventsOf(receiver.deliveries, before.id, id), [], "events of models that were not subscribed to");
     }),
-    check("An endpoint that was removed in the midst of a delivery is gone at once.", async (t) => {
+    check("An endpoint that is removed during a delivery is missing at once.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.answer((response) => void setTimeout(() => response.writeHead(200).end(), 600));
       const { id } = await hook(t);
@@ -166,7 +166,7 @@ export const section: SuiteSection = {
       t.refused(await t.get(endpoint.path), "webhook_endpoint_not_found");
       await pause(SILENCE_MS + 600);
       t.is(receiver.deliveries.filter(carries(id)).length, 1, "requests with that event");
-      t.that(!idsOf(await t.get(ENDPOINTS)).includes(endpoint.id), "a list without it");
+      t.that(!idsOf(await t.get(ENDPOINTS)).includes(endpoint.id), "a list without the endpoint");
     }),
   ],
 };

@@ -10,7 +10,7 @@ export const section: SuiteSection = {
   title: "Webhook endpoints",
   cases: [
     check(
-      "[W1] A registration answers 201 with the endpoint: enabled, for all models, its cursor at the head, nothing tried yet.",
+      "[W1] A registration answers 201 with the endpoint: enabled, for all models, its cursor at the head, without an attempt.",
       async (t) => {
         const before = await t.head();
         const { body } = await register(t, { url: "https://conformance.invalid/hooks" });
@@ -35,7 +35,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[W1] Its secret is whsec_ and the base64 of 32 bytes, another for each; secretLast4 is its end.",
+      "[W1] Each endpoint has its own secret, whsec_ and the base64 of 32 bytes; secretLast4 is its end.",
       async (t) => {
         const [one, other] = [await register(t, quiet()), await register(t, quiet())];
         for (const { secret, body } of [one, other]) {
@@ -45,7 +45,7 @@ export const section: SuiteSection = {
         t.that(one.secret !== other.secret, "another secret", "the same");
       },
     ),
-    check("[W1] The secret is in no other answer: not in reads, lists, changes.", async (t) => {
+    check("[W1] No other answer has the secret: no read, list or change.", async (t) => {
       const { id, path, secret } = await register(t, quiet());
       const answers = [
         t.answered(await t.get(path), 200, { ...shape, id, secret: absent }),
@@ -59,7 +59,7 @@ export const section: SuiteSection = {
         "no secret in any of them",
       );
     }),
-    check("[W1] enabledEvents, description and from are kept as they were given.", async (t) => {
+    check("[W1] The endpoint has the enabledEvents, description and from that the client sent.", async (t) => {
       const { at } = await hook(t);
       const { path } = await register(t, quiet({ description: "of the conformance suite", from: at }));
       t.answered(await t.get(path), 200, {
@@ -68,7 +68,7 @@ export const section: SuiteSection = {
         cursor: atLeast(at),
       });
     }),
-    check("[W1] [H4] Null is absent in a registration; a route without a body takes none.", async (t) => {
+    check("[W1] [H4] In a registration null counts as absent; a route without a body refuses one.", async (t) => {
       const { path } = await register(t, {
         ...{ url: "https://conformance.invalid/hooks", enabledEvents: null, description: null, from: null },
       });
@@ -82,7 +82,7 @@ export const section: SuiteSection = {
       }
       t.answered(await t.post(`${path}/disable`, {}), 201);
     }),
-    check("[W1] Endpoints are listed with the list envelope.", async (t) => {
+    check("[W1] The list of endpoints has the list envelope.", async (t) => {
       const [one, other] = [await register(t, quiet()), await register(t, quiet())];
       const list = t.answered(await t.get(ENDPOINTS), 200, { object: "list", has_more: false, next_cursor: null });
       for (const { id } of [one, other])
@@ -92,15 +92,15 @@ export const section: SuiteSection = {
           `${id} in the list`,
         );
     }),
-    check("[W4] One tenant's endpoints are missing in the organization's other one.", async (t) => {
+    check("[W4] An endpoint is missing in the organization's other tenant.", async (t) => {
       const token = t.otherKey();
       const { id, path } = await register(t, quiet());
-      t.that(!idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)).includes(id), "a list without it");
+      t.that(!idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)).includes(id), "a list without the endpoint");
       for (const [method, rest, json] of routes)
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),
-    check("[W4] Another organization's endpoint is missing.", async (t) => {
+    check("[W4] An endpoint is missing in another organization.", async (t) => {
       const { key: token } = await t.freshTenant(false);
       const { id, path } = await register(t, quiet());
       t.is(idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)), [], "ids in the other organization's list");
@@ -110,11 +110,11 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       routes,
-      ([method, rest]) => `${method} ${ENDPOINTS}/{id}${rest} of an endpoint that is not there is 404.`,
+      ([method, rest]) => `${method} ${ENDPOINTS}/{id}${rest} of an unknown endpoint is 404.`,
       async (t, [method, rest, json]) =>
         t.refused(await t.ask(method, nobody + rest, json && { json }), "webhook_endpoint_not_found"),
     ),
-    check("[W1] Only a secret key manages endpoints: to every other token all routes are 403.", async (t) => {
+    check("[W1] Only a secret key manages endpoints: every other token gets 403 on every route.", async (t) => {
       const { path, id } = await register(t, quiet());
       const { token } = await t.capability({ operations: ["*.*"], wideScope: true });
       const { token: person } = await t.ephemeral({ user: { id: t.id() } });
@@ -149,7 +149,7 @@ export const section: SuiteSection = {
         t.refused(answer, code, param === undefined ? {} : { param });
       },
     ),
-    check("[W1] A model that is not declared is 400 unknown_model, at a registration and at a change.", async (t) => {
+    check("[W1] An undeclared model is 400 unknown_model, in a registration and in a PATCH.", async (t) => {
       const { path } = await register(t, quiet());
       const enabledEvents = [QUIET, "ConfNothing"];
       const refused = { status: 400, param: "enabledEvents[1]" };
@@ -159,7 +159,7 @@ export const section: SuiteSection = {
       t.refused(await t.patch(path, { enabledEvents }), "unknown_model", { status: 400 });
       t.answered(await t.get(path), 200, { enabledEvents: [QUIET] });
     }),
-    check("[W4] A tenant has twenty endpoints and no more; one that was removed makes room.", async (t) => {
+    check("[W4] A tenant may have twenty endpoints; removing one makes room.", async (t) => {
       const { key: token } = await t.freshTenant();
       const made: Endpoint[] = [];
       for (let i = 0; i < 20; i++) made.push(await register(t, quiet(), { token }));

@@ -52,7 +52,7 @@ export const section: SuiteSection = {
       t.fits(event?.data, { extra: exactly(extra), title: "" }, "the row");
       t.is(Object.keys((event?.data?.extra ?? {}) as object), ["z", "a", " "], "the order of the keys");
     }),
-    check("Only changes of the models that are subscribed to are sent; * is every model.", async (t) => {
+    check("The server sends only changes of subscribed models; * is every model.", async (t) => {
       const { receiver: some } = await hooked(t);
       const { receiver: all } = await hooked(t, { enabledEvents: ["*"] });
       const note = await t.note();
@@ -62,7 +62,7 @@ export const section: SuiteSection = {
       t.is(
         eventsOf(all.deliveries, note.id, id).map(({ type }) => type),
         ["confnote.created", "confhook.created"],
-        "types of all",
+        "the types for *",
       );
       t.that(
         some.deliveries.every(({ events }) => events.every(({ model }) => model === HOOK)),
@@ -70,7 +70,7 @@ export const section: SuiteSection = {
         some.deliveries.map(({ events }) => events.map(({ model }) => model)),
       );
     }),
-    check("What is written in the organization's other tenant is not sent.", async (t) => {
+    check("The server does not send changes of the organization's other tenant.", async (t) => {
       const token = t.otherKey();
       const { receiver } = await hooked(t, { enabledEvents: ["*"] });
       const other = await hook(t, {}, { token });

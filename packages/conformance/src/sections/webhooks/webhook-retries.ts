@@ -17,10 +17,10 @@ import { type Row, rowsOf } from "../../protocol/answers.ts";
 import { signatureOf } from "../../protocol/webhook-signature.ts";
 import type { Answering, Delivery, Receiver } from "../../transport/receiver.ts";
 
-/** The second attempt comes so long after the end of the first, later by a tenth at most. */
+/** The second attempt begins this long after the end of the first, or up to a tenth later. */
 const DELAY_MS = 5_000;
 const LATEST_MS = 5_500;
-/** What a loaded machine may add. */
+/** How much a loaded machine may add. */
 const SLACK_MS = 1_500;
 
 const failing: Answering = (response) => void response.writeHead(500).end("not now");
@@ -41,7 +41,7 @@ const twice = (receiver: Receiver, id: string): Promise<readonly [Delivery, Deli
     return first && second ? [first, second] : undefined;
   });
 
-/** Answers so to what carries a record's change, and takes all else: others write too. */
+/** Answers this way to a request with a change of this record, and with 200 to all others: other cases write too. */
 const only =
   (id: string, answering: Answering): Answering =>
   (response, delivery) =>
@@ -58,13 +58,13 @@ async function stuck(t: Kit, answering: Answering = failing) {
   return { receiver, endpoint, made, first, body };
 }
 
-/** Those that wait for a retry come first: they wait together. */
+/** The cases that wait for a retry come first, so that they wait at the same time. */
 export const section: SuiteSection = {
   title: "Webhook retries",
   together: 6,
   cases: [
     check(
-      "What was not taken comes again 5 s after the failure: the same webhook-id, the same bytes, a newer timestamp, signed anew.",
+      "The server retries a failed delivery 5 s after the failure: the same webhook-id and bytes, a newer timestamp, a new signature.",
       async (t) => {
         const { receiver, endpoint, made } = await stuck(t);
         const [first, second] = await twice(receiver, made.id);
@@ -81,7 +81,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("Events that arrive while a batch fails wait behind it: the retry has the same ones.", async (t) => {
+    check("Events that arrive while a batch fails wait behind it: the retry has the same events.", async (t) => {
       const { receiver, endpoint, made, first } = await stuck(t);
       const later = [await hook(t), await hook(t)];
       receiver.answer((response) => void response.writeHead(200).end());
@@ -95,9 +95,9 @@ export const section: SuiteSection = {
         "the records, the first one twice",
       );
       const behind = receiver.deliveries.filter(carries(String(ids[1]))).map(idOf);
-      t.that(!behind.includes(idOf(first)), "another name for what came behind it", behind);
+      t.that(!behind.includes(idOf(first)), "another webhook-id for the events behind it", behind);
     }),
-    check("A success ends the count of attempts; the last error stays to be read.", async (t) => {
+    check("A success resets the number of attempts; the last error stays readable.", async (t) => {
       const { receiver, endpoint, made } = await stuck(t);
       receiver.answer((response) => void response.writeHead(200).end());
       const { body } = await reaches(t, endpoint, made.at);
@@ -118,7 +118,7 @@ export const section: SuiteSection = {
         "attempts at that event",
       );
     }),
-    check("Disabled or removed, an endpoint gets no retry.", async (t) => {
+    check("A disabled or removed endpoint gets no retry.", async (t) => {
       const [one, other] = await Promise.all([stuck(t), stuck(t)]);
       t.answered(await t.post(`${one.endpoint.path}/disable`), 201, { status: "disabled", nextAttemptAt: null });
       t.answered(await t.remove(other.endpoint.path), 200);
@@ -126,7 +126,7 @@ export const section: SuiteSection = {
       for (const { receiver, made } of [one, other])
         t.is(receiver.deliveries.filter(carries(made.id)).length, 1, "requests with that event");
     }),
-    check("A secret that is rolled while a batch fails signs the retry, beside the old one.", async (t) => {
+    check("If the secret is rolled while a batch fails, the new and the old secret sign the retry.", async (t) => {
       const { receiver, endpoint, made } = await stuck(t);
       const rolled = t.answered(await t.post(`${endpoint.path}/roll_secret`), 201, { secret: /^whsec_/ });
       const [first, second] = await twice(receiver, made.id);
@@ -139,42 +139,45 @@ export const section: SuiteSection = {
         "the same of the first attempt",
       );
     }),
-    check("A failed attempt leaves the cursor, and tells when the next one is due and what was wrong.", async (t) => {
-      const { endpoint, made, first, body } = await stuck(t);
-      const [from, to] = [first.events[0]?.syncId ?? 0, first.events.at(-1)?.syncId ?? 0];
-      t.fits(
-        body,
-        {
-          status: "enabled",
-          attempt: 1,
-          nextAttemptAt: time,
-          lastError: { code: "unexpected_status", status: 500, from, to, at: time, message: someText },
-          lag: atLeast(1),
-        },
-        "the endpoint",
-      );
-      t.that(Number(body.cursor) < made.at, "a cursor before the event", body.cursor);
-      const { at } = body.lastError as { at: string };
-      const wait = Date.parse(String(body.nextAttemptAt)) - Date.parse(at);
-      t.that(wait >= DELAY_MS - 50 && wait <= LATEST_MS + 50, `${DELAY_MS} to ${LATEST_MS} ms to the next`, wait);
-      const attempts = rowsOf(t.answered(await t.get(`${endpoint.path}/attempts`), 200));
-      t.fits(
-        attempts[0],
-        {
-          kind: "delivery",
-          outcome: "failed",
-          status: 500,
-          attempt: 1,
-          webhookId: String(idOf(first)),
-          error: { code: "unexpected_status", message: someText },
-          response: "not now",
-        },
-        "the attempt",
-      );
-    }),
+    check(
+      "A failed attempt does not move the cursor; the endpoint shows the error and the time of the next attempt.",
+      async (t) => {
+        const { endpoint, made, first, body } = await stuck(t);
+        const [from, to] = [first.events[0]?.syncId ?? 0, first.events.at(-1)?.syncId ?? 0];
+        t.fits(
+          body,
+          {
+            status: "enabled",
+            attempt: 1,
+            nextAttemptAt: time,
+            lastError: { code: "unexpected_status", status: 500, from, to, at: time, message: someText },
+            lag: atLeast(1),
+          },
+          "the endpoint",
+        );
+        t.that(Number(body.cursor) < made.at, "a cursor before the event", body.cursor);
+        const { at } = body.lastError as { at: string };
+        const wait = Date.parse(String(body.nextAttemptAt)) - Date.parse(at);
+        t.that(wait >= DELAY_MS - 50 && wait <= LATEST_MS + 50, `${DELAY_MS} to ${LATEST_MS} ms to the next`, wait);
+        const attempts = rowsOf(t.answered(await t.get(`${endpoint.path}/attempts`), 200));
+        t.fits(
+          attempts[0],
+          {
+            kind: "delivery",
+            outcome: "failed",
+            status: 500,
+            attempt: 1,
+            webhookId: String(idOf(first)),
+            error: { code: "unexpected_status", message: someText },
+            response: "not now",
+          },
+          "the attempt",
+        );
+      },
+    ),
     ...checkEach(
       [400, 404, 410, 418, 429, 503],
-      (status) => `An answer of ${status} is a failure.`,
+      (status) => `A response of ${status} is a failure.`,
       async (t, status) => {
         const { body, made } = await stuck(t, (response) => void response.writeHead(status).end());
         t.fits(
@@ -187,7 +190,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       [301, 302, 303, 307, 308],
-      (status) => `A redirect with ${status} is a failure, and not followed.`,
+      (status) => `A redirect with ${status} is a failure, and the server does not follow it.`,
       async (t, status) => {
         const elsewhere = await receiving(t);
         const { body, receiver } = await stuck(
@@ -195,22 +198,22 @@ export const section: SuiteSection = {
           (response) => void response.writeHead(status, { location: `${elsewhere.url}/redirected` }).end(),
         );
         t.fits(body, { attempt: 1, lastError: { code: "redirected", status } }, "the endpoint");
-        t.is(elsewhere.deliveries.length, 0, "requests where it led to");
+        t.is(elsewhere.deliveries.length, 0, "requests at the target of the redirect");
         t.that(
           receiver.deliveries.every(({ path }) => path === "/hooks"),
-          "no request but to its own address",
+          "requests to its own address only",
         );
       },
     ),
-    check("A connection that breaks before the answer is a failure that says so.", async (t) => {
+    check("A connection that breaks before the response is the failure connection_lost.", async (t) => {
       const { body } = await stuck(t, (response) => void response.socket?.resetAndDestroy());
       t.fits(body, { attempt: 1, lastError: { code: "connection_lost", status: null } }, "the endpoint");
     }),
-    check("An answer that is not HTTP is a failure that says so.", async (t) => {
+    check("A response that is not HTTP is the failure invalid_response.", async (t) => {
       const { body } = await stuck(t, (response) => void response.socket?.end("HELLO\r\n\r\n"));
       t.fits(body, { attempt: 1, lastError: { code: "invalid_response", status: null } }, "the endpoint");
     }),
-    check("Where nobody listens the attempt fails and says so.", async (t) => {
+    check("An address without a listener is the failure connection_refused.", async (t) => {
       const { receiver, endpoint } = await hooked(t);
       receiver.end();
       const made = await hook(t);
@@ -218,17 +221,17 @@ export const section: SuiteSection = {
       t.fits(body, { attempt: atLeast(1), lastError: { code: "connection_refused", status: null } }, "the endpoint");
       t.that(Number(body.cursor) < made.at, "a cursor before the event", body.cursor);
     }),
-    check("Retry-After is honoured between one and two times the delay.", async (t) => {
+    check("The server honors Retry-After between one and two times the delay.", async (t) => {
       const wait = async (seconds: string) => {
         const { body } = await stuck(t, (response) => void response.writeHead(503, { "retry-after": seconds }).end());
         return Date.parse(String(body.nextAttemptAt)) - Date.parse(String((body.lastError as Row).at));
       };
       const [short, between, long] = await Promise.all([wait("1"), wait("8"), wait("3600")]);
-      t.that(short >= DELAY_MS - 50 && short <= LATEST_MS + 50, "5 to 5.5 s where 1 s is asked for", short);
-      t.that(between >= 7_950 && between <= 8_850, "8 s, later by a tenth at most, where 8 s are asked for", between);
-      t.that(long >= 9_950 && long <= 11_050, "10 s, later by a tenth at most, where an hour is asked for", long);
+      t.that(short >= DELAY_MS - 50 && short <= LATEST_MS + 50, "5 to 5.5 s for Retry-After: 1", short);
+      t.that(between >= 7_950 && between <= 8_850, "8 s, later by a tenth at most, for Retry-After: 8", between);
+      t.that(long >= 9_950 && long <= 11_050, "10 s, later by a tenth at most, for Retry-After: 3600", long);
     }),
-    check("enable tries at once what waits for its next attempt.", async (t) => {
+    check("enable starts the pending retry at once.", async (t) => {
       const { receiver, endpoint, made, first } = await stuck(t);
       receiver.answer((response) => void response.writeHead(200).end());
       t.answered(await t.post(`${endpoint.path}/enable`), 201, { status: "enabled" });
@@ -237,7 +240,7 @@ export const section: SuiteSection = {
       t.that(waited < DELAY_MS - 500, "a second attempt long before its time", Math.round(waited));
       await reaches(t, endpoint, made.at);
     }),
-    check("Another address is tried at once, under another name.", async (t) => {
+    check("After a change of the url, the server retries at once with another webhook-id.", async (t) => {
       const { endpoint, made, first } = await stuck(t);
       const other = await receiving(t);
       t.answered(await t.patch(endpoint.path, { url: other.url }), 200);
@@ -246,19 +249,19 @@ export const section: SuiteSection = {
       t.that(idOf(delivery) !== idOf(first), "another webhook-id", idOf(delivery));
       await reaches(t, endpoint, made.at);
     }),
-    check("skip goes past what is not taken: the next delivery begins behind it.", async (t) => {
+    check("skip passes a failing batch: the next delivery begins after it.", async (t) => {
       const { receiver, endpoint, made, first } = await stuck(t);
       const next = await hook(t);
       receiver.answer((response) => void response.writeHead(200).end());
       const to = first.events.at(-1)?.syncId ?? made.at;
       t.answered(await t.post(`${endpoint.path}/skip`, { to }), 201, { cursor: atLeast(to) });
       await reaches(t, endpoint, next.at);
-      t.is(receiver.deliveries.filter(carries(made.id)).length, 1, "requests with what was skipped");
-      t.is(eventsOf(receiver.deliveries, next.id).length, 1, "events of what is behind it");
+      t.is(receiver.deliveries.filter(carries(made.id)).length, 1, "requests with the skipped event");
+      t.is(eventsOf(receiver.deliveries, next.id).length, 1, "events of the change after it");
       const kinds = rowsOf(await t.get(`${endpoint.path}/attempts`)).map(({ kind }) => kind);
       t.that(kinds.includes("skip"), "the skip among the attempts", kinds);
     }),
-    check("While one endpoint fails, another is served.", async (t) => {
+    check("While one endpoint fails, another gets its deliveries.", async (t) => {
       const { receiver: slow } = await hooked(t);
       const { receiver: quick, endpoint } = await hooked(t);
       const first = t.id();
@@ -270,7 +273,7 @@ export const section: SuiteSection = {
       await deliveryOf(quick, id, 5_000);
       t.that(performance.now() - begun < 4_000, "a delivery at once", Math.round(performance.now() - begun));
       await reaches(t, endpoint, at);
-      t.is(eventsOf(slow.deliveries, id), [], "later events at the one that does not answer");
+      t.is(eventsOf(slow.deliveries, id), [], "later events at the endpoint that does not answer");
     }),
   ],
 };
