@@ -215,7 +215,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "streams outlive the time of their token",
     section: "token-ends",
-    only: "A token whose time is over",
+    only: "An expired token",
     edits: [
       {
         file: `${server}/realtime/session.ts`,

@@ -17,7 +17,7 @@ export const section: SuiteSection = {
       const data = exactly({ id, deckId, title: "one", order: 0 });
       t.fits(entry, { verb: "archived", data, changedFields: null, syncId: positionOf(answer) }, "the entry");
     }),
-    check("[C5] Unarchiving takes archivedAt away and writes an entry unarchived with the whole row.", async (t) => {
+    check("[C5] Unarchiving removes archivedAt and writes an entry unarchived with the whole row.", async (t) => {
       const { id, path, deckId } = await t.note({ title: "one" });
       const archived = t.answered(await t.post(`${path}/archive`), 200);
       const answer = t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
@@ -53,7 +53,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { archivedAt: null });
     }),
     check(
-      "[G5] Lists leave archived records out; state=archived and state=all show them, with the time of archiving.",
+      "[G5] Lists leave out archived records; state=archived and state=all show them, with archivedAt.",
       async (t) => {
         const { id: live, deckId } = await t.note();
         const { id: put, path } = await t.note({ deckId });
@@ -68,7 +68,7 @@ export const section: SuiteSection = {
         t.answered(await list("&state=gone"), 400, { type: "validation_error", param: "state" });
       },
     ),
-    check("Archive and unarchive take the write envelope without data.", async (t) => {
+    check("Archive and unarchive accept the write envelope without data.", async (t) => {
       const { path } = await t.note();
       const json = { readAt: await t.head(), onStale: "reject", clientTxId: t.id(), clientId: "conf" };
       t.answered(await t.post(`${path}/archive`, json), 200, { clientTxId: json.clientTxId });

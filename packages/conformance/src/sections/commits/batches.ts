@@ -17,7 +17,7 @@ const FAULTS: readonly (readonly [what: string, code: string, fault: (t: Kit, id
     (_, id) => ({ action: "update", model: NOTE, id, data: { order: "1" } }),
   ],
   [
-    "creates what exists",
+    "creates an existing record",
     "already_exists",
     (_, id) => ({ action: "create", model: NOTE, id, data: { title: "other" } }),
   ],
@@ -27,12 +27,12 @@ const FAULTS: readonly (readonly [what: string, code: string, fault: (t: Kit, id
     (_, id, at) => ({ action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at }),
   ],
   [
-    "names a claim that nobody holds",
+    "names a claim without a holder",
     "claim_lost",
     (_, id) => ({ action: "update", model: NOTE, id, data: { title: "x" }, claim: "clm_x" }),
   ],
   [
-    "was read in the future",
+    "has a readAt in the future",
     "read_at_in_future",
     (_, id) => ({ action: "update", model: NOTE, id, data: { title: "x" }, readAt: 2 ** 52 }),
   ],
@@ -73,7 +73,7 @@ export const section: SuiteSection = {
     ...checkEach(
       FAULTS,
       ([what, code]) =>
-        `[C1] When the seventh of ten operations ${what}, nothing happens: ${code}, param operations[6].`,
+        `[C1] If the seventh of ten operations ${what}, nothing is written: ${code}, param operations[6].`,
       async (t, [, code, fault]) => {
         const { id, path, at } = await t.note();
         t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -90,7 +90,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { data: { title: "theirs" } });
       },
     ),
-    check("An operation sees what those before it in the batch did.", async (t) => {
+    check("An operation sees the effect of the operations before it in the batch.", async (t) => {
       const id = t.id();
       const create = { action: "create", model: NOTE, id, data: { title: "a" } };
       const answer = await t.commit([
@@ -106,7 +106,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       [1, 100],
-      (count) => `[C10] A batch of ${count} is taken.`,
+      (count) => `[C10] A batch of ${count} is accepted.`,
       async (t, count) => t.answered(await t.commit(creates(t, count)), 200, { status: "confirmed", ops: count }),
     ),
     ...checkEach(
@@ -118,30 +118,30 @@ export const section: SuiteSection = {
         for (const { id } of operations.slice(0, 1)) t.refused(await t.get(`${notes}/${id}`), "record_not_found");
       },
     ),
-    check("[C10] 100 premises are taken, 101 are 400.", async (t) => {
+    check("[C10] A batch may have 100 premises; 101 are 400.", async (t) => {
       const { id, at } = await t.note();
       const reads = (count: number) => Array.from({ length: count }, () => ({ model: NOTE, id, readAt: at }));
       t.answered(await t.commit([create(t)], { reads: reads(100) }), 200, { status: "confirmed" });
       t.refused(await t.commit([create(t)], { reads: reads(101) }), "too_many_operations", { param: "reads" });
     }),
-    check("A batch without operations, or with what is no list, is 400 and names them.", async (t) => {
+    check("A batch without operations, or with invalid ones, is 400, and param names them.", async (t) => {
       t.answered(await t.post("/v1/commits", {}), 400, { code: "missing_field", param: "operations" });
       t.answered(await t.post("/v1/commits", { operations: {} }), 400, { code: "invalid_type", param: "operations" });
       t.answered(await t.post("/v1/commits", { operations: [1] }), 400, { param: /^operations\[0\]/ });
     }),
-    check("An operation needs its action and its model, and knows five actions.", async (t) => {
+    check("An operation needs one of the five actions, and a model.", async (t) => {
       const one = create(t);
       t.refused(await t.commit([{ ...one, action: undefined }]), "missing_field", { param: /^operations\[0\]/ });
       t.refused(await t.commit([{ ...one, model: undefined }]), "missing_field", { param: /^operations\[0\]/ });
       t.answered(await t.commit([{ ...one, action: "upsert" }]), 400, { param: /^operations\[0\]/ });
     }),
-    check("[L3] transactionId of an operation is told in its log entry.", async (t) => {
+    check("[L3] The log entry has the transactionId of its operation.", async (t) => {
       const one = create(t);
       const answer = t.answered(await t.commit([{ ...one, transactionId: "tx-7" }]), 200);
       const [entry] = await t.entries(positionOf(answer) - 1, [one.id]);
       t.is(entry?.transactionId, "tx-7", "transactionId of the entry");
     }),
-    check("Any refusal wins over holding: a held operation beside a refused one is refused.", async (t) => {
+    check("A refusal wins over a hold: a batch with a held and a refused operation is refused.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const stale = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at, onStale: "notify" };
@@ -150,16 +150,19 @@ export const section: SuiteSection = {
       const exists = { action: "create", model: NOTE, id, data: { title: "other" } };
       t.refused(await t.commit([stale, exists]), "already_exists", { param: /^operations\[1\]/ });
     }),
-    check("A payload that is wrong is told before a record that exists, and that before what is stale.", async (t) => {
-      const { id, path, at } = await t.note();
-      t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
-      const stale = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at };
-      const exists = { action: "create", model: NOTE, id, data: { title: "other" } };
-      const wrong = { action: "create", model: NOTE, id: t.id(), data: { colour: 1 } };
-      t.refused(await t.commit([stale, exists, wrong]), "unknown_field");
-      t.refused(await t.commit([stale, exists]), "already_exists");
-      t.refused(await t.commit([stale]), "stale_context");
-    }),
+    check(
+      "The error of a wrong payload comes before already_exists, and already_exists before stale_context.",
+      async (t) => {
+        const { id, path, at } = await t.note();
+        t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
+        const stale = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at };
+        const exists = { action: "create", model: NOTE, id, data: { title: "other" } };
+        const wrong = { action: "create", model: NOTE, id: t.id(), data: { colour: 1 } };
+        t.refused(await t.commit([stale, exists, wrong]), "unknown_field");
+        t.refused(await t.commit([stale, exists]), "already_exists");
+        t.refused(await t.commit([stale]), "stale_context");
+      },
+    ),
     check("[S9] One held operation holds the whole batch: nothing of it is written.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);

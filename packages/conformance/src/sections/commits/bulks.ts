@@ -13,7 +13,7 @@ const outcomes = (answer: Answer) => rowsOf(answer).map((item) => item.code ?? i
 export const section: SuiteSection = {
   title: "Many commits in one request",
   cases: [
-    check("[C9] Each commit is answered in its place, with the status that it would have had alone.", async (t) => {
+    check("[C9] Each commit has its result in its place, with the status that it would have on its own.", async (t) => {
       const [a, b] = [create(t), create(t)];
       const answer = await bulk(t, [
         { operations: [a], clientTxId: t.id() },
@@ -55,7 +55,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "[C1] [C9] Each commit is atomic alone: one of its operations refused, and nothing of it is written.",
+      "[C1] [C9] Each commit is atomic: if one of its operations is refused, nothing of that commit is written.",
       async (t) => {
         const [a, b] = [create(t), create(t)];
         const answer = await bulk(t, [
@@ -68,7 +68,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[C9] A later commit that touches a record of one that was refused is not tried: 409 dependency_blocked, with blockedBy.",
+      "[C9] A commit on a record of an earlier refused commit is 409 dependency_blocked, with blockedBy.",
       async (t) => {
         const { id, path } = await t.note({ title: "one" });
         const other = create(t);
@@ -93,7 +93,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(`${notes}/${other.id}`), 200, { data: { title: "goes on" } });
       },
     ),
-    check("[C9] What touches a record of a blocked commit is blocked too.", async (t) => {
+    check("[C9] A commit on a record of a blocked commit is blocked too.", async (t) => {
       const [a, b] = [await t.note({ title: "a" }), await t.note({ title: "b" })];
       const update = (id: string, data: object) => ({ action: "update", model: NOTE, id, data });
       const answer = await bulk(t, [
@@ -104,7 +104,7 @@ export const section: SuiteSection = {
       t.is(outcomes(answer), ["unknown_field", "dependency_blocked", "dependency_blocked"], "the outcomes");
       t.answered(await t.get(b.path), 200, { data: { title: "b" } });
     }),
-    check("[C9] A held commit blocks what touches its records, as it is not confirmed.", async (t) => {
+    check("[C9] A held commit blocks later commits on its records, because it is not confirmed.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const update = { action: "update", model: NOTE, id, data: { title: "mine" } };
@@ -132,7 +132,7 @@ export const section: SuiteSection = {
       t.refused(answer, "invalid_idempotency_key");
       t.refused(await t.get(`${notes}/${id}`), "record_not_found");
     }),
-    check("[I1] A bulk sent again is answered with the same receipts, and nothing is written twice.", async (t) => {
+    check("[I1] A repeated bulk gets the same receipts, and nothing is written twice.", async (t) => {
       const made = create(t);
       const commits = [
         { operations: [made], clientTxId: t.id() },
@@ -143,7 +143,7 @@ export const section: SuiteSection = {
       t.is(rowsOf(again), rowsOf(first), "the receipts");
       t.is((await t.entries(Number(rowsOf(first)[0]?.lastSyncId) - 1, [made.id])).length, 1, "entries");
     }),
-    check("[I5] An element of a bulk counts as the same commit sent alone.", async (t) => {
+    check("[I5] A commit in a bulk counts as the same commit sent on its own.", async (t) => {
       const [operations, clientTxId] = [[create(t)], t.id()];
       const alone = t.answered(await t.commit(operations, { clientTxId }), 200);
       const answer = t.answered(await bulk(t, [{ operations, clientTxId }]), 200, { data: [{ httpStatus: 200 }] });
@@ -151,7 +151,7 @@ export const section: SuiteSection = {
       const { httpStatus: _, ...receipt } = rowsOf(answer)[0] ?? {};
       t.is(receipt, alone.body, "the receipt in the bulk");
     }),
-    check("[C10] A bulk of 0 or of 101 commits is 400; one of 100 is taken.", async (t) => {
+    check("[C10] A bulk of 0 or of 101 commits is 400; one of 100 is accepted.", async (t) => {
       const commits = (count: number) =>
         Array.from({ length: count }, () => ({ operations: [create(t)], clientTxId: t.id() }));
       t.refused(await bulk(t, []), "too_many_operations", { param: "commits" });
@@ -163,7 +163,7 @@ export const section: SuiteSection = {
         "the outcomes",
       );
     }),
-    check("[C10] A bulk takes 1 000 operations in all, not 1 001.", async (t) => {
+    check("[C10] A bulk may have 1 000 operations in all, not 1 001.", async (t) => {
       const commit = (count: number) => ({
         operations: Array.from({ length: count }, () => create(t)),
         clientTxId: t.id(),
@@ -176,7 +176,7 @@ export const section: SuiteSection = {
         "the outcomes",
       );
     }),
-    check("[C9] A commit of a bulk that is no commit at all is refused in its place.", async (t) => {
+    check("[C9] An element of a bulk that is not a commit is refused in its place.", async (t) => {
       const good = { operations: [create(t)], clientTxId: t.id() };
       const answer = await bulk(t, [7, { operations: [], clientTxId: t.id() }, good]);
       t.answered(answer, 200, {

@@ -7,11 +7,11 @@ const notes = `/v1/models/${NOTE}`;
 const favorites = `/v1/models/${FAVORITE}`;
 
 export const section: SuiteSection = {
-  title: "Other words for the same",
+  title: "Aliases",
   cases: [
     ...checkEach(
       ["overwrite", "force"],
-      (onStale) => `[C12] onStale "${onStale}" writes over what has moved.`,
+      (onStale) => `[C12] onStale "${onStale}" overwrites newer values.`,
       async (t, onStale) => {
         const { path, at } = await t.note();
         t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -21,7 +21,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       ["notify", "flag", "merge"],
-      (onStale) => `[C12] onStale "${onStale}" holds a stale write and tells what moved.`,
+      (onStale) => `[C12] onStale "${onStale}" holds a stale write and notifies the writer.`,
       async (t, onStale) => {
         const { path, at } = await t.note();
         t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -34,7 +34,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { data: { title: "theirs" } });
       },
     ),
-    check("[C12] The aliases of onStale hold in operations and in reads too.", async (t) => {
+    check("[C12] The aliases of onStale work in operations and in reads too.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const update = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at };
@@ -44,7 +44,7 @@ export const section: SuiteSection = {
       t.answered(await t.commit([other], { reads }), 200, { status: "rejected" });
       t.answered(await t.commit([{ ...update, onStale: "force" }]), 200, { status: "confirmed" });
     }),
-    check("[C12] intent means claim, in every write.", async (t) => {
+    check("[C12] intent is another name for claim, in every write.", async (t) => {
       const { id, path } = await t.note();
       const intent = "clm_nobody";
       t.refused(await t.patch(path, { data: { title: "x" }, intent }), "claim_lost");
@@ -54,7 +54,7 @@ export const section: SuiteSection = {
       t.refused(await t.commit([{ ...operation, intent }]), "claim_lost");
       t.refused(await t.commit([operation], { claim: intent }), "claim_lost", { param: "operations[0].claim" });
     }),
-    check("[C12] An operation may say type and input for action and data.", async (t) => {
+    check("[C12] type and input are other names for action and data of an operation.", async (t) => {
       const id = t.id();
       const create = { type: "CREATE", model: NOTE, id, input: { title: "x" } };
       t.answered(await t.commit([create]), 200, { status: "confirmed" });
@@ -67,7 +67,7 @@ export const section: SuiteSection = {
       t.answered(await t.commit([{ ...create, type: "UPSERT" }]), 400, { type: "validation_error" });
     }),
     check(
-      "[I7] A body's idempotencyKey is the header's: the same key in either place is the same request.",
+      "[I7] A key may be in the header or in the body's idempotencyKey: the same key in either place is the same request.",
       async (t) => {
         const [body, key] = [{ id: t.id(), data: { title: "x" } }, t.id()];
         const first = t.answered(await t.post(notes, body, { key }), 200);
@@ -81,7 +81,7 @@ export const section: SuiteSection = {
       const body = { id: t.id(), data: {}, idempotencyKey: t.id() };
       t.refused(await t.post(notes, body, { key: t.id() }), "idempotency_key_mismatch");
     }),
-    check("[C11] Favorite: a create without an id makes one, and the receipt's id names it.", async (t) => {
+    check("[C11] Favorite: the server makes an id for a create without one, and the receipt has it.", async (t) => {
       const key = t.id();
       const answer = t.answered(await t.post(favorites, { data: {} }, { key }), 200, {
         status: "confirmed",
@@ -93,7 +93,7 @@ export const section: SuiteSection = {
       t.answered(await t.post(favorites, { id: null, data: {} }), 200, { status: "confirmed", id: /^fav_/ });
     }),
     check(
-      "[C11] Favorite: creates of a batch may have none, and the receipt's id names the first that was made.",
+      "[C11] Favorite: creates in a batch may have no id, and the receipt has the first id that the server made.",
       async (t) => {
         const make = (recordId: string, more: object = {}) => ({
           ...{ action: "create", model: FAVORITE, data: { recordId } },
@@ -117,7 +117,7 @@ export const section: SuiteSection = {
         t.is(await made(d), [rowsOf(bulk)[0]?.id], "what was made in a bulk");
       },
     ),
-    check("[C11] No other operation may lack its id.", async (t) => {
+    check("[C11] Every other operation needs an id.", async (t) => {
       for (const operation of [
         { action: "create", model: NOTE, data: {} },
         { action: "update", model: FAVORITE, data: {} },
@@ -126,7 +126,7 @@ export const section: SuiteSection = {
         t.refused(await t.commit([operation]), "missing_field", { param: "operations[0].id" });
       t.refused(await t.post(notes, { id: null, data: {} }), "missing_field", { param: "id" });
     }),
-    check("[C10] Favorites without ids count in a bulk as all operations do.", async (t) => {
+    check("[C10] Favorites without ids count toward the limit of a bulk, like all operations.", async (t) => {
       const operations = Array.from({ length: 100 }, () => ({ action: "create", model: FAVORITE, data: {} }));
       const commits = Array.from({ length: 11 }, () => ({ clientTxId: t.id(), operations }));
       t.refused(await t.post("/v1/commits/bulk", { commits }), "too_many_operations", { param: "commits" });
@@ -150,7 +150,7 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { id }), 200, { status: "confirmed" });
       t.refused(await t.patch(path, { id: "another" }), "id_mismatch");
     }),
-    check("Favorite: the other words of its dialect are understood in one body.", async (t) => {
+    check("Favorite: one body may use several aliases.", async (t) => {
       const id = t.id();
       t.answered(await t.post(favorites, { id, data: {} }), 200);
       const body = { id, intent: null, onStale: "force", readAt: await t.head(), idempotencyKey: t.id() };

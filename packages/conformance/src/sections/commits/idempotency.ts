@@ -11,7 +11,7 @@ export const section: SuiteSection = {
   title: "Idempotency",
   cases: [
     check(
-      "[I1] The same key with the same body is answered with the same receipt byte for byte, and idempotent-replayed: true.",
+      "[I1] The same key with the same body gets the same receipt, byte for byte, and idempotent-replayed: true.",
       async (t) => {
         const [body, key] = [{ id: t.id(), data: { title: "once" } }, t.id()];
         const first = t.answered(await t.post(notes, body, { key }), 200, { status: "confirmed" });
@@ -22,7 +22,7 @@ export const section: SuiteSection = {
         t.is((await t.entries(positionOf(first) - 1, [body.id])).length, 1, "entries");
       },
     ),
-    check("[I1] So it is for updates, deletes, archives and batches.", async (t) => {
+    check("[I1] Updates, deletes, archives and batches replay their receipts too.", async (t) => {
       const { id, path, at } = await t.note();
       const twice = async (send: (key: string) => ReturnType<typeof t.post>) => {
         const key = t.id();
@@ -38,7 +38,7 @@ export const section: SuiteSection = {
       const verbs = (await t.entries(at, [id])).map(({ verb }) => verb);
       t.is(verbs, ["updated", "archived", "unarchived", "updated", "deleted"], "the verbs in the log");
     }),
-    check("[I1] A replay is the receipt of then, also after the record went on.", async (t) => {
+    check("[I1] A replay is the original receipt, even if the record has changed since.", async (t) => {
       const { id, path } = await t.note();
       const key = t.id();
       const first = t.answered(await t.patch(path, { data: { title: "a" } }, { key }), 200);
@@ -50,7 +50,7 @@ export const section: SuiteSection = {
       t.refused(await t.get(path), "record_not_found");
     }),
     check(
-      "[I1] A hundred at once with one key: one log entry, and a hundred receipts that are the same to the byte.",
+      "[I1] A hundred concurrent requests with one key write one log entry and get the same receipt, byte for byte.",
       async (t) => {
         const [body, key] = [{ id: t.id(), data: { title: "once" } }, t.id()];
         const answers = await Promise.all(Array.from({ length: 100 }, () => t.post(notes, body, { key })));
@@ -81,7 +81,7 @@ export const section: SuiteSection = {
       t.refused(await t.commit([{ action: "archive", model: NOTE, id: a.id }], {}, { key }), "idempotency_conflict");
     }),
     check(
-      "[I8] Bodies are compared by what they ask: order of keys, aliases, nulls and the key itself do not count.",
+      "[I8] Bodies are compared by their meaning: order of keys, aliases, nulls and the key itself do not count.",
       async (t) => {
         const { path, at } = await t.note();
         const key = t.id();
@@ -103,7 +103,7 @@ export const section: SuiteSection = {
         t.is((await t.ask("PATCH", path, { bytes, key })).text, first.text, "the receipt of another spelling");
       },
     ),
-    check("[I4] What was refused is not remembered: the same key may carry the corrected body.", async (t) => {
+    check("[I4] A refused request does not use up its key: the corrected body may have the same key.", async (t) => {
       const [id, key] = [t.id(), t.id()];
       t.refused(await t.post(notes, { id, data: { colour: 1 } }, { key }), "unknown_field");
       t.answered(await t.post(notes, { id, data: { title: "right" } }, { key }), 200, { status: "confirmed" });
@@ -116,7 +116,7 @@ export const section: SuiteSection = {
       t.is(done.headers[REPLAYED], undefined, "idempotent-replayed");
     }),
     check(
-      "[I4] What was held is remembered: the same key is answered with the held receipt, though the record could now be written.",
+      "[I4] A held request uses up its key: the same key gets the held receipt, even if the record could now be written.",
       async (t) => {
         const { path, at } = await t.note();
         const [key, body] = [t.id(), { data: { title: "mine" }, readAt: at, onStale: "notify" }];
@@ -146,7 +146,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[I6] An operation's own key: the same operation again is skipped and counted, another is 409.",
+      "[I6] An operation that repeats its own key is skipped and counted; another operation with that key is 409.",
       async (t) => {
         const [first, second] = [t.id(), t.id()];
         const operation = { action: "create", model: NOTE, id: first, data: { title: "once" }, idempotencyKey: t.id() };
@@ -159,18 +159,15 @@ export const section: SuiteSection = {
         t.refused(await t.commit([changed]), "idempotency_conflict", { param: /^operations\[0\]/ });
       },
     ),
-    check(
-      "[I6] An operation's key that was used is skipped also after the record was changed or deleted.",
-      async (t) => {
-        const { id, path } = await t.note({ title: "one" });
-        const operation = { action: "update", model: NOTE, id, data: { title: "two" }, idempotencyKey: t.id() };
-        t.answered(await t.commit([operation]), 200);
-        t.answered(await t.patch(path, { data: { title: "three" } }), 200);
-        t.answered(await t.commit([operation]), 200, { status: "confirmed", ops: 1 });
-        t.answered(await t.get(path), 200, { data: { title: "three" } });
-      },
-    ),
-    check("[I6] An operation's keys and a commit's keys are different name spaces.", async (t) => {
+    check("[I6] An operation with a used key is skipped even after the record was changed or deleted.", async (t) => {
+      const { id, path } = await t.note({ title: "one" });
+      const operation = { action: "update", model: NOTE, id, data: { title: "two" }, idempotencyKey: t.id() };
+      t.answered(await t.commit([operation]), 200);
+      t.answered(await t.patch(path, { data: { title: "three" } }), 200);
+      t.answered(await t.commit([operation]), 200, { status: "confirmed", ops: 1 });
+      t.answered(await t.get(path), 200, { data: { title: "three" } });
+    }),
+    check("[I6] Keys of operations and keys of commits are independent.", async (t) => {
       const key = t.id();
       const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {} });
       t.answered(await t.commit([{ ...create(), idempotencyKey: key }]), 200, { status: "confirmed" });
@@ -179,14 +176,14 @@ export const section: SuiteSection = {
     ...checkEach(
       ["", " ", "a b", "\u00e9", "x".repeat(256), '""'],
       (key) =>
-        `[I7] ${JSON.stringify(key.length > 20 ? `${key.length} characters` : key)} is no key: 400 invalid_idempotency_key.`,
+        `[I7] ${JSON.stringify(key.length > 20 ? `${key.length} characters` : key)} is not a key: 400 invalid_idempotency_key.`,
       async ({ post, id, refused }, key) =>
         refused(
           await post(notes, { id: id(), data: {} }, { headers: { "idempotency-key": key } }),
           "invalid_idempotency_key",
         ),
     ),
-    check("[I7] A key in double quotes is what is between them; 255 characters are a key.", async (t) => {
+    check("[I7] Double quotes around a key are not part of it; a key may have 255 characters.", async (t) => {
       const [body, key] = [{ id: t.id(), data: {} }, t.id()];
       const first = t.answered(await t.post(notes, body, { headers: { "idempotency-key": `"${key}"` } }), 200);
       t.is((await t.post(notes, body, { key })).text, first.text, "the receipt");
@@ -208,14 +205,14 @@ export const section: SuiteSection = {
       t.fits(text, /^HTTP\/1\.1 400 /, "the first line");
       t.fits(text, /"invalid_idempotency_key"/, "the body");
     }),
-    check("[I3] Keys belong to their participant: another one may use the same.", async (t) => {
+    check("[I3] Keys belong to their participant: another participant may use the same key.", async (t) => {
       const { group, deckId } = t.deck();
       const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });
       const [key, ids] = [t.id(), [t.id(), t.id()]];
       t.answered(await t.post(notes, { id: ids[0], data: { deckId } }, { key }), 200);
       t.answered(await t.post(notes, { id: ids[1], data: { deckId } }, { key, token }), 200, { status: "confirmed" });
     }),
-    check("[I3] Keys belong to their organization and environment: another one may use the same.", async (t) => {
+    check("[I3] Keys belong to their organization and environment: another tenant may use the same key.", async (t) => {
       const other = await t.freshTenant();
       const [key, id] = [t.id(), t.id()];
       t.answered(await t.post(notes, { id, data: { title: "ours" } }, { key }), 200);

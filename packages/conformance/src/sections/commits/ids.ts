@@ -6,15 +6,18 @@ const notes = `/v1/models/${NOTE}`;
 export const section: SuiteSection = {
   title: "Ids and model names",
   cases: [
-    check("[H8] An id may have 255 of A-Z a-z 0-9 . _ : ~ -, and is addressed as it is.", async (t) => {
-      const start = `${t.id()}AZaz09._:~-`;
-      const id = start + "x".repeat(255 - start.length);
-      t.answered(await t.post(notes, { id, data: { title: "long" } }), 200, { status: "confirmed" });
-      t.answered(await t.get(`${notes}/${id}`), 200, { id, data: { id, title: "long" } });
-    }),
+    check(
+      "[H8] An id may have 255 characters of A-Z a-z 0-9 . _ : ~ -, and needs no escaping in a path.",
+      async (t) => {
+        const start = `${t.id()}AZaz09._:~-`;
+        const id = start + "x".repeat(255 - start.length);
+        t.answered(await t.post(notes, { id, data: { title: "long" } }), 200, { status: "confirmed" });
+        t.answered(await t.get(`${notes}/${id}`), 200, { id, data: { id, title: "long" } });
+      },
+    ),
     ...checkEach(
       ["", "a b", "a/b", "a?b", "a#b", "a'b", "a\\b", "a%b", "ä", "🙂", ".", "..", "a\nb", "x".repeat(256)],
-      (id) => `[H8] ${JSON.stringify(id.length > 20 ? `${id.length} characters` : id)} is no id: 400 invalid_id.`,
+      (id) => `[H8] ${JSON.stringify(id.length > 20 ? `${id.length} characters` : id)} is not an id: 400 invalid_id.`,
       async ({ post, refused }, id) => refused(await post(notes, { id, data: {} }), "invalid_id", { param: "id" }),
     ),
     ...checkEach(
@@ -28,12 +31,12 @@ export const section: SuiteSection = {
         t.refused(await t.post(`${path}/archive`), "invalid_id");
       },
     ),
-    check("An escaped id in a path is the id that it spells.", async (t) => {
+    check("A percent-encoded id in a path is decoded.", async (t) => {
       const { id } = await t.note();
       const escaped = [...id].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join("");
       t.answered(await t.get(`${notes}/${escaped}`), 200, { id });
     }),
-    check("In a batch an id that is none is named by its place.", async (t) => {
+    check("The error of an invalid id in a batch names its place.", async (t) => {
       const good = { action: "create", model: NOTE, id: t.id(), data: {} };
       const answer = await t.commit([good, { ...good, id: "a b" }]);
       t.refused(answer, "invalid_id", { param: /^operations\[1\]/ });
@@ -44,7 +47,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path), 200, { model: NOTE, data: { title: "note" } });
       t.answered(await t.get(`/v1/models/${WHOLE}/${id}`), 200, { model: WHOLE, data: { left: "whole" } });
     }),
-    check("[M1] A model is matched whatever the case of its name, and told by its declared name.", async (t) => {
+    check("[M1] A model's name is matched in any case, and answers have the declared name.", async (t) => {
       const id = t.id();
       const [lower, upper] = [`/v1/models/${NOTE.toLowerCase()}`, `/v1/models/${NOTE.toUpperCase()}`];
       const created = await t.post(lower, { id, data: { title: "x" } });

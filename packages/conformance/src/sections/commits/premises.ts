@@ -29,20 +29,20 @@ export const section: SuiteSection = {
       t.refused(answer, "stale_context", { param: /^reads\[0\]/ });
       t.refused(await t.get(made), "record_not_found");
     }),
-    check("[S10] A premise with fields looks at those alone.", async (t) => {
+    check("[S10] A premise with fields depends on these fields only.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
       const read = { model: NOTE, id, readAt: at };
       t.answered((await under(t, { ...read, fields: ["body", "order"] })).answer, 200, { status: "confirmed" });
       t.refused((await under(t, { ...read, fields: ["body", "title"] })).answer, "stale_context");
     }),
-    check("A deleted record has moved, whatever fields are asked for.", async (t) => {
+    check("A deleted record has moved, whatever fields the premise names.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.remove(path), 200);
       t.refused((await under(t, { model: NOTE, id, readAt: at, fields: ["body"] })).answer, "stale_context");
     }),
     check(
-      "[S10] [S11] A premise on a group moves with anything in it: a create, an update, a delete, a record that leaves.",
+      "[S10] [S11] Any change in a group moves it: a create, an update, a delete, a record that leaves.",
       async (t) => {
         const first = await t.note();
         const { deckId, group } = first;
@@ -76,34 +76,37 @@ export const section: SuiteSection = {
       const { group } = t.deck();
       t.answered((await under(t, { group, readAt: await t.head() })).answer, 200, { status: "confirmed" });
     }),
-    check("Other groups do not move it.", async (t) => {
+    check("Changes in other groups do not move a group.", async (t) => {
       const { group, at } = await t.note();
       await t.note();
       t.answered((await under(t, { group, readAt: at })).answer, 200, { status: "confirmed" });
     }),
-    check("[S9] [S10] onStale notify of a premise holds the whole batch and tells what moved.", async (t) => {
-      const { id, path, at } = await t.note();
-      const theirs = t.answered(await t.patch(path, { data: { title: "theirs", order: 2 } }), 200);
-      const read = { model: NOTE, id, readAt: at, fields: ["title"], onStale: "notify" };
-      const { answer, path: made } = await under(t, read);
-      t.answered(answer, 200, {
-        status: "rejected",
-        success: false,
-        notifications: [
-          {
-            object: "stale_notification",
-            model: NOTE,
-            id,
-            readAt: at,
-            observedSyncId: positionOf(theirs),
-            conflictingFields: ["title"],
-            currentValues: exactly({ title: "theirs" }),
-          },
-        ],
-      });
-      t.is(answer.headers["holdfast-held"], "true", "holdfast-held");
-      t.refused(await t.get(made), "record_not_found");
-    }),
+    check(
+      "[S9] [S10] onStale notify of a premise holds the whole batch and notifies the writer of the change.",
+      async (t) => {
+        const { id, path, at } = await t.note();
+        const theirs = t.answered(await t.patch(path, { data: { title: "theirs", order: 2 } }), 200);
+        const read = { model: NOTE, id, readAt: at, fields: ["title"], onStale: "notify" };
+        const { answer, path: made } = await under(t, read);
+        t.answered(answer, 200, {
+          status: "rejected",
+          success: false,
+          notifications: [
+            {
+              object: "stale_notification",
+              model: NOTE,
+              id,
+              readAt: at,
+              observedSyncId: positionOf(theirs),
+              conflictingFields: ["title"],
+              currentValues: exactly({ title: "theirs" }),
+            },
+          ],
+        });
+        t.is(answer.headers["holdfast-held"], "true", "holdfast-held");
+        t.refused(await t.get(made), "record_not_found");
+      },
+    ),
     check("[S9] [S10] onStale overwrite of a premise lets the batch through.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.patch(path, { data: { title: "theirs" } }), 200);
@@ -153,7 +156,7 @@ export const section: SuiteSection = {
         );
       }
     }),
-    check("[H4] A premise names a record or a group, and its readAt; else it is 400.", async (t) => {
+    check("[H4] A premise needs a record or a group, and a readAt; otherwise it is 400.", async (t) => {
       const { id, group, at } = await t.note();
       for (const [read, param] of [
         [{ model: NOTE, id, group, readAt: at }, "reads[0].group"],

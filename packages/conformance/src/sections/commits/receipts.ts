@@ -36,18 +36,18 @@ export const section: SuiteSection = {
       const answer = await t.post(notes, { id: t.id(), data: {} });
       t.fits(answer.headers["content-type"], /^application\/json\b/, "the content type");
     }),
-    check("clientTxId is the caller's own when one is sent.", async (t) => {
+    check("The receipt has the clientTxId that the client sent.", async (t) => {
       const clientTxId = `mine-${t.id()}`;
       t.answered(await t.post(notes, { id: t.id(), data: {}, clientTxId }), 200, { clientTxId });
       t.answered(await t.post(notes, { id: t.id(), data: {}, clientTxId: `${clientTxId}2` }, { key: t.id() }), 200, {
         clientTxId: `${clientTxId}2`,
       });
     }),
-    check("Without a clientTxId the idempotency key is its name.", async (t) => {
+    check("Without a clientTxId, the receipt has the idempotency key in its place.", async (t) => {
       const key = `key-${t.id()}`;
       t.answered(await t.post(notes, { id: t.id(), data: {} }, { key }), 200, { clientTxId: key });
     }),
-    check("Without either the server makes a clientTxId: ctx_ and 24 of 0-9A-Za-z.", async (t) => {
+    check("Without a clientTxId and a key, the server makes a clientTxId: ctx_ and 24 of 0-9A-Za-z.", async (t) => {
       const [a, b] = [await t.post(notes, { id: t.id(), data: {} }), await t.post(notes, { id: t.id(), data: {} })];
       t.answered(a, 200, { clientTxId: /^ctx_[0-9A-Za-z]{24}$/ });
       t.answered(b, 200, { clientTxId: /^ctx_[0-9A-Za-z]{24}$/ });
@@ -76,14 +76,14 @@ export const section: SuiteSection = {
         "the log",
       );
     }),
-    check("Where nothing was written lastSyncId is the head of the log.", async (t) => {
+    check("If nothing was written, lastSyncId is the head of the log.", async (t) => {
       const { path, at } = await t.note({ title: "same" });
       t.answered(await t.patch(path, { data: { title: "same" } }), 200, {
         status: "confirmed",
         lastSyncId: atLeast(at),
       });
     }),
-    check("ops counts the operations that were asked for, also those that changed nothing.", async (t) => {
+    check("ops counts all operations of the request, also those that changed nothing.", async (t) => {
       const { id } = await t.note({ title: "same" });
       const update = { action: "update", model: NOTE, id, data: { title: "same" } };
       t.answered(await t.commit([update, update, { action: "delete", model: NOTE, id: t.id() }]), 200, { ops: 3 });

@@ -42,7 +42,7 @@ export const section: SuiteSection = {
         t.is((await t.entries(now, [id])).length, 0, "entries after theirs");
       },
     ),
-    check("reject is the default, also when it is said or null.", async (t) => {
+    check("onStale null means reject, which is the default.", async (t) => {
       const { path, at } = await moved(t);
       for (const onStale of ["reject", null])
         t.refused(await t.patch(path, { data: { title: "mine" }, readAt: at, onStale }), "stale_context");
@@ -52,7 +52,7 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { data: { title: "mine" }, readAt: at }), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { data: { title: "mine", body: "theirs" } });
     }),
-    check("[S3] A field whose present value is the written one does not conflict.", async (t) => {
+    check("[S3] A field that already has the written value does not conflict.", async (t) => {
       const { path, at } = await moved(t, { title: "same", body: "theirs" });
       const answer = await t.patch(path, { data: { title: "same", order: 4 }, readAt: at });
       t.answered(answer, 200, { status: "confirmed" });
@@ -107,7 +107,7 @@ export const section: SuiteSection = {
         t.answered(await t.patch(path, { data: { title: "mine" } }), 200, { missingIds: [id] });
       },
     ),
-    check("[S5] A delete of what is gone is never stale.", async (t) => {
+    check("[S5] A delete of a missing record is never stale.", async (t) => {
       const { id, path, at } = await t.note();
       t.answered(await t.remove(path), 200);
       t.answered(await t.remove(path, { json: { readAt: at } }), 200, { status: "confirmed", missingIds: [id] });
@@ -118,14 +118,14 @@ export const section: SuiteSection = {
       t.answered(await t.post(`/v1/models/${NOTE}`, { id, data: { title: "again" } }), 200);
       t.refused(await t.patch(path, { data: { order: 5 }, readAt: at }), "stale_context");
     }),
-    check("[S9] overwrite writes over what moved, and the other fields stay.", async (t) => {
+    check("[S9] overwrite replaces the newer value, and the other fields stay.", async (t) => {
       const { path, at } = await moved(t, { title: "theirs", body: "theirs" });
       const write = { data: { title: "mine" }, readAt: at, onStale: "overwrite" };
       t.answered(await t.patch(path, write), 200, { status: "confirmed", success: true, notifications: absent });
       t.answered(await t.get(path), 200, { data: { title: "mine", body: "theirs" } });
     }),
     check(
-      "[S9] notify holds: 200 with holdfast-held, a rejected receipt with error stale_context, and nothing is written.",
+      "[S9] notify holds the write: 200 with holdfast-held, a rejected receipt with error stale_context, and nothing is written.",
       async (t) => {
         const { id, path, at, now } = await moved(t);
         const held = await t.patch(path, { data: { title: "mine", order: 2 }, readAt: at, onStale: "notify" });
@@ -149,7 +149,7 @@ export const section: SuiteSection = {
       t.is(answer.headers["holdfast-held"], undefined, "holdfast-held");
     }),
     check(
-      "[S12] A notice tells the model, the record, who wrote, what collides and what stands there now.",
+      "[S12] A notice has the model, the record, the writer, the conflicting fields and the current values.",
       async (t) => {
         const { id, path, at } = await moved(t, { title: "theirs", body: "theirs too" });
         const newest = t.answered(await t.patch(path, { data: { title: "theirs again" } }), 200);

@@ -61,22 +61,25 @@ export const section: SuiteSection = {
     ...checkEach(
       REFUSED,
       ([what]) =>
-        `[H9] What JSON can express but no server can store, ${what}, is 400 invalid_value, and its place is named.`,
+        `[H9] A value that the server cannot store is 400 invalid_value, and the error names its place: ${what}.`,
       async (t, [, field, spelled, param]) =>
         t.refused(await send(t, t.id(), field, spelled), "invalid_value", { param }),
     ),
-    check("[H9] 64 levels of JSON are kept; a million are refused and harm no other request.", async (t) => {
-      const id = t.id();
-      t.answered(await send(t, id, "extra", nested(62)), 200, { status: "confirmed" });
-      const read = await t.get(`${notes}/${id}`);
-      t.is(JSON.stringify(dataOf(read).extra), nested(62), "the value read back");
-      const objects = `${'{"a":'.repeat(150_000)}1${"}".repeat(150_000)}`;
-      for (const spelled of [nested(400_000), objects])
-        t.refused(await send(t, t.id(), "extra", spelled), "invalid_value");
-      t.refused(await t.ask("POST", "/v1/commits", { bytes: nested(1_000_000) }), "invalid_value");
-      t.answered(await t.get("/livez"), 200);
-    }),
-    check("[H9] 1 000 keys in one object are kept; 1 001 are 400 invalid_value.", async (t) => {
+    check(
+      "[H9] The server stores 64 levels of JSON; it refuses a million, and other requests are not affected.",
+      async (t) => {
+        const id = t.id();
+        t.answered(await send(t, id, "extra", nested(62)), 200, { status: "confirmed" });
+        const read = await t.get(`${notes}/${id}`);
+        t.is(JSON.stringify(dataOf(read).extra), nested(62), "the value read back");
+        const objects = `${'{"a":'.repeat(150_000)}1${"}".repeat(150_000)}`;
+        for (const spelled of [nested(400_000), objects])
+          t.refused(await send(t, t.id(), "extra", spelled), "invalid_value");
+        t.refused(await t.ask("POST", "/v1/commits", { bytes: nested(1_000_000) }), "invalid_value");
+        t.answered(await t.get("/livez"), 200);
+      },
+    ),
+    check("[H9] The server stores 1 000 keys in one object; 1 001 are 400 invalid_value.", async (t) => {
       const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, i]));
       const id = t.id();
       t.answered(await t.post(notes, { id, data: { extra: keys(1_000) } }), 200, { status: "confirmed" });
@@ -88,7 +91,7 @@ export const section: SuiteSection = {
     ...checkEach(
       KEPT,
       ([what]) =>
-        `[L4] ${what[0]?.toUpperCase()}${what.slice(1)}: comes back as it was given, from a read, a list and the log.`,
+        `[L4] ${what[0]?.toUpperCase()}${what.slice(1)}: comes back unchanged from a read, a list and the log.`,
       async (t, [, field, value]) => {
         const id = t.id();
         const created = await t.post(notes, { id, data: { [field]: value } });
@@ -107,7 +110,7 @@ export const section: SuiteSection = {
         t.is(Number(dataOf(await t.get(`${notes}/${id}`)).order) + 0, 0, spelled);
       }
     }),
-    check("[L4] Keys of a JSON value come back in the order in which they were given.", async (t) => {
+    check("[L4] Keys of a JSON value come back in their original order.", async (t) => {
       const id = t.id();
       const spelled = '{"z":1,"a":{"y":1,"b":2},"m":3}';
       t.answered(await send(t, id, "extra", spelled), 200);
@@ -115,7 +118,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       DATETIMES,
-      (value) => `The datetime ${value} is kept as it was written.`,
+      (value) => `The datetime ${value} comes back unchanged.`,
       async (t, value) => {
         const id = t.id();
         t.answered(await t.post(notes, { id, data: { at: value } }), 200);
@@ -124,7 +127,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       NO_DATETIMES,
-      (value) => `"${value}" is no RFC 3339 date-time: 400.`,
+      (value) => `"${value}" is not an RFC 3339 date-time: 400.`,
       async (t, value) => {
         const answer = await t.post(notes, { id: t.id(), data: { at: value } });
         t.answered(answer, 400, { type: "validation_error", code: /^invalid_(value|type)$/, param: "data.at" });

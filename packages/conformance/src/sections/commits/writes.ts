@@ -21,7 +21,7 @@ export const section: SuiteSection = {
       const answer = await t.commit([{ action: "create", model: NOTE, data: {} }]);
       t.refused(answer, "missing_field", { param: /^operations\[0\]/ });
     }),
-    check("data.id may be sent when it is the id, else 400 id_mismatch.", async (t) => {
+    check("data.id has to be the id of the record, else 400 id_mismatch.", async (t) => {
       const id = t.id();
       t.refused(await t.post(notes, { id, data: { id: "another", title: "x" } }), "id_mismatch");
       t.answered(await t.post(notes, { id, data: { id, title: "x" } }), 200, { status: "confirmed" });
@@ -102,7 +102,7 @@ export const section: SuiteSection = {
       const { path } = await t.note();
       t.answered(await t.patch(path, {}), 400, { type: "validation_error", code: /^(missing_field|empty_update)$/ });
     }),
-    check("[C6] An update that writes what is there already is confirmed and writes no log entry.", async (t) => {
+    check("[C6] An update with the current values is confirmed and writes no log entry.", async (t) => {
       const { id, path, at } = await t.note({ title: "same", extra: { a: 1, b: [2] }, order: 5 });
       const answer = await t.patch(path, { data: { title: "same", extra: { b: [2], a: 1 }, order: 5.0 } });
       t.answered(answer, 200, { status: "confirmed", success: true, missingIds: absent });
@@ -111,7 +111,8 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ["update", "archive", "unarchive", "delete"],
-      (action) => `The ${action} of a missing record is no error: its id is in missingIds, and no entry is written.`,
+      (action) =>
+        `The ${action} of a missing record is not an error: its id is in missingIds, and no entry is written.`,
       async (t, action) => {
         const [id, before] = [t.id(), await t.head()];
         const path = `${notes}/${id}`;
@@ -125,7 +126,7 @@ export const section: SuiteSection = {
         t.is(await verbsOf(t, before, id), [], "entries");
       },
     ),
-    check("In a batch the missing ids are named and the rest is applied.", async (t) => {
+    check("The receipt of a batch names the missing ids, and the server applies the rest.", async (t) => {
       const { id, path } = await t.note();
       const [gone, gone2] = [t.id(), t.id()];
       const answer = await t.commit([
@@ -154,12 +155,12 @@ export const section: SuiteSection = {
       t.refused(await t.remove(other.path, { json: { data: {} } }), "unknown_field", { param: "data" });
       t.refused(await t.remove(other.path, { json: { readAt: other.at - 1 } }), "stale_context");
     }),
-    check("A write that names a claim nobody holds is 409 claim_lost and changes nothing.", async (t) => {
+    check("A write that names a claim without a holder is 409 claim_lost and changes nothing.", async (t) => {
       const { path } = await t.note({ title: "one" });
       t.refused(await t.patch(path, { data: { title: "two" }, claim: "clm_nobody" }), "claim_lost");
       t.answered(await t.get(path), 200, { data: { title: "one" } });
     }),
-    check("An answer comes after the write: whoever reads then sees it, in a read, a list and the log.", async (t) => {
+    check("After the answer, every reader sees the write, in a read, a list and the log.", async (t) => {
       for (let i = 0; i < 10; i++) {
         const { id, path, at } = await t.note({ order: i });
         t.answered(await t.get(path), 200, { stamp: atLeast(at) });

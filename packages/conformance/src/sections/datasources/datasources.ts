@@ -36,7 +36,7 @@ export const section: SuiteSection = {
       t.answered(other, 200);
       t.is(idsOf(other), idsOf(own), "ids of the other environment's list");
     }),
-    check("[G14] The list of datasources tells no secret.", async (t) => {
+    check("[G14] The list of datasources has no secrets.", async (t) => {
       const answer = t.answered(await t.get("/v1/datasources"), 200);
       t.that(
         !/password|connectionString|signingKey|postgres(ql)?:\/\//i.test(answer.text),

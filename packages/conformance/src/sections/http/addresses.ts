@@ -26,7 +26,7 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       READS,
-      (path) => `[H2] GET ${path.split("?")[0]} answers under /api too, and the same.`,
+      (path) => `[H2] GET ${path.split("?")[0]} gives the same answer under /api.`,
       async ({ get, answered, is }, path) => {
         const [bare, api] = [await get(path), await get(`/api${path}`)];
         answered(bare, 200);
@@ -47,7 +47,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       METHODS,
-      ([method, path]) => `[H2] ${method} ${path} is 405 method_not_allowed, and Allow names what is allowed.`,
+      ([method, path]) => `[H2] ${method} ${path} is 405 method_not_allowed, and Allow lists the allowed methods.`,
       async ({ ask, answered, refused, that }, [method, path, allowed]) => {
         const answer = await ask(method, path);
         if (method === "HEAD") answered(answer, 405);
@@ -80,11 +80,8 @@ export const section: SuiteSection = {
       (path) => `${path} needs no token.`,
       async ({ get, answered }, path) => answered(await get(path, { token: null }), 200),
     ),
-    check(
-      "/metrics is Prometheus text for this machine alone: a request that came through a proxy does not get it.",
-      metrics,
-    ),
-    check("[H1] x-request-id is made by the server and never the caller's.", async (t) => {
+    check("/metrics is Prometheus text for this machine only: a request through a proxy does not get it.", metrics),
+    check("[H1] The server makes x-request-id and never takes the caller's.", async (t) => {
       const mine = `req_${"a".repeat(24)}`;
       const answers = [
         await t.get("/livez", { headers: { "x-request-id": mine } }),
@@ -95,7 +92,7 @@ export const section: SuiteSection = {
       t.that(!ids.includes(mine), "no answer to carry the id that was sent", ids);
       t.is(new Set(ids).size, ids.length, "how many different ids there are");
     }),
-    check("[H1] An unknown expectation is ignored: the answer is what it would be without.", async (t) => {
+    check("[H1] The server ignores an unknown expectation.", async (t) => {
       const { path } = await t.note();
       for (const expect of ["the impossible", "100-continue, more"]) {
         t.answered(await t.get(path, { headers: { expect } }), 200);
@@ -132,13 +129,13 @@ export const section: SuiteSection = {
       t.is(answer.headers["access-control-allow-credentials"], undefined, "access-control-allow-credentials");
       t.is(answer.headers["set-cookie"], undefined, "set-cookie");
     }),
-    check("A page of a foreign origin is not named by access-control-allow-origin.", async (t) => {
+    check("access-control-allow-origin does not name a foreign origin.", async (t) => {
       const origin = "https://conformance.invalid";
       const answer = await t.get("/v1/log?limit=1", { headers: { origin } });
       const allowed = answer.headers["access-control-allow-origin"];
       t.that(allowed !== origin && allowed !== "*", "no permission for a foreign origin", allowed);
     }),
-    check("[H5] A header that may come once and comes twice is refused.", async (t) => {
+    check("[H5] A second copy of a header that may appear only once is refused.", async (t) => {
       for (const [header, code] of [
         ["authorization: Bearer x", "duplicate_header"],
         ["idempotency-key: a", "invalid_idempotency_key"],
@@ -178,11 +175,11 @@ export const section: SuiteSection = {
         ["has a space before a header's colon", "GET /livez HTTP/1.1\r\nhost : x\r\n\r\n"],
         ["has NUL in a header", "GET /livez HTTP/1.1\r\nhost: x\r\nx: a\0b\r\n\r\n"],
         [
-          "has a chunk of a strange size",
+          "has a malformed chunk size",
           "POST /v1/commits HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n",
         ],
       ] as const,
-      ([what]) => `[H11] What ${what} is answered with the envelope, and the connection ends.`,
+      ([what]) => `[H11] A request that ${what} is answered with the envelope, and the connection ends.`,
       async (t, [, bytes]) => {
         const text = await sendRaw(t.environment.url, bytes);
         t.fits(text, /^HTTP\/1\.1 4\d\d /, "the first line");
@@ -203,7 +200,7 @@ export const section: SuiteSection = {
         "the answer",
       );
     }),
-    check("[H11] A whole request gets its own answer, whatever comes behind it.", async (t) => {
+    check("[H11] A complete request gets its own answer, whatever bytes follow it.", async (t) => {
       const remove = async (header: string) => {
         const { path } = await t.note();
         const authorization = `authorization: Bearer ${t.environment.key}`;

@@ -21,7 +21,7 @@ export const section: SuiteSection = {
   title: "Sizes",
   cases: [
     check(
-      "[H5] A body of 1 MiB is taken by a single write; one byte more is 413 request_too_large and writes nothing.",
+      "[H5] A single write accepts a body of 1 MiB; one byte more is 413 request_too_large and writes nothing.",
       async (t) => {
         const [fits, large] = [single(t, MiB), single(t, MiB + 1)];
         t.answered(await t.ask("POST", notes, fits), 200, { status: "confirmed" });
@@ -37,7 +37,7 @@ export const section: SuiteSection = {
       t.answered(await t.remove(`${notes}/${fits.id}`), 200);
     }),
     check(
-      "[C16] A record has 1 MiB of JSON after every write: a larger one is record_too_large, and nothing is written.",
+      "[C16] A record may have 1 MiB of JSON after a write: a larger one is record_too_large, and nothing is written.",
       async (t) => {
         const [id, other] = [t.id(), t.id()];
         const create = (of: string, title: string) => ({ action: "create", model: NOTE, id: of, data: { title } });
@@ -49,7 +49,7 @@ export const section: SuiteSection = {
       const models = { ConfLarge: { fields: { a: { type: "enum", values: ["x".repeat(MiB)] } } } };
       t.refused(await t.post("/v1/schema", { models }), "request_too_large");
     }),
-    check("[H5] A body that does not say its length is cut off at the limit too.", async (t) => {
+    check("[H5] A body without a content-length is cut off at the limit too.", async (t) => {
       const large = single(t, MiB + 1);
       const answer = await t.ask("POST", notes, { bytes: large.bytes, headers: { "transfer-encoding": "chunked" } });
       t.refused(answer, "request_too_large");

@@ -37,7 +37,7 @@ const ROUTES: readonly (readonly [method: string, route: string])[] = [
 ];
 
 export const section: SuiteSection = {
-  title: "The published description",
+  title: "The OpenAPI description",
   cases: [
     check("/openapi.json is OpenAPI 3.1 and carries the version 0.16.1.", async (t) => {
       const answer = t.answered(await t.get(path, { token: null }), 200, {
@@ -49,7 +49,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ROUTES,
-      ([method, route]) => `It describes ${method.toUpperCase()} ${route}.`,
+      ([method, route]) => `/openapi.json describes ${method.toUpperCase()} ${route}.`,
       async (t, [method, route]) => {
         const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
         const found = Object.entries(body.paths as Record<string, Described>).find(
@@ -58,7 +58,7 @@ export const section: SuiteSection = {
         t.fits(found?.[1]?.[method], { responses: anObject }, `${method} ${route}`);
       },
     ),
-    check("Every path parameter that an address names is declared.", async (t) => {
+    check("/openapi.json declares every path parameter of its routes.", async (t) => {
       const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
       const described = Object.entries(body.paths as Record<string, Described>);
       t.that(described.length > 0, "some paths");
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
         }
       }
     }),
-    check("References within it lead somewhere.", async (t) => {
+    check("Every reference within /openapi.json resolves.", async (t) => {
       const { body, text } = t.answered(await t.get(path, { token: null }), 200);
       const references = [...new Set([...text.matchAll(/"\$ref":"(#\/[^"]+)"/g)].map(([, ref]) => String(ref)))];
       for (const reference of references) {
@@ -83,19 +83,22 @@ export const section: SuiteSection = {
       }
       t.that(text.includes("0.16.1"), "the version to be in the text");
     }),
-    check("Without a token it is generic over the model; with one it has that tenant's models.", async (t) => {
-      const generic = t.answered(await t.get(path, { token: null }), 200);
-      t.that(!generic.text.toLowerCase().includes(NOTE.toLowerCase()), `no ${NOTE} without a token`);
-      const own = t.answered(await t.get(path), 200);
-      const routes = Object.keys(own.body.paths as object).map((route) => route.toLowerCase());
-      t.that(
-        routes.some((route) => route.includes(`/v1/models/${NOTE.toLowerCase()}`)),
-        `a path of ${NOTE}`,
-        routes.length,
-      );
-      for (const field of ["deckId", "title", "order"])
-        t.that(own.text.includes(`"${field}"`), `the field ${field} to be described`);
-    }),
+    check(
+      "/openapi.json is generic over the model without a token, and has the tenant's models with one.",
+      async (t) => {
+        const generic = t.answered(await t.get(path, { token: null }), 200);
+        t.that(!generic.text.toLowerCase().includes(NOTE.toLowerCase()), `no ${NOTE} without a token`);
+        const own = t.answered(await t.get(path), 200);
+        const routes = Object.keys(own.body.paths as object).map((route) => route.toLowerCase());
+        t.that(
+          routes.some((route) => route.includes(`/v1/models/${NOTE.toLowerCase()}`)),
+          `a path of ${NOTE}`,
+          routes.length,
+        );
+        for (const field of ["deckId", "title", "order"])
+          t.that(own.text.includes(`"${field}"`), `the field ${field} to be described`);
+      },
+    ),
   ],
 };
 

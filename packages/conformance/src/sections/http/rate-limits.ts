@@ -48,7 +48,7 @@ export const section: SuiteSection = {
         t.answered(await t.get("/v1/identity", { token, impatient: true }), 200);
       },
     ),
-    check("[B1] Each token has its own: another one of the same organization is not held up.", async (t) => {
+    check("[B1] Each token has its own limit: other tokens of the organization are not affected.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const [busy, calm] = [await t.capability(scope), await t.capability(scope)];
       const answers = await hammer(900, () => t.get("/v1/identity", { token: busy.token, impatient: true }));
@@ -62,12 +62,12 @@ export const section: SuiteSection = {
       const { token } = await t.ephemeral({ user: { id: t.id() } });
       checkRefusals(t, await hammer(900, () => t.get("/v1/identity", { token, impatient: true })));
     }),
-    check("[B1] A secret key is not limited so.", async (t) => {
+    check("[B1] A secret key does not have this limit.", async (t) => {
       const answers = await hammer(600, () => t.get("/v1/identity", { impatient: true }));
       t.is(answers.filter(({ status }) => status !== 200).length, 0, "answers that are not 200");
     }),
     check(
-      "[B4] Who has no valid token has 50 requests a second at one address; who has one is not held up by that.",
+      "[B4] Requests without a valid token are limited to 50 a second per address; requests with one are not affected.",
       async (t) => {
         const answers = await hammer(400, () => t.get("/v1/log", { token: "sk_live_nothing", impatient: true }));
         checkRefusals(t, answers);

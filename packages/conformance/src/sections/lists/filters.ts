@@ -83,8 +83,7 @@ export const section: SuiteSection = {
   cases: [
     ...checkEach(
       FINDS,
-      ([query]) =>
-        `[G8] A list with ${decodeURIComponent(query)} holds the records of which that is so, and no others.`,
+      ([query]) => `[G8] A list with ${decodeURIComponent(query)} has the matching records and no others.`,
       async (t, [query, which]) => {
         const { list } = await four(t);
         t.is([...(await list(query))].sort(), which, "the records found");
@@ -95,7 +94,7 @@ export const section: SuiteSection = {
       ([query, code]) => `[G9] A list with ${query} is 400 ${code}.`,
       async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
     ),
-    check("[G9] A range without a known word, and null=maybe, are 400.", async (t) => {
+    check("[G9] A filter with an unknown operator, and null=maybe, are 400.", async (t) => {
       for (const query of [
         "filter[order][near]=1",
         "filter[order][]=1",
@@ -105,12 +104,12 @@ export const section: SuiteSection = {
       ])
         t.answered(await t.get(`${notes}?${query}`), 400, { type: "validation_error" });
     }),
-    check("[G8] ids finds these and no others; what does not exist is left out.", async (t) => {
+    check("[G8] ids selects exactly these records; missing ones are left out.", async (t) => {
       const { ids } = await four(t);
       const answer = t.answered(await t.get(`${notes}?ids=${ids[2]},${ids[0]},${t.id()}`), 200, { has_more: false });
       t.is(idsOf(answer), [ids[0], ids[2]], "ids, in the list's own order");
     }),
-    check("[H6] ids takes up to 100, not 101, and every one has to be an id.", async (t) => {
+    check("[H6] ids takes up to 100 valid ids, not 101.", async (t) => {
       const ids = Array.from({ length: 101 }, () => t.id());
       t.answered(await t.get(`${notes}?ids=${ids.slice(0, 100).join(",")}`), 200, { data: [] });
       t.answered(await t.get(`${notes}?ids=${ids.join(",")}`), 400, { type: "validation_error", param: "ids" });
@@ -118,7 +117,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${notes}?ids=${wrong}`), "invalid_id", { param: "ids" });
       t.refused(await t.get(`${notes}?ids=a%00`), "invalid_value", { param: "ids" });
     }),
-    check("[G4] [G8] Filters, order and pages go together, and the cursor is bound to the filter.", async (t) => {
+    check("[G4] [G8] Filters, order and pages work together, and the cursor is bound to the filter.", async (t) => {
       const { deckId, ids } = await four(t);
       const address = `${notes}?filter[deckId]=${deckId}&filter[order][gte]=2&order_by=order&order=desc&limit=2`;
       const first = t.answered(await t.get(address), 200, { has_more: true, next_cursor: someText });
@@ -129,13 +128,13 @@ export const section: SuiteSection = {
       t.refused(await t.get(`${address.replace("[gte]=2", "[gte]=1")}&${cursor}`), "invalid_cursor");
       t.refused(await t.get(`${address.replace(deckId, t.id())}&${cursor}`), "invalid_cursor");
     }),
-    check("[G8] A filter's value is data, never a part of the question.", async (t) => {
+    check("[G8] A filter's value is data, never part of the query.", async (t) => {
       const { list } = await four(t);
       for (const value of ["' or 1=1 --", "%", "_", '"', "\\", "a'; drop table x; --"])
         t.is(await list(`filter[title]=${enc(value)}`), [], `the records found for ${value}`);
     }),
     check(
-      "[G8] A filter and its bare form are the same filter: a bare name that is a parameter stays one.",
+      "[G8] field=x is the same filter as filter[field]=x; a field with the name of a parameter needs the second form.",
       async (t) => {
         const { ids, deckId, list } = await four(t);
         t.is(await list("state=live&filter[state]=draft"), [0], "the records found");

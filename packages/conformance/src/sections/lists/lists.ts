@@ -98,7 +98,7 @@ const COLUMNS: readonly (readonly [
 export const section: SuiteSection = {
   title: "Lists",
   cases: [
-    check("[G3] A list is answered with the list envelope, which has every documented field.", async (t) => {
+    check("[G3] A list answers with the list envelope, which has every documented field.", async (t) => {
       const { idsQuery, ids, deckId } = await deckOf(t, { title: "a" }, { title: "b" });
       const answer = t.answered(await t.get(`${notes}?${idsQuery}`), 200, {
         object: "list",
@@ -139,7 +139,7 @@ export const section: SuiteSection = {
     check("[H6] limit twice is 400.", async (t) =>
       t.answered(await t.get(`${notes}?limit=5&limit=6`), 400, { type: "validation_error", param: "limit" }),
     ),
-    check("[G3] Records are sorted by id, ascending, unless asked otherwise; desc turns it round.", async (t) => {
+    check("[G3] Records are sorted by id, ascending by default; desc reverses the order.", async (t) => {
       const { idsQuery, ids } = await deckOf(t, ...many(7));
       t.is(idsOf(await t.get(`${notes}?${idsQuery}`)), ids, "ids");
       t.is(idsOf(await t.get(`${notes}?${idsQuery}&order=asc`)), ids, "ids of order=asc");
@@ -204,7 +204,7 @@ export const section: SuiteSection = {
     ...checkEach(
       ["id", "order"],
       (by) =>
-        `[G4] Pages by ${by} give every record once, while others are deleted between them, also the one under the cursor.`,
+        `[G4] Pages by ${by} have every record once, even if others, and the one at the cursor, are deleted between them.`,
       async (t, by) => {
         const { idsQuery, ids } = await deckOf(t, ...many(12, (i) => ({ order: i % 3 })));
         const [gone, seen] = [new Set<string>(), new Set<string>()];
@@ -225,19 +225,22 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("[G4] A record that is added before the cursor does not come; one added behind it does.", async (t) => {
-      const { deckId } = t.deck();
-      const name = (n: number) => `${deckId}-${n}`;
-      const all = [1, 2, 3, 4, 5, 6].map(name);
-      const create = (n: number) => t.post(notes, { id: name(n), data: { deckId } });
-      for (const n of [2, 3, 4, 6]) t.answered(await create(n), 200);
-      const first = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=2`), 200, { next_cursor: someText });
-      t.answered(await create(1), 200);
-      t.answered(await create(5), 200);
-      const cursor = encodeURIComponent(String(first.body.next_cursor));
-      const second = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=5&starting_after=${cursor}`), 200);
-      t.is([...idsOf(first), ...idsOf(second)], [2, 3, 4, 5, 6].map(name), "ids of both pages");
-    }),
+    check(
+      "[G4] Later pages do not have a record that was added before the cursor, and have one that was added after it.",
+      async (t) => {
+        const { deckId } = t.deck();
+        const name = (n: number) => `${deckId}-${n}`;
+        const all = [1, 2, 3, 4, 5, 6].map(name);
+        const create = (n: number) => t.post(notes, { id: name(n), data: { deckId } });
+        for (const n of [2, 3, 4, 6]) t.answered(await create(n), 200);
+        const first = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=2`), 200, { next_cursor: someText });
+        t.answered(await create(1), 200);
+        t.answered(await create(5), 200);
+        const cursor = encodeURIComponent(String(first.body.next_cursor));
+        const second = t.answered(await t.get(`${notes}?ids=${all.join(",")}&limit=5&starting_after=${cursor}`), 200);
+        t.is([...idsOf(first), ...idsOf(second)], [2, 3, 4, 5, 6].map(name), "ids of both pages");
+      },
+    ),
     ...checkEach(
       ["x", "", "null", "MQ==", "eyJpZCI6ImEifQ", "../..", "a".repeat(5_000), "\u0000"],
       (cursor) => `[G4] The cursor ${JSON.stringify(cursor.slice(0, 20))} is 400 invalid_cursor.`,

@@ -9,7 +9,7 @@ const notes = `/v1/models/${NOTE}`;
 export const section: SuiteSection = {
   title: "The change feed",
   cases: [
-    check("[G6] The feed is answered with the list envelope of entries, with stamp and logId.", async (t) => {
+    check("[G6] The feed answers with the list envelope of entries, with stamp and logId.", async (t) => {
       const { at } = await t.note();
       t.answered(await t.get(`/v1/log?after=${at - 1}&limit=1`), 200, {
         object: "list",
@@ -21,7 +21,7 @@ export const section: SuiteSection = {
       });
     }),
     check(
-      "[G6] Without after it begins at the log's beginning; a page has 100 entries unless limit says otherwise.",
+      "[G6] Without after, the feed begins at the start of the log; a page has 100 entries unless limit says otherwise.",
       async (t) => {
         const { key: token } = await t.freshTenant();
         const create = () => ({ action: "create", model: NOTE, id: t.id(), data: {} });
@@ -43,7 +43,7 @@ export const section: SuiteSection = {
         t.is(entriesOf(second).length, 20, "entries of the second page");
       },
     ),
-    check("[G6] has_more tells whether the head lies beyond what was examined.", async (t) => {
+    check("[G6] has_more says whether the head is beyond the last position examined.", async (t) => {
       const { at } = await t.note();
       await t.note();
       t.answered(await t.get(`/v1/log?after=${at - 1}&limit=1`), 200, { has_more: true, next_cursor: String(at) });
@@ -63,7 +63,7 @@ export const section: SuiteSection = {
       );
       t.that(Number(page.body.next_cursor) >= head, `a next_cursor from ${head}`, page.body.next_cursor);
     }),
-    check("[G6] model, repeatable and in any case, shows the entries of these models alone.", async (t) => {
+    check("[G6] model, repeatable and case-insensitive, selects the entries of these models.", async (t) => {
       const before = await t.head();
       const { id } = await t.note();
       const whole = t.id();
@@ -78,7 +78,7 @@ export const section: SuiteSection = {
       t.is(await shown(`model=${WHOLE.toLowerCase()}`), [WHOLE], "models of the other, lower-cased");
       t.is(await shown(`model=${NOTE}&model=${WHOLE}`), [NOTE, WHOLE], "models of both");
     }),
-    check("[G6] group, repeatable, shows the entries of these groups alone.", async (t) => {
+    check("[G6] group, repeatable, selects the entries of these groups.", async (t) => {
       const before = await t.head();
       const [a, b, c] = [await t.note(), await t.note(), await t.note()];
       const shown = async (query: string) =>
@@ -92,7 +92,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(`/v1/log?group=${encodeURIComponent(group)}`), "invalid_sync_group");
     }),
     check(
-      "[G6] [T7] A record that leaves the groups asked for is told as deleted, with data null and left: true; one that enters comes whole.",
+      "[G6] [T7] A record that leaves the requested groups appears as deleted, with data null and left: true; one that enters them appears whole.",
       async (t) => {
         const { id, path, at, group } = await t.note({ title: "moves" });
         const next = t.deck();
@@ -108,7 +108,7 @@ export const section: SuiteSection = {
         t.is(entriesOf(after)[0]?.left, undefined, "left of what the new group hears");
       },
     ),
-    check("[G6] [T7] Older entries are judged by the groups that they had.", async (t) => {
+    check("[G6] [T7] The groups of an older entry are those that it had.", async (t) => {
       const { id, path, at, group } = await t.note({ title: "one" });
       const next = t.deck();
       t.answered(await t.patch(path, { data: { deckId: next.deckId } }), 200);
@@ -146,7 +146,7 @@ export const section: SuiteSection = {
           param: query.split("=")[0] ?? "",
         }),
     ),
-    check("[H6] Limits at their edges are taken.", async (t) => {
+    check("[H6] The largest limits and wait=0 are accepted.", async (t) => {
       t.answered(await t.get("/v1/log?limit=1000&wait=0"), 200);
       t.answered(await t.get("/v1/snapshot?limit=10000"), 200);
       t.answered(await t.get("/v1/schema?x=1"), 400, { param: "x" });
@@ -154,7 +154,7 @@ export const section: SuiteSection = {
     check("[G6] An after beyond the head is refused.", async (t) => {
       t.refused(await t.get(`/v1/log?after=${2 ** 52}`), "read_at_in_future");
     }),
-    check("[G6] wait: a poll at the head is answered as soon as something is written.", async (t) => {
+    check("[G6] With wait, a poll at the head is answered as soon as something is written.", async (t) => {
       const { group, deckId } = t.deck();
       const head = await t.head();
       const begun = performance.now();
@@ -175,7 +175,7 @@ export const section: SuiteSection = {
         Math.round(took),
       );
     }),
-    check("[G6] wait: a poll that nothing happens for is answered empty when its time is over.", async (t) => {
+    check("[G6] With wait, a poll is answered without entries if nothing is written in its time.", async (t) => {
       const { group } = t.deck();
       const begun = performance.now();
       const head = await t.head();
@@ -188,7 +188,7 @@ export const section: SuiteSection = {
       t.is(entriesOf(page), [], "the entries");
       t.that(took >= 1_000 && took < 6_000, "an answer after about 1.2 s", Math.round(took));
     }),
-    check("[G6] wait: a poll behind the head is answered at once.", async (t) => {
+    check("[G6] With wait, a poll behind the head is answered at once.", async (t) => {
       const { at } = await t.note();
       const begun = performance.now();
       t.answered(await t.get(`/v1/log?after=${at - 1}&wait=20000`), 200);

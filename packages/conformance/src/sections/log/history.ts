@@ -26,35 +26,32 @@ const verbs = async (t: Kit, path: string) =>
 export const section: SuiteSection = {
   title: "History of one record",
   cases: [
-    check(
-      "[G12] The history is a list of the record's log entries, word for word as the log tells them.",
-      async (t) => {
-        const { id, path, at, deckId } = await t.note({ title: "one" });
-        await t.note();
-        t.answered(await t.post(`/v1/models/${WHOLE}`, { id, data: { left: "of another model" } }), 200);
-        t.answered(await t.patch(path, { data: { title: "two", order: 0.1 } }), 200);
-        t.answered(await t.post(`${path}/archive`), 200);
-        t.answered(await t.post(`${path}/unarchive`), 200);
-        t.answered(await t.remove(path), 200);
-        const log = (await t.entries(at - 1, [id])).filter(({ model }) => model === NOTE);
-        const answer = t.answered(await t.get(`${path}/history`), 200, {
-          object: "list",
-          has_more: false,
-          next_cursor: null,
-          logId: /^log_/,
-        });
-        t.is(entriesOf(answer), log, "the entries");
-        for (const entry of log) t.that(answer.text.includes(JSON.stringify(entry)), "the entry's very text", entry);
-        t.is(await verbs(t, path), ["created", "updated", "archived", "unarchived", "deleted"], "the verbs");
-        const upper = await t.get(`/api/v1/models/${NOTE.toUpperCase()}/${id}/history?order=desc`);
-        t.is(entriesOf(upper), log.toReversed(), "the entries of order=desc");
-        t.answered(await t.post(notes, { id, data: { deckId } }), 200);
-        t.is((await verbs(t, path)).slice(4), ["deleted", "created"], "how it goes on when the record comes back");
-      },
-    ),
+    check("[G12] The history is a list of the record's log entries, exactly as the log has them.", async (t) => {
+      const { id, path, at, deckId } = await t.note({ title: "one" });
+      await t.note();
+      t.answered(await t.post(`/v1/models/${WHOLE}`, { id, data: { left: "of another model" } }), 200);
+      t.answered(await t.patch(path, { data: { title: "two", order: 0.1 } }), 200);
+      t.answered(await t.post(`${path}/archive`), 200);
+      t.answered(await t.post(`${path}/unarchive`), 200);
+      t.answered(await t.remove(path), 200);
+      const log = (await t.entries(at - 1, [id])).filter(({ model }) => model === NOTE);
+      const answer = t.answered(await t.get(`${path}/history`), 200, {
+        object: "list",
+        has_more: false,
+        next_cursor: null,
+        logId: /^log_/,
+      });
+      t.is(entriesOf(answer), log, "the entries");
+      for (const entry of log) t.that(answer.text.includes(JSON.stringify(entry)), "the entry's very text", entry);
+      t.is(await verbs(t, path), ["created", "updated", "archived", "unarchived", "deleted"], "the verbs");
+      const upper = await t.get(`/api/v1/models/${NOTE.toUpperCase()}/${id}/history?order=desc`);
+      t.is(entriesOf(upper), log.toReversed(), "the entries of order=desc");
+      t.answered(await t.post(notes, { id, data: { deckId } }), 200);
+      t.is((await verbs(t, path)).slice(4), ["deleted", "created"], "how it goes on when the record comes back");
+    }),
     ...checkEach(
       ["asc", "desc"],
-      (order) => `[G12] Pages of a history, order ${order}, give each entry once, while the record goes on changing.`,
+      (order) => `[G12] Pages of a history, order ${order}, have each entry once, while the record keeps changing.`,
       async (t, order) => {
         const { path } = await t.note({ order: -1 });
         for (let i = 0; i < 8; i++) t.answered(await t.patch(path, { data: { order: i + 100 } }), 200);
@@ -80,7 +77,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(wrong + cursor), "invalid_cursor");
       t.refused(await t.get(`${path}/history?${cursor}`, { token: t.otherKey() }), "invalid_cursor");
     }),
-    check("[G12] [G2] What was never there, or is another's, is 404.", async (t) => {
+    check("[G12] [G2] The history of an unknown record, or of another tenant's, is 404.", async (t) => {
       const { id, path } = await t.note();
       for (const wrong of [`${notes}/${t.id()}`, `/v1/models/${WHOLE}/${id}`])
         t.refused(await t.get(`${wrong}/history`), "record_not_found");
@@ -105,33 +102,36 @@ export const section: SuiteSection = {
       ([query, code]) => `[H6] A history with ${query} is 400 ${code}.`,
       async (t, [query, code]) => t.refused(await t.get(`${(await t.note()).path}/history?${query}`), code),
     ),
-    check("[G12] [T7] A reader of groups is told what is in them, and a record that left as deleted.", async (t) => {
-      const [near, far] = [t.deck(), t.deck()];
-      const { path } = await t.note({ deckId: near.deckId });
-      for (const data of [{ title: "x" }, { deckId: far.deckId }, { title: "y" }])
-        t.answered(await t.patch(path, { data }), 200);
-      const mint = async (group: string, operation = `${NOTE}.read`) =>
-        (await t.capability({ operations: [operation], syncGroups: [group] })).token;
-      const read = async (token: string, query = "") => {
-        const answer = t.answered(await t.get(`${path}/history${query}`, { token }), 200);
-        return {
-          next: answer.body.next_cursor,
-          told: entriesOf(answer).map(({ verb, left, data }) => [verb, left, data === null]),
+    check(
+      "[G12] [T7] A scoped reader gets the entries in its groups, and a record that left them as deleted.",
+      async (t) => {
+        const [near, far] = [t.deck(), t.deck()];
+        const { path } = await t.note({ deckId: near.deckId });
+        for (const data of [{ title: "x" }, { deckId: far.deckId }, { title: "y" }])
+          t.answered(await t.patch(path, { data }), 200);
+        const mint = async (group: string, operation = `${NOTE}.read`) =>
+          (await t.capability({ operations: [operation], syncGroups: [group] })).token;
+        const read = async (token: string, query = "") => {
+          const answer = t.answered(await t.get(`${path}/history${query}`, { token }), 200);
+          return {
+            next: answer.body.next_cursor,
+            told: entriesOf(answer).map(({ verb, left, data }) => [verb, left, data === null]),
+          };
         };
-      };
-      const [here, there] = [await mint(near.group), await mint(far.group)];
-      const gone = ["deleted", true, true];
-      const told = [["created", undefined, false], ["updated", undefined, false], gone];
-      t.is(await read(here), { next: null, told }, "what the group that it left is told");
-      t.is((await read(there)).told, [told[1], told[1]], "what the group that it entered is told");
-      const { next } = await read(here, "?limit=2");
-      const cursor = `?limit=2&starting_after=${encodeURIComponent(String(next))}`;
-      t.is(await read(here, cursor), { next: null, told: [gone] }, "the second page");
-      t.refused(await t.get(`${path}/history${cursor}`, { token: there }), "invalid_cursor");
-      t.refused(await t.get(`${path}/history`, { token: await mint(t.deck().group) }), "record_not_found");
-      const denied = await t.get(`${path}/history`, { token: await mint(near.group, `${WHOLE}.read`) });
-      t.refused(denied, "capability_scope_denied");
-      t.is((await read(await mint(`org:${await t.organization()}`))).told.length, 4, "what the organization is told");
-    }),
+        const [here, there] = [await mint(near.group), await mint(far.group)];
+        const gone = ["deleted", true, true];
+        const told = [["created", undefined, false], ["updated", undefined, false], gone];
+        t.is(await read(here), { next: null, told }, "what the group that it left is told");
+        t.is((await read(there)).told, [told[1], told[1]], "what the group that it entered is told");
+        const { next } = await read(here, "?limit=2");
+        const cursor = `?limit=2&starting_after=${encodeURIComponent(String(next))}`;
+        t.is(await read(here, cursor), { next: null, told: [gone] }, "the second page");
+        t.refused(await t.get(`${path}/history${cursor}`, { token: there }), "invalid_cursor");
+        t.refused(await t.get(`${path}/history`, { token: await mint(t.deck().group) }), "record_not_found");
+        const denied = await t.get(`${path}/history`, { token: await mint(near.group, `${WHOLE}.read`) });
+        t.refused(denied, "capability_scope_denied");
+        t.is((await read(await mint(`org:${await t.organization()}`))).told.length, 4, "what the organization is told");
+      },
+    ),
   ],
 };

@@ -36,7 +36,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "The five verbs: data is the row after, null on a delete; changedFields is null but for an update.",
+      "The five verbs: data is the row after, null on a delete; changedFields is null except on an update.",
       async (t) => {
         const { id, path, at, deckId } = await t.note({ title: "one" });
         t.answered(await t.patch(path, { data: { title: "two", order: 5, deckId } }), 200);
@@ -72,25 +72,28 @@ export const section: SuiteSection = {
       t.answered(await t.post(notes, { id, data: {} }, { token }), 200);
       t.fits(await t.entries(0, [id], { token }), [{ actor: keyId, participantKind: "system" }], "the entry");
     }),
-    check("One entry per operation that changed something; what changed nothing has none.", async (t) => {
-      const { id, at } = await t.note({ title: "same" });
-      const update = (data: object) => ({ action: "update", model: NOTE, id, data });
-      const answer = await t.commit([
-        update({ title: "a" }),
-        update({ title: "a" }),
-        update({ title: "b" }),
-        { action: "unarchive", model: NOTE, id },
-      ]);
-      t.answered(answer, 200, { ops: 4 });
-      const entries = await t.entries(at, [id]);
-      t.is(
-        entries.map(({ data }) => data?.title),
-        ["a", "b"],
-        "the titles in the log",
-      );
-      t.is(entries.at(-1)?.syncId, positionOf(answer), "the last position");
-    }),
-    check("Positions count without holes, in commit order, and createdAt never runs backwards.", async (t) => {
+    check(
+      "Each operation that changed something has one entry; an operation that changed nothing has none.",
+      async (t) => {
+        const { id, at } = await t.note({ title: "same" });
+        const update = (data: object) => ({ action: "update", model: NOTE, id, data });
+        const answer = await t.commit([
+          update({ title: "a" }),
+          update({ title: "a" }),
+          update({ title: "b" }),
+          { action: "unarchive", model: NOTE, id },
+        ]);
+        t.answered(answer, 200, { ops: 4 });
+        const entries = await t.entries(at, [id]);
+        t.is(
+          entries.map(({ data }) => data?.title),
+          ["a", "b"],
+          "the titles in the log",
+        );
+        t.is(entries.at(-1)?.syncId, positionOf(answer), "the last position");
+      },
+    ),
+    check("Positions have no gaps and follow commit order, and createdAt never goes back.", async (t) => {
       const before = await t.head();
       const ids = Array.from({ length: 60 }, () => t.id());
       const answers = await Promise.all(
@@ -123,7 +126,7 @@ export const section: SuiteSection = {
         times,
       );
     }),
-    check("A write that was answered before another was sent stands before it.", async (t) => {
+    check("A write that was answered before another was sent comes before it in the log.", async (t) => {
       const positions: number[] = [];
       for (let i = 0; i < 10; i++) positions.push((await t.note()).at);
       t.is(

@@ -6,7 +6,7 @@ import { rowsOf } from "../../protocol/answers.ts";
 const notes = `/v1/models/${NOTE}`;
 
 export const section: SuiteSection = {
-  title: "One receipt again",
+  title: "Commit lookups",
   cases: [
     check("[I10] GET /v1/commits/{clientTxId} answers with the receipt of that commit.", async (t) => {
       const clientTxId = t.id();
@@ -27,7 +27,7 @@ export const section: SuiteSection = {
       const bare = t.answered(await t.post(notes, { id: t.id(), data: {} }), 200, { clientTxId: someText });
       t.is((await t.get(`/v1/commits/${bare.body.clientTxId}`)).text, bare.text, "the receipt under the made name");
     }),
-    check("[I10] A commit of a bulk is found; an operation's own key names no commit.", async (t) => {
+    check("[I10] A commit of a bulk is found; an operation's own key does not find its commit.", async (t) => {
       const [clientTxId, idempotencyKey] = [t.id(), t.id()];
       const operations = [{ action: "create", model: NOTE, id: t.id(), data: {}, idempotencyKey }];
       const bulk = t.answered(await t.post("/v1/commits/bulk", { commits: [{ clientTxId, operations }] }), 200);
@@ -36,7 +36,7 @@ export const section: SuiteSection = {
       for (const name of [idempotencyKey, `operation%20${idempotencyKey}`, `%20${idempotencyKey}`, "bulk"])
         t.refused(await t.get(`/v1/commits/${name}`), "commit_not_found");
     }),
-    check("[I10] [H7] A name may hold every visible ASCII character, escaped in the address.", async (t) => {
+    check("[I10] [H7] A name may have every visible ASCII character, percent-encoded in the path.", async (t) => {
       // Names are the participant's own: a new one may use them all.
       const { deckId, group } = t.deck();
       const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });

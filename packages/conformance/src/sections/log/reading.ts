@@ -6,7 +6,7 @@ import { positionOf } from "../../protocol/answers.ts";
 export const section: SuiteSection = {
   title: "Reading one record",
   cases: [
-    check("A read is answered with the read envelope, which has every documented field.", async (t) => {
+    check("A read answers with the read envelope, which has every documented field.", async (t) => {
       const { id, path, at, deckId } = await t.note({ title: "one" });
       t.answered(await t.get(path), 200, {
         object: "model",
@@ -35,7 +35,7 @@ export const section: SuiteSection = {
       t.is(Date.parse(String(after.body.updatedAt)), Date.parse(String(updated?.createdAt)), "updatedAt");
       t.fits(after.body.updatedBy, /^(system:)?\S+$/, "updatedBy");
     }),
-    check("stamp is never older than what was answered before, and never newer than what was read.", async (t) => {
+    check("stamp is never older than an earlier answer, and never newer than the data of the read.", async (t) => {
       const { id, path, at } = await t.note({ order: 0 });
       let stop = false;
       const writing = (async () => {

@@ -67,7 +67,7 @@ export const section: SuiteSection = {
         );
       },
     ),
-    check("[G7] Records come in the order of model, then id.", async (t) => {
+    check("[G7] Records are ordered by model, then id.", async (t) => {
       const { ids } = await threeNotes(t);
       t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }), 200);
       const rows = await allRows(t, `/v1/snapshot?model=${WHOLE}&model=${NOTE.toLowerCase()}`);
@@ -83,25 +83,28 @@ export const section: SuiteSection = {
         "the three notes to be among them",
       );
     }),
-    check("[G7] A snapshot pages, each record comes once, and all pages have the stamp of the first.", async (t) => {
-      const { group, ids } = await threeNotes(t);
-      const found: unknown[] = [];
-      const stamps = new Set<unknown>();
-      let cursor = "";
-      for (let page = 0; page < 10; page++) {
-        const { start, rows, end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=1${cursor}`));
-        t.that(rows.length <= 1, "at most one record on a page", rows.length);
-        stamps.add(start.stamp);
-        found.push(...rows.map(({ id }) => id));
-        // What is written between two pages is for the log to tell.
-        await t.note();
-        if (end.next_cursor === null) break;
-        cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
-      }
-      t.is(found, ids, "the ids over all pages");
-      t.is(stamps.size, 1, "different stamps");
-    }),
-    check("[G7] An archived record is there, with archivedAt; a deleted one is not.", async (t) => {
+    check(
+      "[G7] A snapshot has pages: each record appears once, and all pages have the stamp of the first.",
+      async (t) => {
+        const { group, ids } = await threeNotes(t);
+        const found: unknown[] = [];
+        const stamps = new Set<unknown>();
+        let cursor = "";
+        for (let page = 0; page < 10; page++) {
+          const { start, rows, end } = linesOf(t, await t.get(`/v1/snapshot?group=${group}&limit=1${cursor}`));
+          t.that(rows.length <= 1, "at most one record on a page", rows.length);
+          stamps.add(start.stamp);
+          found.push(...rows.map(({ id }) => id));
+          // What is written between two pages is for the log to tell.
+          await t.note();
+          if (end.next_cursor === null) break;
+          cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;
+        }
+        t.is(found, ids, "the ids over all pages");
+        t.is(stamps.size, 1, "different stamps");
+      },
+    ),
+    check("[G7] A snapshot has archived records, with archivedAt, and no deleted ones.", async (t) => {
       const { group, ids, deckId } = await threeNotes(t);
       t.answered(await t.post(`${notes}/${ids[0]}/archive`), 200);
       t.answered(await t.remove(`${notes}/${ids[1]}`), 200);
@@ -116,7 +119,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "[G7] A row carries the position of its last entry; with the log from the stamp on it adds up to the present.",
+      "[G7] A row has the position of its last entry; the snapshot and the log after its stamp give the present state.",
       async (t) => {
         const { group, ids } = await threeNotes(t);
         const answers = await Promise.all([
@@ -147,7 +150,7 @@ export const section: SuiteSection = {
         }),
     ),
     check(
-      "[G7] Pages, and the log from their stamp on, add up to the present, whatever is written between them.",
+      "[G7] The pages and the log after their stamp give the present state, whatever is written between them.",
       async (t) => {
         const { deckId, group } = t.deck();
         const name = (n: number) => `${deckId}-${String(n).padStart(2, "0")}`;

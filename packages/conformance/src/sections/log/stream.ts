@@ -78,12 +78,12 @@ export const section: SuiteSection = {
         t.is(stream.frames[0]?.frame, "welcome", "the first frame");
       },
     ),
-    check("[T1] The stream is under /api too.", async (t) => {
+    check("[T1] The stream works under /api too.", async (t) => {
       const stream = await t.stream({ path: "/api/v1/stream" });
       stream.send({ frame: "hello", token: t.environment.key });
       t.fits(await stream.next("welcome"), { stamp: atLeast(0) }, "welcome");
     }),
-    check("[T2] Without since a client hears what is written from now on, as the feed tells it.", async (t) => {
+    check("[T2] Without since, a client gets all new entries, as the feed has them.", async (t) => {
       await t.note();
       const stream = await t.hear();
       const { id, at } = await t.note({ title: "news" });
@@ -99,7 +99,7 @@ export const section: SuiteSection = {
       );
     }),
     check(
-      "[T2] With since it first hears everything after that position, then what is new: every entry once and in order, while others write.",
+      "[T2] With since, a client first gets the entries after that position, then new ones: each once and in order, while others write.",
       async (t) => {
         const since = await t.head();
         const before = await Promise.all(Array.from({ length: 40 }, () => t.note()));
@@ -125,7 +125,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[T4] models and groups in hello narrow what is heard; positions that are not shown are covered all the same.",
+      "[T4] models and groups in hello filter the entries; the frames cover the positions of the other entries too.",
       async (t) => {
         const { deckId, group } = t.deck();
         const stream = await t.hear({ models: [NOTE.toLowerCase()], groups: [group] });
@@ -143,7 +143,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[T7] A record that leaves the groups that are heard is told as deleted with left: true; one that enters comes whole; a deletion is told as it is: live, and when caught up.",
+      "[T7] A record that leaves the requested groups appears as deleted with left: true, one that enters them appears whole, and a deletion appears without left: live, and during catch-up.",
       async (t) => {
         const since = await t.head();
         const { deckId, group } = t.deck();
@@ -167,7 +167,7 @@ export const section: SuiteSection = {
         t.is(late.entries, live.entries, "what is heard by who catches up");
       },
     ),
-    check("[T4] follow replaces what is heard.", async (t) => {
+    check("[T4] follow replaces the filter of hello.", async (t) => {
       const [a, b] = [await t.note(), await t.note()];
       const stream = await t.hear({ groups: [a.group] });
       t.answered(await t.patch(a.path, { data: { order: 1 } }), 200);
@@ -207,7 +207,7 @@ export const section: SuiteSection = {
       stream.send({ frame: "ping", n: 7 });
       t.fits(await stream.next("pong"), { n: 7, stamp: atLeast(at) }, "pong");
     }),
-    check("[T3] A client of another log is told to resync, and may then say hello again.", async (t) => {
+    check("[T3] A client of another log gets a resync, and can then send hello again.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "hello", token: t.environment.key, log: `log_${"0".repeat(24)}`, since: 0 });
       t.fits(await stream.next("resync"), { reason: "other_log" }, "resync");
@@ -217,12 +217,12 @@ export const section: SuiteSection = {
       await stream.reaches(at);
       t.that(stream.isOpen, "the socket to be open");
     }),
-    check("[T3] A client ahead of the log is told to resync.", async (t) => {
+    check("[T3] A client ahead of the log gets a resync.", async (t) => {
       const stream = await t.stream();
       stream.send({ frame: "hello", token: t.environment.key, since: 2 ** 52 });
       t.fits(await stream.next("resync"), { reason: "ahead" }, "resync");
     }),
-    check("[T3] A client of this very log, at its head, is not told to resync.", async (t) => {
+    check("[T3] A client at the head of this log gets no resync.", async (t) => {
       const { body } = t.answered(await t.get("/v1/log?limit=1"), 200, { logId: someText });
       const stream = await t.hear({ log: body.logId, since: Number(body.stamp) });
       const { at } = await t.note();
@@ -252,7 +252,7 @@ export const section: SuiteSection = {
       const took = performance.now() - begun;
       t.that(took > 3_000 && took < 10_000, "a close after about 5 s", Math.round(took));
     }),
-    check("[T5] A token that is none: an error frame with the authentication error, then close 4401.", async (t) => {
+    check("[T5] An invalid token: an error frame with the authentication error, then close 4401.", async (t) => {
       for (const token of ["", "x", inventedToken("sk_live_"), inventedToken("rk_")]) {
         const stream = await t.stream();
         stream.send({ frame: "hello", token });
@@ -295,7 +295,7 @@ export const section: SuiteSection = {
       const got = await refusal(t, { origin: "https://conformance.invalid" });
       t.that(/^403 |^closed with 4403$/.test(got), "403 or close 4403", got);
     }),
-    check("[T12] An upgrade that does not offer holdfast.v1 is 400, and told what to offer.", async (t) => {
+    check("[T12] An upgrade that does not offer holdfast.v1 is 400, and the error names holdfast.v1.", async (t) => {
       const upgrade =
         "connection: Upgrade\r\nupgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n";
       for (const offered of ["", "sec-websocket-protocol: other.v1\r\n"]) {
@@ -305,7 +305,7 @@ export const section: SuiteSection = {
         t.fits(error, { code: "invalid_value", param: "Sec-WebSocket-Protocol", message: /holdfast\.v1/ }, "the body");
       }
     }),
-    check("[T5] Under another address there is no stream: 404.", async (t) => {
+    check("[T5] An upgrade at another path is 404.", async (t) => {
       t.fits(await refusal(t, { path: "/v1/elsewhere" }), /^404 /, "the refusal");
     }),
     check("[K11] auth with another scope is answered with renewed, and resync for the scope.", async (t) => {
@@ -348,7 +348,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K11] auth with a fresh token of the same participant goes on; of another one it is an error and close 4401.",
+      "[K11] auth with a new token of the same participant continues the stream; a token of another one is an error and close 4401.",
       async (t) => {
         const { group } = t.deck();
         const scope = { operations: [`${NOTE}.*`], syncGroups: [group] };
@@ -383,7 +383,7 @@ export const section: SuiteSection = {
       own.send({ frame: "hello", token: t.environment.key });
       t.is((await own.next("welcome")).expiresAt, null, "expiresAt of a secret key");
     }),
-    check("[T2] A write is heard over a stream that was opened before it, by every client that follows.", async (t) => {
+    check("[T2] Every client whose stream was open before a write gets the write.", async (t) => {
       const streams = await Promise.all(Array.from({ length: 10 }, () => t.hear()));
       const { id, at } = await t.note();
       await Promise.all(streams.map((stream) => stream.reaches(at)));

@@ -23,20 +23,20 @@ async function apart(t: Kit, token: string): Promise<void> {
 }
 
 export const section: SuiteSection = {
-  title: "Tenants apart",
+  title: "Separate tenants",
   cases: [
     check(
       "[G2] Live and test are two tenants: a record of one is missing in the other, and the same id may be in both.",
       (t) => apart(t, t.otherKey()),
     ),
-    check("[G2] Live and test have a log each, with an id of its own.", async (t) => {
+    check("[G2] Live and test each have their own log, with its own id.", async (t) => {
       const token = t.otherKey();
       const [own, other] = [await t.get("/v1/log?limit=1"), await t.get("/v1/log?limit=1", { token })];
       t.answered(own, 200);
       t.answered(other, 200);
       t.that(own.body.logId !== other.body.logId, "two different ids", own.body.logId);
     }),
-    check("A stream of one tenant hears nothing of the other.", async (t) => {
+    check("A stream of one tenant gets no entry of the other.", async (t) => {
       const token = t.otherKey();
       const stream = await t.hear({ token });
       const { id } = await t.note();
@@ -46,7 +46,7 @@ export const section: SuiteSection = {
       const heard = stream.entries.map((entry) => entry.id);
       t.that(heard.includes(other) && !heard.includes(id), "the other tenant's record and not this one's", heard);
     }),
-    check("[K3] Tokens are minted for one tenant: one of live opens nothing of test.", async (t) => {
+    check("[K3] A token is for one tenant: a live token opens nothing of test.", async (t) => {
       const token = t.otherKey();
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       t.refused(await t.get(`/v1/capabilities/${id}`, { token }), "capability_not_found");
@@ -57,7 +57,7 @@ export const section: SuiteSection = {
       const { body } = t.answered(await t.get("/v1/identity"), 200);
       t.answered(await t.get("/v1/identity", { token: String(wide.token) }), 200, { livemode: body.livemode !== true });
     }),
-    check("[L8] Commits of several tenants at once land in their own logs.", async (t) => {
+    check("[L8] Concurrent commits of several tenants go to their own logs.", async (t) => {
       const keys = [t.otherKey(), (await t.freshTenant()).key, (await t.freshTenant()).key];
       const before = await Promise.all(keys.map((token) => t.head({ token })));
       const made = Array.from({ length: 60 }, (_, i) => ({ id: t.id(), token: String(keys[i % 3]) }));
@@ -70,10 +70,10 @@ export const section: SuiteSection = {
         t.is(own.sort(), ids.sort(), "the records of this tenant in its log");
       }
     }),
-    check("[G2] Another organization's record is missing, to read, list, log and snapshot alike.", async (t) =>
+    check("[G2] Another organization's record is missing in reads, lists, the log and the snapshot.", async (t) =>
       apart(t, (await t.freshTenant()).key),
     ),
-    check("A position beyond the other tenant's head means nothing there.", async (t) => {
+    check("A position of one tenant that is beyond the head of another is 400 read_at_in_future there.", async (t) => {
       const { key: token } = await t.freshTenant();
       const { at } = await t.note();
       const id = t.id();

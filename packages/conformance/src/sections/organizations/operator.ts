@@ -15,34 +15,42 @@ export const section: SuiteSection = {
         idsOf(list).length,
       );
     }),
-    check("[O6] The operator mints secret keys; the token is told once and says its environment.", async (t) => {
-      const token = t.admin();
-      const { organization } = await t.freshTenant(false);
-      for (const livemode of [true, false]) {
-        const answer = t.answered(
-          await t.post("/v1/secret_keys", { organization, livemode, label: "conf" }, { token }),
-          201,
-          {
-            id: someText,
-            token: livemode ? /^sk_live_[0-9A-Za-z]{36}$/ : /^sk_test_[0-9A-Za-z]{36}$/,
+    check(
+      "[O6] The operator mints secret keys; the server shows the token once, and its prefix names the environment.",
+      async (t) => {
+        const token = t.admin();
+        const { organization } = await t.freshTenant(false);
+        for (const livemode of [true, false]) {
+          const answer = t.answered(
+            await t.post("/v1/secret_keys", { organization, livemode, label: "conf" }, { token }),
+            201,
+            {
+              id: someText,
+              token: livemode ? /^sk_live_[0-9A-Za-z]{36}$/ : /^sk_test_[0-9A-Za-z]{36}$/,
+              organization,
+              livemode,
+              label: "conf",
+            },
+          );
+          t.after(() => t.remove(`/v1/secret_keys/${answer.body.id}`, { token }));
+          const list = t.answered(await t.get(`/v1/secret_keys?organization=${organization}`, { token }), 200, {
+            data: listOf({ token: absent }),
+          });
+          t.that(
+            rowsOf(list).some(
+              ({ id, last4 }) => id === answer.body.id && last4 === String(answer.body.token).slice(-4),
+            ),
+            "the list to name it",
+          );
+          t.that(!list.text.includes(String(answer.body.token).slice(8)), "no token in the list");
+          t.answered(await t.get("/v1/identity", { token: String(answer.body.token) }), 200, {
             organization,
             livemode,
-            label: "conf",
-          },
-        );
-        t.after(() => t.remove(`/v1/secret_keys/${answer.body.id}`, { token }));
-        const list = t.answered(await t.get(`/v1/secret_keys?organization=${organization}`, { token }), 200, {
-          data: listOf({ token: absent }),
-        });
-        t.that(
-          rowsOf(list).some(({ id, last4 }) => id === answer.body.id && last4 === String(answer.body.token).slice(-4)),
-          "the list to name it",
-        );
-        t.that(!list.text.includes(String(answer.body.token).slice(8)), "no token in the list");
-        t.answered(await t.get("/v1/identity", { token: String(answer.body.token) }), 200, { organization, livemode });
-      }
-    }),
-    check("[O6] A key is deleted by the operator and then opens nothing.", async (t) => {
+          });
+        }
+      },
+    ),
+    check("[O6] A key that the operator has deleted opens nothing.", async (t) => {
       const token = t.admin();
       const { key, keyId } = await t.freshTenant(false);
       t.answered(await t.get("/v1/log", { token: key }), 200);
@@ -59,12 +67,12 @@ export const section: SuiteSection = {
         t.refused(await t.remove("/v1/secret_keys/key_x", { token: one }), "admin_required");
       }
     }),
-    check("[O6] [H3] The operator's token opens the operator's routes alone.", async (t) => {
+    check("[O6] [H3] The operator's token opens only the operator's routes.", async (t) => {
       const token = t.admin();
       t.answered(await t.get("/v1/log", { token }), 401, { type: "authentication_error" });
       t.answered(await t.post("/v1/commits", { operations: [] }, { token }), 401);
     }),
-    check("[O6] What makes no sense is 400, and an organization that is not there 404.", async (t) => {
+    check("[O6] An invalid request is 400, and an unknown organization is 404.", async (t) => {
       const token = t.admin();
       t.answered(await t.post("/v1/organizations", {}, { token }), 400, { type: "validation_error" });
       t.answered(await t.post("/v1/organizations", { name: 5 }, { token }), 400, { type: "validation_error" });

@@ -66,7 +66,7 @@ export const section: SuiteSection = {
       t.is(rowsOf(future), [], "what was counted on days to come");
       t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
     }),
-    check("Another organization's use is not counted here.", async (t) => {
+    check("An organization's usage does not count requests of another.", async (t) => {
       const { key } = await t.freshTenant();
       const sums = await counted(t, key);
       t.is(sums.get("commits") ?? 0, 0, "commits of a new organization");

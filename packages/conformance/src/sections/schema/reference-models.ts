@@ -131,13 +131,13 @@ export const section: SuiteSection = {
       t.answered(await t.get(`${path}/${id}`), 200, { data: { storageTier: "pgvector" } });
       t.answered(await t.remove(`${path}/${id}`), 200);
     }),
-    check("slide's order is 0 unless it is said.", async (t) => {
+    check("slide's order is 0 by default.", async (t) => {
       const [path, id] = [await present(t, "slide"), t.id()];
       t.answered(await t.post(path, { id, data: { deckId: "d", title: "t" } }), 200);
       t.answered(await t.get(`${path}/${id}`), 200, { data: { order: 0 } });
       t.answered(await t.remove(`${path}/${id}`), 200);
     }),
-    check("Fields that documentchunk says may be null may be null.", async (t) => {
+    check("The nullable fields of documentchunk accept null.", async (t) => {
       const [path, id] = [await present(t, "documentchunk"), t.id()];
       const nothing = {
         sectionName: null,

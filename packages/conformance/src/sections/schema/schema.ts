@@ -86,14 +86,14 @@ export const section: SuiteSection = {
   // Changing groups makes every reader of the tenant read anew.
   alone: true,
   cases: [
-    check("[M3] A push of something new is 201, and GET shows it under its version and hash.", async (t) => {
+    check("[M3] A push of a new schema is 201, and GET has it with its version and hash.", async (t) => {
       const { name, token, push } = await workshop(t);
       const pushed = t.answered(await push(BASE), 201, PUSHED);
       const read = t.answered(await t.get("/v1/schema", { token }), 200, { object: "schema" });
       t.is([read.body.version, read.body.hash], [pushed.body.version, pushed.body.hash], "version and hash");
       t.fits((await readModels(t.ask, token))[name], { fields: exactly(BASE.fields) as never }, "the model");
     }),
-    check("[M5] The same again is 200 and unchanged, with the version and the hash that it has.", async (t) => {
+    check("[M5] A push of the same schema is 200 and unchanged, with the same version and hash.", async (t) => {
       const { push, pushAll } = await workshop(t);
       const first = t.answered(await push(BASE), 201);
       const { version, hash } = first.body as { version: number; hash: string };
@@ -103,7 +103,7 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ADDITIVE,
-      ([what]) => `[M3] ${what} lands at once: 201 and a new version.`,
+      ([what]) => `[M3] ${what} takes effect at once: 201 and a new version.`,
       async (t, [, after]) => {
         const { push, create, token } = await workshop(t);
         const first = t.answered(await push(BASE), 201);
@@ -114,7 +114,7 @@ export const section: SuiteSection = {
     ),
     ...checkEach(
       BREAKING,
-      ([what]) => `[M3] ${what} is 409 schema_incompatible with the list of what is wrong, and nothing changes.`,
+      ([what]) => `[M3] ${what} is 409 schema_incompatible with the list of problems, and nothing changes.`,
       async (t, [, after, environment]) => {
         const { name, push, create, token } = await workshop(t);
         t.answered(await push(BASE), 201);
@@ -131,7 +131,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path, { token }), 200, { data: { a: "kept", e: "y" } });
       },
     ),
-    check("[M3] A new required field without a default lands while there are no records.", async (t) => {
+    check("[M3] A new required field without a default is accepted while there are no records.", async (t) => {
       const { push } = await workshop(t);
       t.answered(await push(BASE), 201);
       t.answered(await push(fields({ ...BASE.fields, b: { type: "string", required: true } })), 201);
@@ -211,7 +211,7 @@ export const section: SuiteSection = {
       });
       t.answered(await t.patch(path, { data: { n: 2 }, readAt: at }, { token }), 200, { status: "confirmed" });
     }),
-    check("[M8] A rename of what is not there is refused.", async (t) => {
+    check("[M8] A rename of an unknown field is refused.", async (t) => {
       const { name, push } = await workshop(t);
       t.answered(await push(BASE), 201);
       const renames = [{ model: name, from: "nobody", to: "b" }];
@@ -245,7 +245,7 @@ export const section: SuiteSection = {
       const models = await readModels(t.ask, token);
       t.refused(await t.post("/v1/schema", { models, colour: 1 }, { token }), "unknown_field", { param: "colour" });
     }),
-    check("[M4] Changing groups files the records anew and tells readers to resync.", async (t) => {
+    check("[M4] A change of groups moves the records to their new groups and sends readers a resync.", async (t) => {
       const { name, push, create, token } = await workshop(t);
       t.answered(await push(fields({ a: text })), 201);
       const value = t.id();
@@ -261,7 +261,7 @@ export const section: SuiteSection = {
       const reads = [{ group: `conftry:${value}`, readAt: 0 }];
       t.refused(await t.commit(operations, { reads }, { token }), "stale_context");
     }),
-    check("[T4] A push is told to readers in a schema frame with version and hash.", async (t) => {
+    check("[T4] After a push, readers get a schema frame with version and hash.", async (t) => {
       const { push, token } = await workshop(t);
       const stream = await t.hear({ token });
       const { body } = t.answered(await push(BASE), 201);
@@ -286,7 +286,7 @@ export const section: SuiteSection = {
         t.answered(answer, 400, { type: "validation_error", param: "data.deckId" });
       }
     }),
-    check("[M2] 200 models are taken, 201 are not.", async (t) => {
+    check("[M2] A schema may have 200 models, not 201.", async (t) => {
       t.admin();
       const { key: token } = await t.freshTenant(false);
       const models = (count: number): Models =>
@@ -294,7 +294,7 @@ export const section: SuiteSection = {
       t.answered(await t.post("/v1/schema", { models: models(201) }, { token }), 400, { type: "validation_error" });
       t.answered(await t.post("/v1/schema", { models: models(200) }, { token }), 201, { version: 1 });
     }),
-    check("A tenant without a schema has none to read, and no model.", async (t) => {
+    check("A tenant without a schema has no schema to read and no models.", async (t) => {
       const { key: token } = await t.freshTenant(false);
       t.refused(await t.get("/v1/schema", { token }), "schema_not_found");
       t.refused(await t.get(`/v1/models/${NOTE}`, { token }), "unknown_model");

@@ -18,9 +18,9 @@ const NONE: readonly (readonly [what: string, header: (t: Kit) => string])[] = [
   ["a key under another prefix", ({ environment }) => `Bearer ${environment.key.replace(/^sk_(live|test)_/, "rk_")}`],
   ["a key with a character too many", ({ environment }) => `Bearer ${environment.key}0`],
   ["the beginning of a key", () => "Bearer sk_live_"],
-  ["a secret key that looks right and that nobody was given", () => `Bearer ${inventedToken("sk_live_")}`],
-  ["a capability that nobody was given", () => `Bearer ${inventedToken("rk_")}`],
-  ["an ephemeral key that nobody was given", () => `Bearer ${inventedToken("ek_")}`],
+  ["a well-formed secret key that does not exist", () => `Bearer ${inventedToken("sk_live_")}`],
+  ["a well-formed capability that does not exist", () => `Bearer ${inventedToken("rk_")}`],
+  ["a well-formed ephemeral key that does not exist", () => `Bearer ${inventedToken("ek_")}`],
 ];
 
 const ROUTES: readonly (readonly [method: string, path: string])[] = [
@@ -49,7 +49,7 @@ const ROUTES: readonly (readonly [method: string, path: string])[] = [
 ];
 
 export const section: SuiteSection = {
-  title: "Who asks",
+  title: "Authentication",
   cases: [
     ...checkEach(
       ROUTES,
@@ -75,7 +75,7 @@ export const section: SuiteSection = {
       t.answered(await t.get("/v1/log?limit=1", { token: null, headers }), 200);
     }),
     check(
-      "[H3] [K8] The last six characters of a key are the CRC-32 of what stands before them, in base62.",
+      "[H3] [K8] The last six characters of a key are the CRC-32 of the characters before them, in base62.",
       async (t) => {
         const zeros = `sk_live_${"0".repeat(30)}`;
         t.is(checksum(zeros), "1yMVfD", "the checksum of thirty zeros, to check the check");
@@ -102,7 +102,7 @@ export const section: SuiteSection = {
         }
       },
     ),
-    check("A token is never told again: neither lists of tokens nor the identity show one.", async (t) => {
+    check("The server shows a token only once: neither a list of tokens nor the identity has one.", async (t) => {
       const lists = await Promise.all(
         ["/v1/capabilities", "/v1/ephemeral_keys", "/v1/identity"].map((path) => t.get(path)),
       );

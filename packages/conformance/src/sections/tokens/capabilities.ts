@@ -21,7 +21,7 @@ const REFUSED: readonly (readonly [what: string, change: object, code: RegExp])[
   ["with another organization's org: group", { syncGroups: ["org:org_nobody"] }, /^invalid_sync_group$/],
   ["for more than 24 hours", { ttlSeconds: DAY + 1 }, /./],
   ["for no time", { ttlSeconds: 0 }, /./],
-  ["for a time that is a text", { ttlSeconds: "60" }, /^invalid_type$/],
+  ["with a ttlSeconds that is a text", { ttlSeconds: "60" }, /^invalid_type$/],
   ["with an unknown key", { colour: 1 }, /^unknown_field$/],
 ];
 
@@ -64,7 +64,7 @@ export const section: SuiteSection = {
       const seconds = (Date.parse(String(expiresAt)) - Date.parse(String(issuedAt))) / 1_000;
       t.that(Math.abs(seconds - 120) < 3, "an end 120 s after the beginning", seconds);
     }),
-    check("[K1] A capability lives 600 s unless it is said; 24 h at most.", async (t) => {
+    check("[K1] A capability lives 600 s by default, and 24 h at most.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const lifetime = async (more: object) => {
         const { body } = t.answered(await t.post(path, { ...scope, ...more }), 201);
@@ -74,7 +74,7 @@ export const section: SuiteSection = {
       t.is(await lifetime({}), 600, "the default");
       t.is(await lifetime({ ttlSeconds: DAY }), DAY, "the longest");
     }),
-    check("[K1] A system participant may have one; an agent is the default.", async (t) => {
+    check("[K1] A capability may be for a system participant; the default is an agent.", async (t) => {
       const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };
       const system = t.answered(await t.post(path, { ...scope, participantKind: "system" }), 201, {
         participantKind: "system",
@@ -90,12 +90,12 @@ export const section: SuiteSection = {
         t.answered(await t.post(path, body), 400, { type: "validation_error", code });
       },
     ),
-    check("[K1] wideScope: true makes one without operations and groups.", async (t) => {
+    check("[K1] wideScope: true allows a capability without operations and groups.", async (t) => {
       const { token } = await t.capability({ wideScope: true });
       const { path: note } = await t.note();
       t.answered(await t.get(note, { token }), 200);
     }),
-    check("[K1] A capability is read and listed without its token.", async (t) => {
+    check("[K1] Reads and lists of capabilities do not show the token.", async (t) => {
       const { id, token } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       const one = t.answered(await t.get(`${path}/${id}`), 200, {
         object: "capability",
@@ -141,20 +141,23 @@ export const section: SuiteSection = {
       t.refused(await t.post(`${path}/${next.body.id}/rotate`), "capability_not_found");
       t.answered(await t.get("/v1/identity", { token: String(third.token) }), 200);
     }),
-    check("[K8] Of rotations at the same time one wins: a token has one successor.", async (t) => {
-      const { id } = await t.capability({ wideScope: true });
-      const answers = await Promise.all(Array.from({ length: 4 }, () => t.post(`${path}/${id}/rotate`)));
-      for (const { status, body } of answers) if (status === 201) t.after(() => t.remove(`${path}/${body.id}`));
-      t.is(answers.map(({ status }) => status).sort(), [201, 404, 404, 404], "the statuses");
-    }),
-    check("[K8] Deleting is answered with {object, id, deleted, activeSessionsClosed}.", async (t) => {
+    check(
+      "[K8] If a token is rotated several times at once, one rotation wins: a token has one successor.",
+      async (t) => {
+        const { id } = await t.capability({ wideScope: true });
+        const answers = await Promise.all(Array.from({ length: 4 }, () => t.post(`${path}/${id}/rotate`)));
+        for (const { status, body } of answers) if (status === 201) t.after(() => t.remove(`${path}/${body.id}`));
+        t.is(answers.map(({ status }) => status).sort(), [201, 404, 404, 404], "the statuses");
+      },
+    ),
+    check("[K8] A delete answers with {object, id, deleted, activeSessionsClosed}.", async (t) => {
       const { id } = await t.capability({ operations: [`${NOTE}.read`], syncGroups: [t.deck().group] });
       const answer = t.answered(await t.remove(`${path}/${id}`), 200, { object: "capability", id, deleted: true });
       t.fits(answer.body.activeSessionsClosed, 0, "activeSessionsClosed");
       t.answered(await t.get(`${path}/${id}`), 200, { status: "revoked", revokedAt: time });
     }),
     check(
-      "[K10] Only a secret key mints, lists, rotates and revokes: others are 403 secret_key_required.",
+      "[K10] Only a secret key mints, lists, rotates and revokes: other tokens get 403 secret_key_required.",
       async (t) => {
         const { id, token } = await t.capability({ wideScope: true });
         const scope = { operations: [`${NOTE}.read`], syncGroups: [t.deck().group] };

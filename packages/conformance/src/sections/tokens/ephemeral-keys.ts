@@ -34,7 +34,7 @@ export const section: SuiteSection = {
       for (const model of Object.keys(ownModels))
         t.that((operations as unknown as string[]).includes(`${model}.*`), `operations to name ${model}.*`, operations);
     }),
-    check("[K9] The identity of its bearer is the user.", async (t) => {
+    check("[K9] The identity of an ephemeral key is its user.", async (t) => {
       const user = t.id();
       const { token } = await t.ephemeral({ user: { id: user } });
       const answer = t.answered(await t.get("/v1/identity", { token }), 200, {
@@ -47,24 +47,27 @@ export const section: SuiteSection = {
         answer.body.participant,
       );
     }),
-    check("[K1] Groups and operations may be named; org: only when asked for.", async (t) => {
-      const { group } = t.deck();
-      const organization = await t.organization();
-      const { path: note } = await t.note();
-      const plain = await t.ephemeral({ user: { id: t.id() } });
-      t.refused(await t.get(note, { token: plain.token }), "record_not_found");
-      const wide = await t.ephemeral({
-        user: { id: t.id() },
-        syncGroups: [`org:${organization}`],
-        operations: [`${NOTE}.read`],
-      });
-      t.answered(await t.get(note, { token: wide.token }), 200);
-      const narrow = await t.ephemeral({ user: { id: t.id() }, syncGroups: [group], operations: [`${NOTE}.read`] });
-      t.answered(await t.get("/v1/identity", { token: narrow.token }), 200, {
-        syncGroups: [group],
-        operations: [`${NOTE}.read`],
-      });
-    }),
+    check(
+      "[K1] A request for a key can name groups and operations; a key has the org: group only if the request names it.",
+      async (t) => {
+        const { group } = t.deck();
+        const organization = await t.organization();
+        const { path: note } = await t.note();
+        const plain = await t.ephemeral({ user: { id: t.id() } });
+        t.refused(await t.get(note, { token: plain.token }), "record_not_found");
+        const wide = await t.ephemeral({
+          user: { id: t.id() },
+          syncGroups: [`org:${organization}`],
+          operations: [`${NOTE}.read`],
+        });
+        t.answered(await t.get(note, { token: wide.token }), 200);
+        const narrow = await t.ephemeral({ user: { id: t.id() }, syncGroups: [group], operations: [`${NOTE}.read`] });
+        t.answered(await t.get("/v1/identity", { token: narrow.token }), 200, {
+          syncGroups: [group],
+          operations: [`${NOTE}.read`],
+        });
+      },
+    ),
     ...checkEach(
       [
         ["without a user", { user: undefined }],
@@ -81,7 +84,7 @@ export const section: SuiteSection = {
       async (t, [, change]) =>
         t.answered(await t.post(path, { user: { id: t.id() }, ...change }), 400, { type: "validation_error" }),
     ),
-    check("[K1] Keys are listed without their tokens.", async (t) => {
+    check("[K1] The list of keys does not show their tokens.", async (t) => {
       const { id, token } = await t.ephemeral({ user: { id: t.id() } });
       const list = await t.listed(path);
       t.fits(
@@ -91,7 +94,7 @@ export const section: SuiteSection = {
       );
       t.that(!JSON.stringify(list).includes(token.slice(3, 30)), "no token in the list");
     }),
-    check("[K1] ?user= lists a person's keys alone, in pages; the cursor belongs to that list.", async (t) => {
+    check("[K1] ?user= lists only that person's keys, in pages; the cursor belongs to that list.", async (t) => {
       const user = { id: t.id() };
       const mine = [await t.ephemeral({ user }), await t.ephemeral({ user }), await t.ephemeral({ user })];
       const first = t.answered(await t.get(`${path}?user=${user.id}&limit=2`), 200, { has_more: true });
@@ -100,7 +103,7 @@ export const section: SuiteSection = {
       t.is([...idsOf(first), ...idsOf(rest)].sort(), mine.map(({ id }) => id).sort(), "the keys");
       t.refused(await t.get(`${path}?user=other&${cursor}`), "invalid_cursor");
     }),
-    check("[K8] Deleting one key ends it; ?user= ends all keys of that person only.", async (t) => {
+    check("[K8] A delete ends one key; with ?user= it ends all keys of that person, and no others.", async (t) => {
       const [ann, bob] = [t.id(), t.id()];
       const [one, two, other] = [
         await t.ephemeral({ user: { id: ann } }),

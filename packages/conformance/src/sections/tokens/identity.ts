@@ -3,9 +3,9 @@ import { NOTE } from "../../environment/models.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
-  title: "Who am I",
+  title: "Identity",
   cases: [
-    check("[K9] GET /v1/identity tells a secret key who it is: every documented field.", async (t) => {
+    check("[K9] GET /v1/identity with a secret key has every documented field.", async (t) => {
       t.answered(await t.get("/v1/identity"), 200, {
         object: "identity",
         organization: someText,
@@ -18,7 +18,7 @@ export const section: SuiteSection = {
         logId: /^log_[0-9A-Za-z]{24}$/,
       });
     }),
-    check("[K9] It tells a scoped token its own scope and its end.", async (t) => {
+    check("[K9] GET /v1/identity with a scoped token has its scope and its expiry time.", async (t) => {
       const { group } = t.deck();
       const participantId = t.id();
       const { token } = await t.capability({

@@ -25,7 +25,7 @@ const tale = (entries: readonly Entry[]) =>
 export const section: SuiteSection = {
   title: "Scopes of reads",
   cases: [
-    check("[K6] A record outside the caller's groups is missing: 404, as if it had never been.", async (t) => {
+    check("[K6] A record outside the caller's groups is missing: 404, as if it did not exist.", async (t) => {
       const { inside, outside, all } = await reader(t);
       t.answered(await all(inside.path), 200, { data: { title: "seen" } });
       const missing = t.refused(await all(outside.path), "record_not_found");
@@ -41,23 +41,26 @@ export const section: SuiteSection = {
       t.that(answer.status === 404 || entriesOf(answer).length === 0, "404, or no entries", answer.body);
       t.that(!answer.text.includes(secret), "an answer that tells nothing of it");
     }),
-    check("[K6] A model that the operations do not name is 403, to read, list, feed and snapshot alike.", async (t) => {
-      const { all } = await reader(t);
-      const id = t.id();
-      t.answered(await t.post(`/v1/models/${WHOLE}`, { id, data: { left: "secret" } }), 200);
-      for (const path of [
-        `/v1/models/${WHOLE}/${id}`,
-        `/v1/models/${WHOLE}?ids=${id}`,
-        `/v1/log?model=${WHOLE}`,
-        `/v1/snapshot?model=${WHOLE}`,
-      ])
-        t.refused(await all(path), "capability_scope_denied", {
-          param: "model",
-          body: { requiredCapability: { can: "read", model: WHOLE, scope: `${WHOLE}.read` } },
-        });
-    }),
     check(
-      "[K6] Of models and groups asked for by name a reader gets those it covers, and is told which.",
+      "[K6] A model that the token's operations do not name is 403 in reads, lists, the feed and the snapshot.",
+      async (t) => {
+        const { all } = await reader(t);
+        const id = t.id();
+        t.answered(await t.post(`/v1/models/${WHOLE}`, { id, data: { left: "secret" } }), 200);
+        for (const path of [
+          `/v1/models/${WHOLE}/${id}`,
+          `/v1/models/${WHOLE}?ids=${id}`,
+          `/v1/log?model=${WHOLE}`,
+          `/v1/snapshot?model=${WHOLE}`,
+        ])
+          t.refused(await all(path), "capability_scope_denied", {
+            param: "model",
+            body: { requiredCapability: { can: "read", model: WHOLE, scope: `${WHOLE}.read` } },
+          });
+      },
+    ),
+    check(
+      "[K6] A reader that names models and groups gets those that its token covers, and the answer lists the models.",
       async (t) => {
         const { before, inside, outside, group, token, all } = await reader(t);
         const models = `model=${WHOLE}&model=${NOTE}&model=confNotPushedYet`;
@@ -74,26 +77,29 @@ export const section: SuiteSection = {
           t.refused(await t.get(path), "unknown_model", { status: 400, param: "model" });
       },
     ),
-    check("[K6] A list holds the records of the caller's groups and no others, also when it names them.", async (t) => {
-      const { deckId, inside, outside, all, secret } = await reader(t);
-      const named = t.answered(await all(`${notes}?ids=${inside.id},${outside.id}`), 200);
-      t.is(idsOf(named), [inside.id], "ids");
-      const whole = t.answered(await all(`${notes}?limit=100&order_by=title&state=all`), 200, { has_more: false });
-      await t.note({ deckId });
-      const page = t.answered(await all(`${notes}?limit=1`), 200, { has_more: true });
-      const cursor = encodeURIComponent(String(page.body.next_cursor));
-      t.answered(await all(`${notes}?limit=1&starting_after=${cursor}`), 200, { has_more: false });
-      t.refused(await t.get(`${notes}?limit=1&starting_after=${cursor}`), "invalid_cursor");
-      t.is(idsOf(whole), [inside.id], "ids of the whole list");
-      t.that(!whole.text.includes(secret), "nothing of the other");
-    }),
+    check(
+      "[K6] A list has the records of the caller's groups and no others, even if the query names others.",
+      async (t) => {
+        const { deckId, inside, outside, all, secret } = await reader(t);
+        const named = t.answered(await all(`${notes}?ids=${inside.id},${outside.id}`), 200);
+        t.is(idsOf(named), [inside.id], "ids");
+        const whole = t.answered(await all(`${notes}?limit=100&order_by=title&state=all`), 200, { has_more: false });
+        await t.note({ deckId });
+        const page = t.answered(await all(`${notes}?limit=1`), 200, { has_more: true });
+        const cursor = encodeURIComponent(String(page.body.next_cursor));
+        t.answered(await all(`${notes}?limit=1&starting_after=${cursor}`), 200, { has_more: false });
+        t.refused(await t.get(`${notes}?limit=1&starting_after=${cursor}`), "invalid_cursor");
+        t.is(idsOf(whole), [inside.id], "ids of the whole list");
+        t.that(!whole.text.includes(secret), "nothing of the other");
+      },
+    ),
     check("[K6] A filter finds nothing outside the caller's groups.", async (t) => {
       const { outside, all, secret, inside } = await reader(t);
       t.answered(await all(`${notes}?filter[title]=${secret}`), 200, { data: [] });
       t.answered(await all(`${notes}?filter[deckId]=${outside.deckId}`), 200, { data: [] });
       t.is(idsOf(await all(`${notes}?filter[title]=seen`)), [inside.id], "ids of what is inside");
     }),
-    check("[K6] The feed leaves out what the caller may not see, and its cursor goes past it.", async (t) => {
+    check("[K6] The feed leaves out entries that the caller may not see, and its cursor passes them.", async (t) => {
       const { before, inside, outside, all, secret, token } = await reader(t);
       t.answered(await t.patch(outside.path, { data: { order: 5 } }), 200);
       t.answered(await t.patch(outside.path, { data: { deckId: t.deck().deckId } }), 200);
@@ -110,13 +116,13 @@ export const section: SuiteSection = {
       t.that(Number(page.body.next_cursor) >= head, `a next_cursor from ${head}`, page.body.next_cursor);
       t.that(!page.text.includes(secret) && !page.text.includes(outside.id), "nothing of the other");
     }),
-    check("[K6] Asking the feed or the snapshot for groups out of scope alone is 403.", async (t) => {
+    check("[K6] A request to the feed or the snapshot that names only groups outside the scope is 403.", async (t) => {
       const { outside, all } = await reader(t);
       for (const syncGroup of [outside.group, `org:${await t.organization()}`])
         for (const path of [`/v1/log?group=${syncGroup}`, `/v1/snapshot?group=${syncGroup}`])
           t.refused(await all(path), "capability_scope_denied", { body: { requiredCapability: { syncGroup } } });
     }),
-    check("[K6] The snapshot holds the caller's records and no others.", async (t) => {
+    check("[K6] The snapshot has the caller's records and no others.", async (t) => {
       const { inside, outside, all, secret } = await reader(t);
       const answer = t.answered(await all("/v1/snapshot"), 200);
       const ids = answer.text
@@ -126,7 +132,7 @@ export const section: SuiteSection = {
       t.is(ids, [inside.id], "ids in the snapshot");
       t.that(!answer.text.includes(secret) && !answer.text.includes(outside.id), "nothing of the other");
     }),
-    check("[K6] The stream tells what the caller may see and nothing else, live and when it catches up.", async (t) => {
+    check("[K6] The stream sends only entries that the caller may see, live and during catch-up.", async (t) => {
       const { before, inside, outside, secret, token } = await reader(t);
       const [live, behind] = [await t.hear({ token }), await t.hear({ token, since: before })];
       t.answered(await t.patch(outside.path, { data: { order: 7 } }), 200);
@@ -150,7 +156,7 @@ export const section: SuiteSection = {
       t.that(!told.includes(secret) && !told.includes(outside.id), "no frame that tells of the other");
     }),
     check(
-      "[K6] Asking the stream for groups or models out of scope: an error that says what is lacking, close 4403, and nothing else.",
+      "[K6] A hello with groups or models outside the scope gets an error that names the missing capability, close 4403, and nothing else.",
       async (t) => {
         const { outside, token } = await reader(t);
         for (const [asked, param, lacks] of [
@@ -169,7 +175,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K7] A record that leaves a reader's groups is heard as deleted with left: true, in feed and stream; then nothing more.",
+      "[K7] A record that leaves a reader's groups appears as deleted with left: true, in feed and stream, and then no more.",
       async (t) => {
         const { inside, token, secret } = await reader(t);
         const stream = await t.hear({ token });
@@ -185,7 +191,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(inside.path, { token }), "record_not_found");
       },
     ),
-    check("[K7] A record that enters a reader's groups is heard whole, in feed and stream.", async (t) => {
+    check("[K7] A record that enters a reader's groups appears whole, in feed and stream.", async (t) => {
       const { outside, deckId, token } = await reader(t);
       const stream = await t.hear({ token });
       const last = positionOf(t.answered(await t.patch(outside.path, { data: { deckId, title: "now seen" } }), 200));
@@ -206,7 +212,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(outside.path, { token }), 200, { data: { title: "now seen" } });
     }),
     check(
-      "[K7] [T7] Older entries are judged by the groups that they had: a record that came in later does not bring its past along.",
+      "[K7] [T7] The groups of an older entry are those that it had: a record that enters later does not show its past.",
       async (t) => {
         const { outside, deckId, token, secret, before } = await reader(t);
         t.answered(await t.patch(outside.path, { data: { deckId, title: "now seen" } }), 200);
@@ -231,7 +237,7 @@ export const section: SuiteSection = {
         "what is told",
       );
     }),
-    check("[K5] A held write tells the values of a record only to who could read it.", async (t) => {
+    check("[K5] A held write shows the values of a record only to a caller that may read it.", async (t) => {
       const { deckId, group } = t.deck();
       const secret = `hidden-${t.id()}`;
       const { id, path, at } = await t.note({ deckId, title: "seen" });
@@ -242,13 +248,13 @@ export const section: SuiteSection = {
       t.that(!answer.text.includes(secret), "an answer without the hidden value", answer.text);
       t.refused(answer, "capability_scope_denied");
     }),
-    check("[K6] A long poll of a scoped token is not answered with what it may not see.", async (t) => {
+    check("[K6] A long poll of a scoped token does not answer with entries that the token may not see.", async (t) => {
       const { outside, token } = await reader(t);
       const polling = t.get(`/v1/log?after=${await t.head()}&wait=1500`, { token });
       t.answered(await t.patch(outside.path, { data: { order: 9 } }), 200);
       t.answered(await polling, 200, { data: [] });
     }),
-    check("[K10] The schema may be read by a scoped token.", async (t) => {
+    check("[K10] A scoped token may read the schema.", async (t) => {
       const { all } = await reader(t);
       t.answered(await all("/v1/schema"), 200, { object: "schema" });
     }),

@@ -50,7 +50,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K3] [K4] [K13] A create in a group that the token does not have is 403, names what is lacking in both places, and writes nothing.",
+      "[K3] [K4] [K13] A create in a group that the token does not have is 403, names the missing scope in the error and the receipt, and writes nothing.",
       async (t) => {
         const { token } = await agent(t);
         const { deckId, group } = t.deck();
@@ -62,15 +62,18 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${notes}/${id}`), "record_not_found");
       },
     ),
-    check("[K13] A create without the field that names its group is 400 missing_field, and told which.", async (t) => {
-      const { token } = await agent(t);
-      const create = { action: "create", model: NOTE, id: t.id(), data: {} };
-      t.refused(await t.post(notes, { id: t.id(), data: { title: "x" } }, { token }), "missing_field", {
-        param: "data.deckId",
-      });
-      t.refused(await t.commit([create], {}, { token }), "missing_field", { param: "operations[0].data.deckId" });
-      denied(t, await t.commit([create], {}, { token: (await agent(t, [`${NOTE}.read`])).token }), "create");
-    }),
+    check(
+      "[K13] A create without the field that names its group is 400 missing_field, and the error names the field.",
+      async (t) => {
+        const { token } = await agent(t);
+        const create = { action: "create", model: NOTE, id: t.id(), data: {} };
+        t.refused(await t.post(notes, { id: t.id(), data: { title: "x" } }, { token }), "missing_field", {
+          param: "data.deckId",
+        });
+        t.refused(await t.commit([create], {}, { token }), "missing_field", { param: "operations[0].data.deckId" });
+        denied(t, await t.commit([create], {}, { token: (await agent(t, [`${NOTE}.read`])).token }), "create");
+      },
+    ),
     check("[K4] A create of a model that the token's operations do not name is 403.", async (t) => {
       const { token } = await agent(t);
       denied(t, await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: {} }, { token }), "create", WHOLE);
@@ -97,13 +100,13 @@ export const section: SuiteSection = {
         denied(t, await write(t, `${notes}/${id}`, token), can);
       },
     ),
-    check("[K2] Write implies read: who may update a model may read its records.", async (t) => {
+    check("[K2] Write implies read: a token that may update a model may read its records.", async (t) => {
       const { deckId, token } = await agent(t, [`${NOTE}.update`]);
       const { path } = await t.note({ deckId });
       t.answered(await t.get(path, { token }), 200);
       denied(t, await t.post(notes, { id: t.id(), data: { deckId } }, { token }), "create");
     }),
-    check("[K2] Who may only read may not write.", async (t) => {
+    check("[K2] A token that may only read may not write.", async (t) => {
       const { deckId, token } = await agent(t, [`${NOTE}.read`]);
       const { path } = await t.note({ deckId });
       t.answered(await t.get(path, { token }), 200);
@@ -132,7 +135,7 @@ export const section: SuiteSection = {
       const { path } = await t.note({ deckId: from.deckId });
       t.answered(await t.patch(path, { data: { deckId: to.deckId } }, { token }), 200, { status: "confirmed" });
     }),
-    check("[K3] org:<organization> means every record, also one that is in no other group.", async (t) => {
+    check("[K3] org:<organization> covers every record, also one that is in no other group.", async (t) => {
       const organization = await t.organization();
       const { token } = await t.capability({
         operations: [`${NOTE}.*`, `${WHOLE}.*`],
@@ -145,7 +148,7 @@ export const section: SuiteSection = {
       });
     }),
     check(
-      "[K4] One of ten operations out of scope: 403, the place is named, and nothing of the batch is written.",
+      "[K4] If one of ten operations is out of scope, the batch is 403 with the place of that operation, and nothing is written.",
       async (t) => {
         const { deckId, token } = await agent(t);
         const { id: foreign, path } = await t.note({ title: "theirs" });
@@ -164,7 +167,7 @@ export const section: SuiteSection = {
         t.answered(await t.get(path), 200, { data: { title: "theirs" } });
       },
     ),
-    check("[K5] Scope is asked before payload, existence and staleness.", async (t) => {
+    check("[K5] The server checks scope before payload, existence and staleness.", async (t) => {
       const { token } = await agent(t);
       const { id, path, at } = await t.note({ title: "one" });
       t.answered(await t.patch(path, { data: { title: "two" } }), 200);
@@ -201,41 +204,41 @@ export const section: SuiteSection = {
       const answer = await t.commit([create], { reads: [{ group, readAt: at }] }, { token });
       t.refused(answer, "capability_scope_denied", { body: { requiredCapability: anObject } });
     }),
-    check("[K4] In a bulk each commit is judged alone: one out of scope is 403 in its place.", async (t) => {
-      const { deckId, token } = await agent(t);
-      const commit = (deck: string) => ({
-        operations: [{ action: "create", model: NOTE, id: t.id(), data: { deckId: deck } }],
-        clientTxId: t.id(),
-      });
-      const json = { commits: [commit(deckId), commit(t.deck().deckId), commit(deckId)] };
-      const answer = await t.ask("POST", "/v1/commits/bulk", { json, token });
-      t.answered(answer, 200, {
-        data: [
-          { httpStatus: 200 },
-          { httpStatus: 403, code: "capability_scope_denied", requiredCapability: anObject },
-          { httpStatus: 200 },
-        ],
-      });
-    }),
     check(
-      "[K5] The same key is answered with the same receipt also when the present scope would refuse the write.",
+      "[K4] In a bulk the server checks each commit on its own: one out of scope is 403 in its place.",
       async (t) => {
-        const participantId = t.id();
-        const { deckId, group } = t.deck();
-        const wide = await t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups: [group] });
-        const narrow = await t.capability({
-          participantId,
-          operations: [`${NOTE}.read`],
-          syncGroups: [t.deck().group],
+        const { deckId, token } = await agent(t);
+        const commit = (deck: string) => ({
+          operations: [{ action: "create", model: NOTE, id: t.id(), data: { deckId: deck } }],
+          clientTxId: t.id(),
         });
-        const [body, key] = [{ id: t.id(), data: { deckId } }, t.id()];
-        const first = t.answered(await t.post(notes, body, { key, token: wide.token }), 200);
-        const again = t.answered(await t.post(notes, body, { key, token: narrow.token }), 200);
-        t.is([again.text, again.headers["idempotent-replayed"]], [first.text, "true"], "receipt and header");
+        const json = { commits: [commit(deckId), commit(t.deck().deckId), commit(deckId)] };
+        const answer = await t.ask("POST", "/v1/commits/bulk", { json, token });
+        t.answered(answer, 200, {
+          data: [
+            { httpStatus: 200 },
+            { httpStatus: 403, code: "capability_scope_denied", requiredCapability: anObject },
+            { httpStatus: 200 },
+          ],
+        });
       },
     ),
+    check("[K5] The same key gets the same receipt even if the present scope would refuse the write.", async (t) => {
+      const participantId = t.id();
+      const { deckId, group } = t.deck();
+      const wide = await t.capability({ participantId, operations: [`${NOTE}.*`], syncGroups: [group] });
+      const narrow = await t.capability({
+        participantId,
+        operations: [`${NOTE}.read`],
+        syncGroups: [t.deck().group],
+      });
+      const [body, key] = [{ id: t.id(), data: { deckId } }, t.id()];
+      const first = t.answered(await t.post(notes, body, { key, token: wide.token }), 200);
+      const again = t.answered(await t.post(notes, body, { key, token: narrow.token }), 200);
+      t.is([again.text, again.headers["idempotent-replayed"]], [first.text, "true"], "receipt and header");
+    }),
     check(
-      "[K5] [I4] A refusal for scope is not remembered: the same key works with a wider token of the same participant.",
+      "[K5] [I4] A refusal for scope does not use up the key: it works with a wider token of the same participant.",
       async (t) => {
         const participantId = t.id();
         const { deckId, group } = t.deck();
@@ -247,7 +250,7 @@ export const section: SuiteSection = {
       },
     ),
     check(
-      "[K4] The 403 of a favorite carries scope, constraints {model, syncGroup}, issuer, ttlSeconds and nonce besides.",
+      "[K4] The 403 of a favorite also has scope, constraints {model, syncGroup}, issuer, ttlSeconds and nonce.",
       async (t) => {
         const user = t.id();
         const { token } = await t.ephemeral({ user: { id: user }, operations: [`${NOTE}.read`] });
@@ -268,27 +271,24 @@ export const section: SuiteSection = {
         });
       },
     ),
-    check(
-      "[L3] What an agent writes is the agent's: actor and updatedBy name it, and a person's key writes as a user.",
-      async (t) => {
-        const { deckId, group, participantId, token } = await agent(t);
-        const id = t.id();
-        const at = positionOf(t.answered(await t.post(notes, { id, data: { deckId } }, { token }), 200));
-        const user = t.id();
-        const person = await t.ephemeral({ user: { id: user }, syncGroups: [group] });
-        t.answered(await t.patch(`${notes}/${id}`, { data: { title: "x" } }, { token: person.token }), 200);
-        const entries = await t.entries(at - 1, [id]);
-        t.is(
-          entries.map(({ actor, participantKind }) => [actor, participantKind]),
-          [
-            [participantId, "agent"],
-            [user, "user"],
-          ],
-          "the writers in the log",
-        );
-        const read = t.answered(await t.get(`${notes}/${id}`), 200);
-        t.that(String(read.body.updatedBy).includes(user), "updatedBy to name the person", read.body.updatedBy);
-      },
-    ),
+    check("[L3] actor and updatedBy name the agent that wrote, and a person's key writes as a user.", async (t) => {
+      const { deckId, group, participantId, token } = await agent(t);
+      const id = t.id();
+      const at = positionOf(t.answered(await t.post(notes, { id, data: { deckId } }, { token }), 200));
+      const user = t.id();
+      const person = await t.ephemeral({ user: { id: user }, syncGroups: [group] });
+      t.answered(await t.patch(`${notes}/${id}`, { data: { title: "x" } }, { token: person.token }), 200);
+      const entries = await t.entries(at - 1, [id]);
+      t.is(
+        entries.map(({ actor, participantKind }) => [actor, participantKind]),
+        [
+          [participantId, "agent"],
+          [user, "user"],
+        ],
+        "the writers in the log",
+      );
+      const read = t.answered(await t.get(`${notes}/${id}`), 200);
+      t.that(String(read.body.updatedBy).includes(user), "updatedBy to name the person", read.body.updatedBy);
+    }),
   ],
 };
