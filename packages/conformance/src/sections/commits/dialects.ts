@@ -104,17 +104,17 @@ export const section: SuiteSection = {
         const operations = [make(t.id(), { id: t.id() }), make(a, { id: null }), make(b)];
         const answer = await t.post("/v1/commits", { operations }, { key });
         t.answered(answer, 200, { status: "confirmed", ops: 3, id: /^fav_[0-9A-Za-z]{24}$/ });
-        t.is(await made(a), [receiptOf(answer).id], "what was made first");
-        t.fits(await made(b), [/^fav_/], "what was made second");
+        t.is(await made(a), [receiptOf(answer).id], "the first id that the server made");
+        t.fits(await made(b), [/^fav_/], "the second id that the server made");
         t.is((await t.post("/v1/commits", { operations }, { key })).text, answer.text, "the receipt of the same key");
-        t.is((await made(b)).length, 1, "what the same key made");
-        // An operation's own key stands for what was asked; what is not made again is not named.
+        t.is((await made(b)).length, 1, "the records of the same key");
+        // An operation's own key stands for the whole operation; the receipt has no id if nothing was made again.
         const keyed = [make(c, { idempotencyKey: t.id() })];
         const once = t.answered(await t.commit(keyed), 200, { id: /^fav_/ });
         t.answered(await t.commit(keyed), 200, { status: "confirmed", id: absent });
-        t.is(await made(c), [receiptOf(once).id], "what the operation's key made");
+        t.is(await made(c), [receiptOf(once).id], "the record of the operation's key");
         const bulk = await t.post("/v1/commits/bulk", { commits: [{ clientTxId: t.id(), operations: [make(d)] }] });
-        t.is(await made(d), [rowsOf(bulk)[0]?.id], "what was made in a bulk");
+        t.is(await made(d), [rowsOf(bulk)[0]?.id], "the id that the server made in a bulk");
       },
     ),
     check("[C11] Every other operation needs an id.", async (t) => {

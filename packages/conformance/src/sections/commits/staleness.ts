@@ -4,7 +4,7 @@ import type { Kit, Made } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { noticesOf, positionOf } from "../../protocol/answers.ts";
 
-/** A note that somebody else changed after it was read at `at`. */
+/** A note that another client changed after it was read at `at`. */
 async function moved(t: Kit, theirs: object = { title: "theirs" }): Promise<Made & { now: number }> {
   const made = await t.note({ title: "one", body: "one" });
   const answer = t.answered(await t.patch(made.path, { data: theirs }), 200, { status: "confirmed" });

@@ -5,7 +5,7 @@ import { dataOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** Sends a field's value as it is spelled here. */
+/** Sends a field's value with this exact JSON. */
 const send = (t: Kit, id: string, field: string, spelled: string) =>
   t.ask("POST", notes, { bytes: `{"id":"${id}","data":{"${field}":${spelled}}}` });
 

@@ -150,7 +150,7 @@ export const section: SuiteSection = {
       }
     }),
     check("[H5] More than 100 headers: 431 headers_too_large.", async (t) => {
-      // Three come by themselves: host, connection, authorization.
+      // Node adds three: host, connection, authorization.
       const headers = Object.fromEntries(Array.from({ length: 98 }, (_, i) => [`x-conf-${i}`, "1"]));
       t.refused(await t.get("/livez", { headers }), "headers_too_large");
       const fewer = Object.fromEntries(Object.entries(headers).slice(1));
@@ -209,8 +209,8 @@ export const section: SuiteSection = {
       };
       const [open, closed] = [await remove(""), await remove("connection: close\r\n")];
       const both = /^HTTP\/1\.1 200 .*"commit_receipt".*\}HTTP\/1\.1 400 .*"invalid_body"/s;
-      t.fits(open.text, both, "the answers to what is open");
-      t.fits(closed.text, /^HTTP\/1\.1 200 .*"commit_receipt"/s, "the answer to what is closed");
+      t.fits(open.text, both, "the answers on the open connection");
+      t.fits(closed.text, /^HTTP\/1\.1 200 .*"commit_receipt"/s, "the answer on the closed connection");
       t.that(!closed.text.includes("invalid_body"), "no second answer", closed.text);
       for (const { path } of [open, closed]) t.refused(await t.get(path), "record_not_found");
     }),
@@ -226,9 +226,9 @@ async function metrics(t: Kit): Promise<void> {
   );
   const direct = await t.get("/metrics", { token: null });
   t.that(direct.status !== 404 || direct.body.code !== "route_not_found", "/metrics to be a route", direct.body);
-  // With a token of its own, or from another machine, nobody gets it without that token.
+  // A server with a metrics token, or on another machine, refuses a request without that token.
   if (direct.status === 200) {
     t.fits(String(direct.headers["content-type"]), /^text\/plain/, "the content type");
     t.fits(direct.text, /^# (HELP|TYPE) /m, "the text");
-  } else t.that([401, 403].includes(direct.status), "200, or 401 or 403 where a token is asked for", direct.status);
+  } else t.that([401, 403].includes(direct.status), "200, or 401 or 403 if the server wants a token", direct.status);
 }

@@ -131,7 +131,7 @@ export const section: SuiteSection = {
       const { path } = await t.note();
       for (const text of strange) {
         const escaped = encodeURIComponent(text);
-        // Every answer is looked at by the caller itself: a 500, or an error without the envelope, fails the case.
+        // `ask` checks every answer itself: a 500, or an error without the envelope, fails the case.
         const answers = await Promise.all([
           t.get(`${notes}/${escaped}`),
           t.get(`/v1/models/${escaped}`),

@@ -5,7 +5,7 @@ import { check, type SuiteSection } from "../../kit/section.ts";
 const notes = `/v1/models/${NOTE}`;
 const MiB = 1024 * 1024;
 
-/** A body that has its size from the space behind it: a record takes less than a body does. */
+/** A body that gets its size from spaces at its end, because a record may be smaller than a body. */
 const sized = (bytes: number, body: unknown) => JSON.stringify(body).padEnd(bytes);
 const single = (t: Kit, bytes: number) => {
   const id = t.id();

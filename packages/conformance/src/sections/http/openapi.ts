@@ -10,7 +10,7 @@ interface Parameter {
 }
 const METHODS = new Set(["get", "post", "patch", "delete"]);
 const path = "/openapi.json";
-/** `{model}`, `:model` and the like are all one. */
+/** `{model}` and `:model` are the same parameter. */
 const shape = (route: string) => route.replace(/^\/api/, "").replace(/\{[^}]+\}|:[^/]+/g, "{}");
 
 const ROUTES: readonly (readonly [method: string, route: string])[] = [
@@ -102,7 +102,7 @@ export const section: SuiteSection = {
   ],
 };
 
-/** What a reference within the document leads to. */
+/** The value that a reference within the document points to. */
 const targetOf = (document: unknown, reference: string): unknown =>
   reference
     .slice(2)

@@ -4,7 +4,7 @@ import type { Kit } from "../../kit/kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import type { Answer } from "../../protocol/answers.ts";
 
-/** Sends so many requests, some at a time, until one is refused for being too many. */
+/** Sends up to this many requests, some at a time, until the server refuses one with 429. */
 async function hammer(count: number, ask: () => Promise<Answer>): Promise<readonly Answer[]> {
   const answers: Answer[] = [];
   let left = count;

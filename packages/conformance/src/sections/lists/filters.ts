@@ -28,7 +28,7 @@ async function four(t: Kit) {
   return { deckId, ids, list };
 }
 
-/** A query, and which of the four it finds. */
+/** A query, and which of the four records it finds. */
 const FINDS: readonly (readonly [query: string, which: readonly number[]])[] = [
   [`filter[title]=${enc("a b")}`, [0]],
   [`filter[title]=${enc("a&b=c")}`, [1]],

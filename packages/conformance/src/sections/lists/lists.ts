@@ -8,7 +8,7 @@ import { idsOf, rowsOf } from "../../protocol/answers.ts";
 const notes = `/v1/models/${NOTE}`;
 type Data = Readonly<Record<string, unknown>>;
 
-/** Notes of a deck of their own, with ids that sort in this order. */
+/** Notes of a new deck, with ids that sort in this order. */
 async function deckOf(t: Kit, ...rows: readonly Data[]) {
   const { deckId } = t.deck();
   const ids = rows.map((_, i) => `${deckId}-${String(i).padStart(3, "0")}`);
@@ -44,7 +44,7 @@ async function pages(
   throw new Error(`${address} has no end.`);
 }
 
-/** The order that a list should have: what is absent comes last, whatever the direction; ties by id. */
+/** The order that a list should have: absent values come last in both directions; ties by id. */
 function inOrder(
   ids: readonly string[],
   values: readonly unknown[],
@@ -62,7 +62,7 @@ function inOrder(
     .map(({ id }) => id);
 }
 const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
-/** Microseconds, which Date does not know, decide last. */
+/** Microseconds, which Date does not have, decide last. */
 const byInstant = (a: string, b: string) => Date.parse(a) - Date.parse(b) || micros(a) - micros(b);
 const micros = (text: string) => Number((/\.(\d+)/.exec(text)?.[1] ?? "").padEnd(6, "0").slice(0, 6));
 const byNumber = (a: number, b: number) => a - b;
@@ -210,7 +210,7 @@ export const section: SuiteSection = {
         const [gone, seen] = [new Set<string>(), new Set<string>()];
         const found = await pages(t, `${notes}?${idsQuery}&order_by=${by}`, 3, async (page) => {
           for (const id of idsOf(page).map(String)) seen.add(id);
-          // The one that the cursor stands on, one before it, and one that is still to come.
+          // The record at the cursor, one before it, and one after it.
           const [first, , last] = idsOf(page).map(String);
           const next = ids.find((id) => !seen.has(id) && !gone.has(id));
           if (next !== undefined) gone.add(next);
@@ -256,7 +256,7 @@ export const section: SuiteSection = {
         const answer = await t.get(`${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(forged)}`);
         t.refused(answer, "invalid_cursor");
       }
-      // Nor with a sign more or less, in whatever spelling.
+      // A cursor with one character more or less is invalid too, in every spelling.
       for (const other of [...["=", "!", " ", "A", "."].map((sign) => cursor + sign), cursor.slice(0, -1)])
         t.refused(
           await t.get(`${notes}?${idsQuery}&limit=1&starting_after=${encodeURIComponent(other)}`),

@@ -98,14 +98,14 @@ export const section: SuiteSection = {
         const next = t.deck();
         t.answered(await t.patch(path, { data: { deckId: next.deckId } }), 200);
         const before = t.answered(await t.get(`/v1/log?after=${at}&group=${group}`), 200);
-        t.fits(entriesOf(before), [{ id, verb: "deleted", data: null, left: true }], "what the old group hears");
+        t.fits(entriesOf(before), [{ id, verb: "deleted", data: null, left: true }], "the entries of the old group");
         const after = t.answered(await t.get(`/v1/log?after=${at}&group=${next.group}`), 200);
         t.fits(
           entriesOf(after),
           [{ id, verb: "updated", data: { id, title: "moves", deckId: next.deckId } }],
-          "what the new group hears",
+          "the entries of the new group",
         );
-        t.is(entriesOf(after)[0]?.left, undefined, "left of what the new group hears");
+        t.is(entriesOf(after)[0]?.left, undefined, "left of the first entry for the new group");
       },
     ),
     check("[G6] [T7] The groups of an older entry are those that it had.", async (t) => {
@@ -120,9 +120,9 @@ export const section: SuiteSection = {
           ["created", false],
           ["deleted", true],
         ],
-        "what the old group hears",
+        "the entries of the old group",
       );
-      t.that(!JSON.stringify(told).includes("secret"), "nothing of what came later");
+      t.that(!JSON.stringify(told).includes("secret"), "no value that was written later");
       const later = entriesOf(await t.get(`/v1/log?after=${at - 1}&group=${next.group}`));
       t.is(
         later.map((entry) => [entry.id, entry.verb]),
@@ -130,7 +130,7 @@ export const section: SuiteSection = {
           [id, "updated"],
           [id, "updated"],
         ],
-        "what the new group hears",
+        "the entries of the new group",
       );
     }),
     ...checkEach(
@@ -180,7 +180,7 @@ export const section: SuiteSection = {
       const begun = performance.now();
       const head = await t.head();
       const polling = t.get(`/v1/log?after=${head}&group=${group}&wait=1200`);
-      // What is not for this reader does not end its waiting, but is examined.
+      // An entry that this reader may not see does not end the wait, but the server examines it.
       const { at } = await t.note();
       const page = t.answered(await polling, 200, { data: aList });
       t.that(Number(page.body.next_cursor) >= at, `a next_cursor from ${at}`, page.body.next_cursor);

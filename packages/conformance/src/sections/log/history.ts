@@ -5,7 +5,7 @@ import { entriesOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** All pages of a history, as the positions of their entries; something is written between them. */
+/** All pages of a history, as the positions of their entries; the record changes between them. */
 async function positions(t: Kit, path: string, order: string): Promise<number[]> {
   const found: number[] = [];
   for (let cursor = ""; found.length < 100; ) {
@@ -121,8 +121,8 @@ export const section: SuiteSection = {
         const [here, there] = [await mint(near.group), await mint(far.group)];
         const gone = ["deleted", true, true];
         const told = [["created", undefined, false], ["updated", undefined, false], gone];
-        t.is(await read(here), { next: null, told }, "what the group that it left is told");
-        t.is((await read(there)).told, [told[1], told[1]], "what the group that it entered is told");
+        t.is(await read(here), { next: null, told }, "the entries for a reader of the old group");
+        t.is((await read(there)).told, [told[1], told[1]], "the entries for a reader of the new group");
         const { next } = await read(here, "?limit=2");
         const cursor = `?limit=2&starting_after=${encodeURIComponent(String(next))}`;
         t.is(await read(here, cursor), { next: null, told: [gone] }, "the second page");
@@ -130,7 +130,11 @@ export const section: SuiteSection = {
         t.refused(await t.get(`${path}/history`, { token: await mint(t.deck().group) }), "record_not_found");
         const denied = await t.get(`${path}/history`, { token: await mint(near.group, `${WHOLE}.read`) });
         t.refused(denied, "capability_scope_denied");
-        t.is((await read(await mint(`org:${await t.organization()}`))).told.length, 4, "what the organization is told");
+        t.is(
+          (await read(await mint(`org:${await t.organization()}`))).told.length,
+          4,
+          "the number of entries for the organization",
+        );
       },
     ),
   ],

@@ -37,7 +37,7 @@ export const section: SuiteSection = {
         t.refused(await t.get(`/v1/commits/${name}`), "commit_not_found");
     }),
     check("[I10] [H7] A name may have every visible ASCII character, percent-encoded in the path.", async (t) => {
-      // Names are the participant's own: a new one may use them all.
+      // Names belong to their participant: a new participant may use them all.
       const { deckId, group } = t.deck();
       const { token } = await t.capability({ operations: [`${NOTE}.*`], syncGroups: [group] });
       const visible = Array.from({ length: 94 }, (_, i) => String.fromCharCode(33 + i)).join("");

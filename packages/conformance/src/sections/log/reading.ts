@@ -56,7 +56,7 @@ export const section: SuiteSection = {
       let last = at;
       for (const { syncId, stamp } of reads) {
         t.that(stamp >= last, `a stamp from ${last}`, stamp);
-        // Whoever reads the log from the stamp on would never hear of these.
+        // A client that reads the log from the stamp on would miss these.
         const unheard = positions.filter((position) => position > syncId && position <= stamp);
         t.is(unheard, [], `positions after the row's ${syncId} up to its stamp ${stamp}`);
         last = stamp;

@@ -95,7 +95,7 @@ export const section: SuiteSection = {
           t.that(rows.length <= 1, "at most one record on a page", rows.length);
           stamps.add(start.stamp);
           found.push(...rows.map(({ id }) => id));
-          // What is written between two pages is for the log to tell.
+          // Writes between two pages are in the log after the stamp.
           await t.note();
           if (end.next_cursor === null) break;
           cursor = `&starting_after=${encodeURIComponent(String(end.next_cursor))}`;

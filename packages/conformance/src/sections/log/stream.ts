@@ -119,7 +119,7 @@ export const section: SuiteSection = {
         const own = [...before, ...meanwhile, last].map(({ at }) => at);
         t.that(
           own.every((at) => heard.includes(at)),
-          "every write of this case to be heard",
+          "every write of this case to arrive",
         );
         t.is(Number(stream.frames[0]?.resumeFrom), since, "resumeFrom");
       },
@@ -137,7 +137,7 @@ export const section: SuiteSection = {
         t.is(
           stream.entries.map(({ syncId }) => syncId),
           [at],
-          "the positions heard",
+          "the positions that arrived",
         );
         t.is(stream.faults, [], "gaps and overlaps");
       },
@@ -162,9 +162,9 @@ export const section: SuiteSection = {
             { verb: "updated", data: { title: "unseen" }, changedFields: ["deckId"], left: absent },
             { verb: "deleted", data: null, left: absent },
           ],
-          "what is heard live",
+          "the entries of the live stream",
         );
-        t.is(late.entries, live.entries, "what is heard by who catches up");
+        t.is(late.entries, live.entries, "the entries of the stream that catches up");
       },
     ),
     check("[T4] follow replaces the filter of hello.", async (t) => {
@@ -185,7 +185,7 @@ export const section: SuiteSection = {
           [a.id, 1],
           [b.id, 2],
         ],
-        "what is heard",
+        "the entries of the stream",
       );
       for (const [n, models] of [
         [2, [WHOLE]],
@@ -197,7 +197,7 @@ export const section: SuiteSection = {
         await stream.reaches(positionOf(t.answered(await t.patch(a.path, { data: { order: n + 10 } }), 200)));
       }
       const own = stream.entries.filter(({ id }) => id === a.id).map(({ data }) => data?.order);
-      t.is(own, [1, 13], "what is heard of the first note: nothing while another model is followed");
+      t.is(own, [1, 13], "the values of the first note: none while the stream follows another model");
       t.is(stream.faults, [], "gaps and overlaps");
     }),
     check("[T4] ping is answered with pong: its n, and the head of the log.", async (t) => {
@@ -337,7 +337,7 @@ export const section: SuiteSection = {
       t.is(
         stream.entries.map(({ id }) => id),
         [a.id, b.id],
-        "what is heard",
+        "the entries of the stream",
       );
     }),
     check(
@@ -390,7 +390,7 @@ export const section: SuiteSection = {
       t.is(
         streams.map(({ entries }) => entries.filter((entry) => entry.id === id).length),
         streams.map(() => 1),
-        "how often each heard it",
+        "the number of entries that each client got",
       );
     }),
   ],

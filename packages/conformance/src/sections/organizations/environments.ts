@@ -5,7 +5,7 @@ import { idsOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** A record of one tenant is not to be had with the other tenant's key. */
+/** A key of one tenant does not find a record of the other. */
 async function apart(t: Kit, token: string): Promise<void> {
   const before = await t.head({ token });
   const { id, path, group } = await t.note({ title: "ours" });

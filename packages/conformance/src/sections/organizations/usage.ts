@@ -7,7 +7,7 @@ import { rowsOf } from "../../protocol/answers.ts";
 
 const EVENTS = ["commits", "operations", "reads", "webhook_deliveries"];
 
-/** All that was counted, by event. */
+/** The counts of the tenant, by event. */
 async function counted(t: Kit, token?: string): Promise<ReadonlyMap<string, number>> {
   const answer = await t.get("/v1/usage", token === undefined ? {} : { token });
   t.answered(answer, 200, {
@@ -63,7 +63,7 @@ export const section: SuiteSection = {
       const future = t.answered(await t.get(`/v1/usage?starting_at=${day(2)}&ending_at=${day(3)}`), 200, {
         object: "list",
       });
-      t.is(rowsOf(future), [], "what was counted on days to come");
+      t.is(rowsOf(future), [], "the usage of future days");
       t.answered(await t.get("/v1/usage?starting_at=yesterday"), 400, { type: "validation_error" });
     }),
     check("An organization's usage does not count requests of another.", async (t) => {

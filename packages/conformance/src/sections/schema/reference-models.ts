@@ -93,7 +93,7 @@ const MODELS: readonly (readonly [model: string, data: Data])[] = [
 
 async function present(t: Kit, model: string): Promise<string> {
   const models = await readModels(t.ask, t.environment.key);
-  // `favorite` may be the suite's own, or somebody else's with other fields.
+  // `favorite` may be the suite's own model, or the tenant's with other fields.
   if (
     !models[model] ||
     Object.keys(models).filter((name) => MODELS.some(([one]) => one === name)).length < MODELS.length

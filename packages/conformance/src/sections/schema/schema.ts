@@ -6,12 +6,12 @@ import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import type { Answer } from "../../protocol/answers.ts";
 import { entriesOf, positionOf } from "../../protocol/answers.ts";
 
-/** A tenant to push to, and a model name of the case's own. */
+/** A tenant to push to, and a model name that only this case uses. */
 interface Workshop {
   readonly name: string;
   readonly path: string;
   readonly token: string;
-  /** Pushes the model in this shape; undefined takes it out. */
+  /** Pushes the model in this shape; undefined removes it. */
   push(shape: ModelShape | undefined, extras?: SchemaExtras): Promise<Answer>;
   pushAll(change: (models: Models) => Models, extras?: SchemaExtras): Promise<Answer>;
   create(data: object): Promise<{ readonly id: string; readonly path: string; readonly at: number }>;
@@ -19,7 +19,7 @@ interface Workshop {
 
 let made = 0;
 
-/** With an admin token an organization of its own; else the run's tenant, where the model is taken out again at the end. */
+/** With an admin token, a new organization; otherwise the run's tenant, where the case removes the model at its end. */
 async function workshop(t: Kit): Promise<Workshop> {
   const name = `ConfTry${Date.now().toString(36)}${++made}`;
   const token = t.environment.adminToken === undefined ? t.environment.key : (await t.freshTenant()).key;
@@ -83,7 +83,7 @@ const MALFORMED: readonly (readonly [what: string, model: object])[] = [
 
 export const section: SuiteSection = {
   title: "Schema",
-  // Changing groups makes every reader of the tenant read anew.
+  // A change of groups makes every reader of the tenant resync.
   alone: true,
   cases: [
     check("[M3] A push of a new schema is 201, and GET has it with its version and hash.", async (t) => {
@@ -204,7 +204,7 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { data: { renamed: "now" } }, { token }), 200, { status: "confirmed" });
       t.refused(await t.patch(path, { data: { a: "x" } }, { token }), "unknown_field");
       const history = t.answered(await t.get(`${path}/history`, { token }), 200);
-      t.is(entriesOf(history), await t.entries(at - 1, [id], { token }), "the history, as the log tells it");
+      t.is(entriesOf(history), await t.entries(at - 1, [id], { token }), "the history, with the entries of the log");
       const stale = { data: { renamed: "mine" }, readAt: at, onStale: "notify" };
       t.answered(await t.patch(path, stale, { token }), 200, {
         notifications: [{ conflictingFields: ["renamed"], currentValues: exactly({ renamed: "now" }) }],
@@ -256,7 +256,7 @@ export const section: SuiteSection = {
       t.fits(await stream.next("resync"), { reason: "schema" }, "resync");
       const snapshot = t.answered(await t.get(`/v1/snapshot?model=${name}&group=conftry:${value}`, { token }), 200);
       t.that(snapshot.text.includes(`"${id}"`), "the record to be in its new group", snapshot.text);
-      // A premise on a group that has just come to be counts as moved.
+      // A premise on a group that is new counts as moved.
       const operations = [{ action: "update", model: name, id, data: { a: value } }];
       const reads = [{ group: `conftry:${value}`, readAt: 0 }];
       t.refused(await t.commit(operations, { reads }, { token }), "stale_context");

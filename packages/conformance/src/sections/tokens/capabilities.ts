@@ -109,7 +109,7 @@ export const section: SuiteSection = {
         { object: "capability", token: absent, status: "active" },
         "its item",
       );
-      t.that(!(one.text + JSON.stringify(list)).includes(token.slice(3, 30)), "neither to tell the token");
+      t.that(!(one.text + JSON.stringify(list)).includes(token.slice(3, 30)), "neither to show the token");
       for (const id of ["cap_nobody", "%00", "a%00b", "%F0%9F%98%80", ".", "a".repeat(300)]) {
         t.refused(await t.get(`${path}/${id}`), "capability_not_found");
         t.refused(await t.remove(`${path}/${id}`), "capability_not_found");

@@ -124,7 +124,7 @@ export const section: SuiteSection = {
       t.is(
         [await alive(two.token), await alive(other.token)],
         [401, 200],
-        "the person's other key, and somebody else's",
+        "the person's other key, and another person's",
       );
     }),
   ],

@@ -68,10 +68,10 @@ export const section: SuiteSection = {
       t.is(one.owner, `${await t.organization()}/${mode}/user/${user.id}`, "the owner");
       t.is([same.owner, wider.owner], [one.owner, one.owner], "the owner of other tokens of this person");
       t.is(same.viewHash, one.viewHash, "the view of a token that may read the same");
-      t.that(wider.viewHash !== one.viewHash, "another view for who may read more");
+      t.that(wider.viewHash !== one.viewHash, "another viewHash for a wider token");
       const stream = await t.stream();
       stream.send({ frame: "hello", token: wider.token, view: one.viewHash });
-      t.fits(await stream.next("resync"), { reason: "scope" }, "what a reader of another view is told");
+      t.fits(await stream.next("resync"), { reason: "scope" }, "the resync for a client with another viewHash");
     }),
   ],
 };

@@ -7,7 +7,7 @@ import { entriesOf, idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** A reader of one deck, and a record in it and one outside, which has something to hide. */
+/** A reader of one deck, with a record in it and a record outside that has a secret. */
 async function reader(t: Kit, operations: readonly string[] = [`${NOTE}.read`]) {
   const { deckId, group } = t.deck();
   const secret = `hidden-${t.id()}`;
@@ -39,7 +39,7 @@ export const section: SuiteSection = {
       t.answered(await all(`${inside.path}/history`), 200, { object: "list" });
       const answer = await all(`${outside.path}/history`);
       t.that(answer.status === 404 || entriesOf(answer).length === 0, "404, or no entries", answer.body);
-      t.that(!answer.text.includes(secret), "an answer that tells nothing of it");
+      t.that(!answer.text.includes(secret), "an answer without the record's value");
     }),
     check(
       "[K6] A model that the token's operations do not name is 403 in reads, lists, the feed and the snapshot.",
@@ -97,7 +97,7 @@ export const section: SuiteSection = {
       const { outside, all, secret, inside } = await reader(t);
       t.answered(await all(`${notes}?filter[title]=${secret}`), 200, { data: [] });
       t.answered(await all(`${notes}?filter[deckId]=${outside.deckId}`), 200, { data: [] });
-      t.is(idsOf(await all(`${notes}?filter[title]=seen`)), [inside.id], "ids of what is inside");
+      t.is(idsOf(await all(`${notes}?filter[title]=seen`)), [inside.id], "ids of the records inside");
     }),
     check("[K6] The feed leaves out entries that the caller may not see, and its cursor passes them.", async (t) => {
       const { before, inside, outside, all, secret, token } = await reader(t);
@@ -142,7 +142,7 @@ export const section: SuiteSection = {
       t.is(
         live.entries.map(({ id, syncId }) => [id, syncId]),
         [[inside.id, last]],
-        "what the live one heard",
+        "the entries of the live stream",
       );
       t.is(
         behind.entries.map(({ id, verb }) => [id, verb]),
@@ -150,10 +150,10 @@ export const section: SuiteSection = {
           [inside.id, "created"],
           [inside.id, "updated"],
         ],
-        "what the other heard",
+        "the entries of the stream that catches up",
       );
       const told = JSON.stringify([live.frames, behind.frames]);
-      t.that(!told.includes(secret) && !told.includes(outside.id), "no frame that tells of the other");
+      t.that(!told.includes(secret) && !told.includes(outside.id), "no frame about the other record");
     }),
     check(
       "[K6] A hello with groups or models outside the scope gets an error that names the missing capability, close 4403, and nothing else.",
@@ -167,7 +167,11 @@ export const section: SuiteSection = {
           stream.send({ frame: "hello", token, ...asked });
           t.is((await stream.closes()).code, 4403, "the close code");
           const error = { frame: "error", code: "capability_scope_denied", param };
-          t.fits(stream.frames, [{ ...error, requiredCapability: { can: "read", ...lacks } }], "all that it is told");
+          t.fits(
+            stream.frames,
+            [{ ...error, requiredCapability: { can: "read", ...lacks } }],
+            "all frames of the stream",
+          );
         }
         const stream = await t.hear({ token });
         stream.send({ frame: "follow", groups: [outside.group] });
@@ -183,11 +187,14 @@ export const section: SuiteSection = {
         const last = positionOf(t.answered(await t.patch(inside.path, { data: { order: 3 } }), 200));
         await stream.reaches(last);
         const expected = [{ id: inside.id, verb: "deleted", left: true, title: undefined }];
-        t.is(tale(stream.entries), expected, "what the stream tells");
+        t.is(tale(stream.entries), expected, "the entries of the stream");
         const fed = await t.entries(inside.at, undefined, { token });
-        t.is(tale(fed), expected, "what the feed tells");
+        t.is(tale(fed), expected, "the entries of the feed");
         t.is([fed[0]?.data, fed[0]?.changedFields ?? null], [null, null], "data and changedFields of the entry");
-        t.that(!JSON.stringify([stream.frames, fed]).includes(secret), "nothing of what it became");
+        t.that(
+          !JSON.stringify([stream.frames, fed]).includes(secret),
+          "no value that was written after the record left",
+        );
         t.refused(await t.get(inside.path, { token }), "record_not_found");
       },
     ),
@@ -207,7 +214,7 @@ export const section: SuiteSection = {
               data: { id: outside.id, deckId, title: "now seen", order: 0 },
             },
           ],
-          "what is told",
+          "the entries of the record",
         );
       t.answered(await t.get(outside.path, { token }), 200, { data: { title: "now seen" } });
     }),
@@ -222,7 +229,7 @@ export const section: SuiteSection = {
           ["updated"],
           "the verbs of the record",
         );
-        t.that(!JSON.stringify(entries).includes(secret), "nothing of its past");
+        t.that(!JSON.stringify(entries).includes(secret), "no value from before");
       },
     ),
     check("[T7] A deletion is sent only to readers who could see the record.", async (t) => {
@@ -234,7 +241,7 @@ export const section: SuiteSection = {
       t.is(
         stream.entries.map(({ id, verb, left }) => [id, verb, left]),
         [[inside.id, "deleted", undefined]],
-        "what is told",
+        "the entries of the record",
       );
     }),
     check("[K5] A held write shows the values of a record only to a caller that may read it.", async (t) => {

@@ -7,7 +7,7 @@ import { positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
-/** An agent that may do these things in one deck. */
+/** An agent with these operations in one deck. */
 async function agent(t: Kit, operations: readonly string[] = [`${NOTE}.*`]) {
   const { deckId, group } = t.deck();
   const participantId = t.id();
@@ -175,7 +175,7 @@ export const section: SuiteSection = {
       const stale = { action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at, onStale: "notify" };
       const answer = await t.commit([stale], {}, { token });
       denied(t, answer, "update");
-      t.that(!answer.text.includes("two"), "an answer that does not tell the record's values", answer.text);
+      t.that(!answer.text.includes("two"), "an answer without the record's values", answer.text);
       const { deckId } = t.deck();
       denied(t, await t.post(notes, { id, data: { deckId } }, { token }), "create");
     }),
