@@ -1,14 +1,19 @@
 import { createHmac } from "node:crypto";
-import type { Delivery } from "../transport/receiver.ts";
+import type { IncomingHttpHeaders } from "node:http";
 
-/** Which of a delivery's signatures the secret makes, by their place; -1: none. As Standard Webhooks says. */
-export function signatureOf(secret: string, { headers, raw }: Pick<Delivery, "headers" | "raw">): number {
+interface SignedRequest {
+  readonly headers: IncomingHttpHeaders;
+  readonly raw: Buffer;
+}
+
+/** The place of the secret's signature among those of a request (Standard Webhooks); -1 if it has none. */
+export function signatureOf(secret: string, { headers, raw }: SignedRequest): number {
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const signed = Buffer.concat([Buffer.from(`${headers["webhook-id"]}.${headers["webhook-timestamp"]}.`), raw]);
   const wanted = `v1,${createHmac("sha256", key).update(signed).digest("base64")}`;
   return signaturesOf({ headers }).indexOf(wanted);
 }
 
-/** They stand with spaces between. */
-export const signaturesOf = ({ headers }: Pick<Delivery, "headers">): readonly string[] =>
+/** The signatures of a request; the header separates them with spaces. */
+export const signaturesOf = ({ headers }: Pick<SignedRequest, "headers">): readonly string[] =>
   String(headers["webhook-signature"] ?? "").split(" ");
