@@ -18,7 +18,7 @@ const started: Readonly<Record<string, RegExp>> = {
   planted: /planted: \d+ bugs, each in a copy/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
-  conformance: /Name the server to ask/,
+  conformance: /Name the server to test/,
   holdfast: /Usage: holdfast/,
   "demo:proofread": /No demo is running|npm start/,
   "demo:import": /One file, please/,

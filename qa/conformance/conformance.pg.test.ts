@@ -65,7 +65,7 @@ test("[X1] our server passes the conformance suite", { timeout: 300_000 }, async
 test("[X3] a server that cannot be tested is told apart from one that fails", async () => {
   const run = (target: { url?: string; key?: string }) =>
     runSections({ url: server.url, key: newSecretToken(true), ...target }, { sections: ["ids"] });
-  await expect(run({ url: "http://127.0.0.1:1" })).rejects.toThrow("Nothing that can be tested answers at");
+  await expect(run({ url: "http://127.0.0.1:1" })).rejects.toThrow("No server of this interface answers at");
   await expect(run({})).rejects.toThrow("The server does not accept --key (apikey_invalid).");
   await expect(run({ key: ADMIN })).rejects.toThrow("--key takes a secret key");
 });

@@ -7,7 +7,7 @@ test("the address needs no option", () => {
   expect(readArgs(["http://127.0.0.1:8787", "--key", "sk_live_x"], {})).toEqual(readArgs(needed, {}));
 });
 
-test("the words are read, and what is absent has its default", () => {
+test("options have their defaults if they are absent", () => {
   expect(readArgs(needed, {})).toEqual({
     url: "http://127.0.0.1:8787",
     key: "sk_live_x",
@@ -33,11 +33,11 @@ test.each([
   [["--help"], ""],
   [["--nothing"], '"--nothing" is not an option.'],
   [["--url"], "--url takes a value."],
-  [["--key", "sk_x"], "Name the server to ask"],
+  [["--key", "sk_x"], "Name the server to test"],
   [["--url", "127.0.0.1:8787", "--key", "sk_x"], '"127.0.0.1:8787" is not an http or https address.'],
   [["--url", "http://x"], "--key takes a secret key"],
   [[...needed, "--jobs", "0"], "--jobs takes a whole number from 1 to 32."],
-])("%j is told what is wrong", (args, sentence) => {
+])("readArgs says what is wrong with %j", (args, sentence) => {
   const told = readArgs(args, {});
   expect(typeof told === "string" && (sentence === "" ? told === "" : told.startsWith(sentence))).toBe(true);
 });

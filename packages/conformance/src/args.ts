@@ -64,9 +64,9 @@ export function readArgs(args: readonly string[], env: Readonly<Record<string, s
   const last = (word: string) => values.get(word)?.at(-1);
   const url = last("--url") ?? "";
   const key = last("--key") ?? env.CONFORMANCE_KEY ?? "";
-  if (!list && url === "") return "Name the server to ask, for example http://127.0.0.1:8787.";
+  if (!list && url === "") return "Name the server to test, for example http://127.0.0.1:8787.";
   if (!list && !/^https?:\/\/[^\s/]+/.test(url)) return `"${url}" is not an http or https address.`;
-  if (!list && key === "") return "--key takes a secret key of the tenant to work in.";
+  if (!list && key === "") return "--key takes a secret key of the tenant to test in.";
   const jobs = Number(last("--jobs") ?? 4);
   if (!Number.isInteger(jobs) || jobs < 1 || jobs > 32) return "--jobs takes a whole number from 1 to 32.";
   return {

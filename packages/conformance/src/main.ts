@@ -6,7 +6,7 @@ import { loadSections, type NamedSection } from "./run/load-sections.ts";
 import { reportOf, reportText } from "./run/report.ts";
 import { type Result, runSuite } from "./run/suite.ts";
 
-/** The words → the sections and cases that they ask for → one run → one report. */
+/** The arguments → the sections and cases that they select → one run → one report. */
 async function run(args: Args): Promise<number> {
   const sections = chosen(await loadSections(), args);
   if (args.list) return list(sections);
@@ -16,7 +16,7 @@ async function run(args: Args): Promise<number> {
   try {
     const results = await runSuite(environment, sections, { jobs: args.jobs, heard: progress(sections) });
     const kept = args.clean ? await environment.removeModels() : undefined;
-    if (kept !== undefined) say(`the suite's models stay in the schema: ${kept}`);
+    if (kept !== undefined) say(`the server did not remove the suite's models: ${kept}`);
     const seconds = (Date.now() - startedAt.getTime()) / 1_000;
     const secrets = [key, otherKey, adminToken].filter((secret) => secret !== undefined);
     const report = reportOf(results, { url, startedAt: startedAt.toISOString(), seconds }, secrets);
@@ -52,7 +52,7 @@ function list(sections: readonly NamedSection[]): number {
   return 0;
 }
 
-/** One line for each section that is done, and one for each failure at once. */
+/** Writes a line for each failure, and one for each finished section. */
 function progress(sections: readonly NamedSection[]): (result: Result) => void {
   const left = new Map(sections.map(({ name, cases }) => [name, cases.length]));
   const total = sections.reduce((sum, { cases }) => sum + cases.length, 0);

@@ -5,18 +5,18 @@ import { mismatch, type Pattern } from "./pattern.ts";
 import { shown, Unmet } from "./unmet.ts";
 
 export interface Assertions {
-  /** Equal in depth; order of keys does not count. */
+  /** Deeply equal; the order of keys does not count. */
   is(got: unknown, expected: unknown, what: string): void;
   fits(got: unknown, pattern: Pattern, what: string): void;
-  /** Something is so, in words. */
+  /** A condition, with the expectation in words. */
   that(isSo: boolean, expected: string, got?: unknown): void;
-  /** The answer has this status, and its body fits. Gives the answer back. */
+  /** The answer has this status, and its body matches. Returns the answer. */
   answered(answer: Answer, status: number, body?: Pattern): Answer;
-  /** The answer refuses with this code, in the class and with the status that belong to it. */
+  /** The answer refuses with this code, and has the type and status of that code. */
   refused(answer: Answer, code: string, rest?: { status?: number; param?: Pattern; body?: Pattern }): Answer;
 }
 
-/** Every expectation is counted: a case that expected nothing has shown nothing. */
+/** Counts every assertion: a case without one proves nothing. */
 export function createAssertions(): { readonly expect: Assertions; count(): number } {
   let count = 0;
   const expect: Assertions = {

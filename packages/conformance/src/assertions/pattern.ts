@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { shown } from "./unmet.ts";
 
 /**
- * What a value should look like. Text, numbers, booleans and null stand for themselves, a RegExp for text that it
+ * What a value should look like. Text, numbers, booleans and null match themselves, a RegExp matches text that it
  * matches, a list for a list of that length, an object for an object that has at least these keys.
  */
 export type Pattern =
@@ -15,7 +15,7 @@ export type Pattern =
   | readonly Pattern[]
   | { readonly [key: string]: Pattern };
 
-/** A pattern with a name: whatever passes its test. */
+/** A pattern with a name, which matches every value that passes its test. */
 export class Kind {
   readonly name: string;
   readonly test: (value: unknown) => boolean;
@@ -51,7 +51,7 @@ export const listOf = (pattern: Pattern): Kind =>
     `a list of ${named(pattern)}`,
     (value) => Array.isArray(value) && value.every((item) => mismatch(item, pattern) === undefined),
   );
-/** The very value, whatever its shape; keys of objects in any order. */
+/** Exactly this value; keys of objects in any order. */
 export const exactly = (expected: unknown): Kind =>
   kind(`exactly ${shown(expected)}`, (value) => isDeepStrictEqual(value, expected));
 /** A list of these texts, in any order. */
@@ -61,7 +61,7 @@ export const sameSet = (...expected: readonly string[]): Kind =>
     (value) => Array.isArray(value) && isDeepStrictEqual([...value].sort(), [...expected].sort()),
   );
 
-/** Where a value differs from a pattern, and what was expected there; undefined when it fits. */
+/** Where a value differs from a pattern, and what was expected there; undefined if it matches. */
 export function mismatch(
   value: unknown,
   pattern: Pattern,
@@ -96,7 +96,7 @@ export function named(pattern: Pattern): string {
 
 const first = <T>(found: readonly (T | undefined)[]): T | undefined => found.find((one) => one !== undefined);
 
-/** The key's value when it is the object's own: `constructor` is nobody's answer. */
+/** The value of the object's own key: an answer without `constructor` must not seem to have one. */
 const own = (value: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(value, key) ? value[key] : undefined;
 

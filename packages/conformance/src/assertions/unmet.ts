@@ -1,10 +1,10 @@
 import type { Answer } from "../protocol/answers.ts";
 
-/** An expectation that was not met: what a case throws, and what the report tells. */
+/** An expectation that was not met: a case throws it, and the report shows it. */
 export class Unmet extends Error {
   readonly expected: string;
   readonly got: string;
-  /** The answer that it was about; absent: the last one of the case. */
+  /** The answer that failed the expectation; absent: the last one of the case. */
   readonly about: Answer | undefined;
 
   constructor(expected: string, got: string, about?: Answer) {
@@ -15,10 +15,10 @@ export class Unmet extends Error {
   }
 }
 
-/** The case cannot be asked here, and why. */
+/** The case cannot run here; the message says why. */
 export class NotApplicable extends Error {}
 
-/** A value in a report: JSON, cut where it gets long. */
+/** A value in a report: JSON, cut if it is long. */
 export function shown(value: unknown, most = 600): string {
   const text =
     value === undefined ? "nothing" : (JSON.stringify(value instanceof Set ? [...value] : value) ?? String(value));

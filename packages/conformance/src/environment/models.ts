@@ -1,6 +1,6 @@
 /**
- * The suite's own models. They are added to the schema that a tenant has, under fixed names, so that the next run finds
- * them there. Records of other models are left alone.
+ * The suite's own models. The suite adds them to the tenant's schema under fixed names, so that the next run finds
+ * them there. It does not touch records of other models.
  */
 export interface ModelShape {
   readonly fields: Readonly<Record<string, FieldShape>>;
@@ -19,15 +19,15 @@ export interface FieldShape {
 
 export type Models = Readonly<Record<string, ModelShape>>;
 
-/** A model with a field of every type, filed under its deck. Its name has both cases on purpose. */
+/** A model with a field of every type, in the group of its deck. Its name is in mixed case to test matching. */
 export const NOTE = "ConfNote";
-/** Judged as a whole when it is stale; in no group but the organization's. */
+/** Any newer entry makes a write of it stale; its records are only in the organization's group. */
 export const WHOLE = "ConfWhole";
 /** Has required fields and a default. */
 export const STRICT = "ConfStrict";
-/** Written by the cases on webhooks only, so that receivers get little that is not for them. */
+/** Only the cases on webhooks write it, so that receivers get few other events. */
 export const HOOK = "ConfHook";
-/** Written by nobody: endpoints that are to stay silent subscribe to it. */
+/** No case writes it: endpoints that must get no request subscribe to it. */
 export const QUIET = "ConfQuiet";
 export const FAVORITE = "favorite";
 
@@ -68,7 +68,7 @@ export const ownModels: Models = {
   [QUIET]: { fields: { title: { type: "string" } } },
 };
 
-/** Added only where a tenant has no `favorite` yet. */
+/** The suite adds it only if the tenant has no `favorite` yet. */
 export const favoriteModel: Models = {
   [FAVORITE]: {
     fields: {

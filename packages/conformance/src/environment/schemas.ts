@@ -7,7 +7,7 @@ export interface SchemaExtras {
   readonly renames?: readonly { readonly model: string; readonly from: string; readonly to: string }[];
 }
 
-/** The models of a tenant; none when nothing was pushed there yet. */
+/** The models of a tenant; none before its first push. */
 export async function readModels(ask: Ask, token: string): Promise<Models> {
   const answer = await ask("GET", "/v1/schema", { token });
   if (answer.status === 404) return {};
@@ -17,8 +17,8 @@ export async function readModels(ask: Ask, token: string): Promise<Models> {
 }
 
 /**
- * Pushes what a change makes of the models that are there. A push replaces the whole schema, so all others are sent
- * along; and one push waits for the other, or the second would take back the first.
+ * Pushes a change of the tenant's models. A push replaces the whole schema, so it sends all other models
+ * along; and pushes run one after the other, because the second would undo the first otherwise.
  */
 export function createPusher(ask: Ask) {
   let turn: Promise<unknown> = Promise.resolve();
@@ -34,7 +34,7 @@ export function createPusher(ask: Ask) {
 }
 export type Push = ReturnType<typeof createPusher>;
 
-/** Adds models to a tenant, or says why that cannot be. */
+/** Adds models to a tenant, or throws the reason why it cannot. */
 export async function addModels(push: Push, token: string, more: Models, onlyWhenAbsent: Models = {}): Promise<void> {
   const answer = await push(token, (models) => {
     const taken = new Set(Object.keys(models).map((name) => name.toLowerCase()));

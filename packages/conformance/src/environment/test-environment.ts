@@ -7,20 +7,20 @@ import { addModels, createPusher, type Push } from "./schemas.ts";
 
 export interface Target {
   readonly url: string;
-  /** A secret key: of the tenant in which the suite works. */
+  /** A secret key of the tenant in which the suite works. */
   readonly key: string;
   /** A secret key of the same organization's other environment. */
   readonly otherKey?: string | undefined;
   readonly adminToken?: string | undefined;
 }
 
-/** What a suite works on: a server, a tenant of it with the suite's models, and a name for this run. */
+/** What a suite works on: a server, a tenant with the suite's models, and a name for this run. */
 export interface TestEnvironment extends Target {
   /** Begins every id and every group of this run. */
   readonly run: string;
   readonly ask: Ask;
   readonly push: Push;
-  /** Takes the suite's models out of the schema again. Tells what stood against it. */
+  /** Removes the suite's models from the schema. Returns the server's answer if it refuses. */
   removeModels(): Promise<string | undefined>;
   close(): void;
 }
@@ -57,7 +57,7 @@ const without = (models: Models, names: readonly string[]): Models =>
 
 async function lookAround({ url, key, otherKey }: Target, ask: Ask): Promise<void> {
   const alive = await ask("GET", "/livez", { token: null }).catch((error: Error) => {
-    throw new CannotBegin(`Nothing that can be tested answers at ${url}: ${error.message}.`);
+    throw new CannotBegin(`No server of this interface answers at ${url}: ${error.message}.`);
   });
   if (alive.status !== 200)
     throw new CannotBegin(`${url}/livez answers ${alive.status}. Is --url the server's address?`);
@@ -73,5 +73,5 @@ async function lookAround({ url, key, otherKey }: Target, ask: Ask): Promise<voi
       throw new CannotBegin(`GET /v1/schema with ${word} answers ${status} (${body.code}).`);
   }
   if (otherKey !== undefined && otherKey.slice(0, 8) === key.slice(0, 8))
-    throw new CannotBegin("--key and --test-key have to be of the two environments, sk_live_ and sk_test_.");
+    throw new CannotBegin("--key and --test-key must be of different environments, sk_live_ and sk_test_.");
 }

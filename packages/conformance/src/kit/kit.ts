@@ -28,7 +28,7 @@ export interface Tenant {
   readonly keyId: string;
 }
 
-/** What a case is given: ways to ask, things of its own to ask about, and expectations to hold the answers against. */
+/** What a case works with: requests, records and tokens of its own, and assertions. */
 export interface Kit extends Assertions {
   readonly environment: TestEnvironment;
   readonly ask: Ask;
@@ -37,9 +37,9 @@ export interface Kit extends Assertions {
   patch(path: string, json: unknown, asking?: Asking): Promise<Answer>;
   remove(path: string, asking?: Asking): Promise<Answer>;
   commit(operations: readonly object[], rest?: object, asking?: Asking): Promise<Answer>;
-  /** An id that nobody has used. */
+  /** A new id. */
   id(): string;
-  /** A deck that nobody has used; notes of it are in its group. */
+  /** A new deck; its notes are in its group. */
   deck(): { readonly deckId: string; readonly group: string };
   /** A new note in the log. */
   note(data?: Row): Promise<Made>;
@@ -48,9 +48,9 @@ export interface Kit extends Assertions {
   entries(after: number, ids?: readonly string[], asking?: Asking): Promise<Entry[]>;
   /** All items of a list, over its pages of a hundred. */
   listed(path: string, asking?: Asking): Promise<Row[]>;
-  /** A stream that is ended with the case. */
+  /** A stream that closes when the case ends. */
   stream(options?: Parameters<typeof openStream>[1]): Promise<Listener>;
-  /** A stream that has said hello and was welcomed. */
+  /** A stream after hello and welcome. */
   hear(hello?: object): Promise<Listener>;
   capability(body: object): Promise<Token>;
   ephemeral(body: object): Promise<Token>;
@@ -59,9 +59,9 @@ export interface Kit extends Assertions {
   admin(): string;
   /** A key of the other environment; without one the case does not apply. */
   otherKey(): string;
-  /** An organization of the case's own, with an empty tenant that has the suite's models. */
+  /** A new organization, with an empty tenant that has the suite's models. */
   freshTenant(models?: boolean): Promise<Tenant>;
-  /** What is to be done when the case has ended, however it ended. */
+  /** Registers a cleanup, which runs when the case has ended, also after a failure. */
   after(clean: () => unknown): void;
 }
 
@@ -84,7 +84,7 @@ export function createKit(environment: TestEnvironment): CaseRun {
       answers.push(answer);
       return answer;
     });
-    // A case that fails before it looks at this answer has failed already.
+    // If the case fails before it awaits this answer, the answer's own error does not matter.
     asked.catch(() => {});
     return asked;
   };

@@ -3,15 +3,15 @@ import type { Kit } from "./kit.ts";
 /** A file of cases about one subject. */
 export interface SuiteSection {
   readonly title: string;
-  /** True: its cases disturb others, so no other section runs meanwhile. */
+  /** True: its cases disturb other sections, so it runs alone. */
   readonly alone?: boolean;
-  /** So many of its cases run side by side: for cases that mostly wait. */
+  /** How many of its cases run at once: for cases that mostly wait. */
   readonly together?: number;
   readonly cases: readonly Case[];
 }
 
 export interface Case {
-  /** The sentence that the case checks. It stands alone. */
+  /** The sentence that the case checks. It makes sense on its own. */
   readonly says: string;
   readonly check: (kit: Kit) => Promise<unknown>;
 }

@@ -18,7 +18,7 @@ export interface Endpoint {
   readonly body: Row;
 }
 
-/** All keys of an endpoint as every answer shows it. */
+/** All fields of an endpoint, as every answer has them. */
 export const shape = {
   object: "webhook_endpoint",
   id: /^we_[0-9A-Za-z]{24}$/,
@@ -37,7 +37,7 @@ export const shape = {
   createdAt: time,
 } as const;
 
-/** Every route below an endpoint, with a body that would be taken. */
+/** Every route of an endpoint, with a valid body. */
 export const routes: readonly (readonly [method: string, rest: string, json?: object])[] = [
   ["GET", ""],
   ["PATCH", "", { description: "x" }],
@@ -50,9 +50,9 @@ export const routes: readonly (readonly [method: string, rest: string, json?: ob
   ["GET", "/attempts"],
 ];
 
-const NO_ROOM = "the tenant has its twenty endpoints already: there is no room for one of the suite's";
+const NO_ROOM = "the tenant has twenty endpoints already, so the suite cannot register one";
 
-/** An endpoint that is removed with the case. What it asks for beside its address is in the body. */
+/** Registers an endpoint, which is removed when the case ends. */
 export async function register(t: Kit, body: Row, asking: Asking = {}): Promise<Endpoint> {
   const answer = await t.post(ENDPOINTS, body, asking);
   if (answer.body.code === "too_many_endpoints") throw new NotApplicable(NO_ROOM);
@@ -63,21 +63,21 @@ export async function register(t: Kit, body: Row, asking: Asking = {}): Promise<
   return { id, path, secret, body: answer.body };
 }
 
-/** An address that nobody has (RFC 2606), and events that nobody makes: nothing is sent. */
+/** An endpoint that gets no request: its host does not exist (RFC 2606), and no case writes its model. */
 export const quiet = (more: Row = {}): Row => ({
   url: "https://conformance.invalid/hooks",
   enabledEvents: [QUIET],
   ...more,
 });
 
-/** An endpoint that was stopped, so that its cursor stays where it is. */
+/** A disabled endpoint, whose cursor does not move. */
 export async function stopped(t: Kit, body: Row): Promise<Endpoint> {
   const endpoint = await register(t, body);
   t.answered(await t.post(`${endpoint.path}/disable`), 201, { status: "disabled" });
   return endpoint;
 }
 
-/** A receiver that the server can reach, ended with the case; where there can be none the case does not apply. */
+/** A receiver that closes when the case ends. If the server cannot reach one, the case does not apply. */
 export async function receiving(t: Kit): Promise<Receiver> {
   const why = await whyNoReceiver(t.environment);
   if (why !== undefined) throw new NotApplicable(why);
@@ -86,21 +86,21 @@ export async function receiving(t: Kit): Promise<Receiver> {
   return receiver;
 }
 
-/** A receiver and an endpoint that leads to it; of the records that are for this only, unless the body says otherwise. */
+/** A receiver and its endpoint, which subscribes to the model HOOK, unless the body names others. */
 export async function hooked(t: Kit, body: Row = {}, asking: Asking = {}) {
   const receiver = await receiving(t);
   const endpoint = await register(t, { url: receiver.url, enabledEvents: [HOOK], ...body }, asking);
   return { receiver, endpoint };
 }
 
-/** A new record whose changes are for receivers. */
+/** A new record of the model HOOK, whose changes go to receivers. */
 export async function hook(t: Kit, data: Row = {}, asking: Asking = {}, id = t.id()): Promise<Made> {
   const { deckId, group } = t.deck();
   const made = t.answered(await t.post(hooks, { id, data: { deckId, title: "one", ...data } }, asking), 200);
   return { id, deckId, group, path: `${hooks}/${id}`, at: positionOf(made) };
 }
 
-/** What came of these records, in the order in which it came. Others write too, and their events come as well. */
+/** The events of these records, in order of arrival. Other cases write too, and their events arrive as well. */
 export const eventsOf = (deliveries: readonly Delivery[], ...ids: readonly string[]): readonly HookEvent[] =>
   deliveries.flatMap(({ events }) => events).filter(({ objectId }) => ids.includes(objectId));
 
@@ -116,7 +116,7 @@ export const carries =
 export const deliveryOf = (receiver: Receiver, id: string, withinMs?: number): Promise<Delivery> =>
   receiver.until(`an event of ${id}`, (all) => all.find(carries(id)), withinMs);
 
-/** Asks again until it is as wanted. */
+/** Repeats a request until its answer is as expected. */
 export async function eventually(
   ask: () => Promise<Answer>,
   expected: string,
@@ -139,7 +139,7 @@ export const reaches = (t: Kit, { path }: Endpoint, position: number): Promise<A
     ({ cursor }) => Number(cursor) >= position,
   );
 
-/** Stops an endpoint, and waits until nothing is under way: a test gets its turn only then. Answers with the test. */
+/** Disables an endpoint and waits until its last delivery is done: only then does a test succeed. Returns the test's answer. */
 export async function settle(t: Kit, { path }: Endpoint): Promise<Answer> {
   t.answered(await t.post(`${path}/disable`), 201, { status: "disabled" });
   for (const end = performance.now() + 5_000; ; ) {
@@ -149,7 +149,7 @@ export async function settle(t: Kit, { path }: Endpoint): Promise<Answer> {
   }
 }
 
-/** Whether the server lets an endpoint be on loopback, asked once a run. */
+/** Whether the server accepts an endpoint on loopback. The suite finds out once per run. */
 export function allowsPrivate(environment: TestEnvironment): Promise<boolean> {
   const known = answers.get(environment) ?? tryLoopback(environment);
   answers.set(environment, known);

@@ -5,7 +5,7 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  /** The parsed body; an empty object where it is no JSON object. */
+  /** The parsed body; an empty object if it is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 
@@ -17,15 +17,15 @@ export interface Sent {
 }
 
 export interface Asking {
-  /** Null: none. Absent: the key of the run. */
+  /** Null: no token. Absent: the key of the run. */
   readonly token?: string | null;
   /** Idempotency key, as a header. */
   readonly key?: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
-  /** A value to send as JSON, or the very bytes. */
+  /** A value to send as JSON. */
   readonly json?: unknown;
   readonly bytes?: string | Buffer;
-  /** True: a 429 is what is looked for, so it is not waited for. */
+  /** True: the case expects a 429, so `ask` does not send again. */
   readonly impatient?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The coarse class and the status of each error code. */
+/** The type and the status of each error code. */
 const classes: Readonly<Record<string, readonly [type: string, status: number, codes: string]>> = {
   authentication: ["authentication_error", 401, "auth_no_credentials apikey_invalid token_expired token_revoked"],
   permission: [

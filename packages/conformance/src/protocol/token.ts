@@ -2,11 +2,11 @@ import { randomInt } from "node:crypto";
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
-/** Base62 text of chance. */
+/** Random base62 text. */
 export const base62 = (length: number): string =>
   Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join("");
 
-/** The six characters that end a token: the CRC-32 of all that stands before them, in base62. */
+/** The last six characters of a token: the CRC-32 of the characters before them, in base62. */
 export function checksum(body: string): string {
   let rest = crc32(Buffer.from(body, "latin1"));
   let digits = "";
@@ -17,13 +17,13 @@ export function checksum(body: string): string {
   return digits;
 }
 
-/** A token that looks right and that nobody was given. */
+/** A well-formed token that does not exist. */
 export const inventedToken = (prefix: string): string => {
   const body = prefix + base62(30);
   return body + checksum(body);
 };
 
-/** The CRC-32 of IEEE 802.3, as zlib counts it. */
+/** The CRC-32 of IEEE 802.3, as in zlib. */
 function crc32(bytes: Buffer): number {
   let crc = 0xffffffff;
   for (const byte of bytes) {

@@ -31,7 +31,7 @@ interface CaseReport {
   readonly answer?: { readonly status: number; readonly headers: object; readonly body: string } | undefined;
 }
 
-/** All that happened, as data. Tokens are shortened, long bodies cut. */
+/** The results as data. Tokens are shortened, and long bodies are cut. */
 export function reportOf(
   results: readonly Result[],
   about: Pick<Report, "url" | "startedAt" | "seconds">,
@@ -76,7 +76,7 @@ const requestReport = ({ request: { method, path, headers, body } }: Answer) => 
 const cut = (text: string): string =>
   text.length > MOST ? `${text.slice(0, MOST)}… (${text.length} characters)` : text;
 
-/** Every token, given or minted, becomes its prefix and its last four characters; of a signing secret the prefix is left. */
+/** Shortens every token to its prefix and its last four characters, and a signing secret to its prefix. */
 const hide = (text: string, secrets: readonly string[]): string =>
   secrets
     .reduce((all, secret) => all.replaceAll(secret, `${secret.slice(0, 3)}…`), text)
@@ -85,7 +85,7 @@ const hide = (text: string, secrets: readonly string[]): string =>
 
 const MARKS: Readonly<Record<Outcome, string>> = { passed: "✓", failed: "✗", not_applicable: "–" };
 
-/** The same for people. */
+/** The report as text. */
 export function reportText({ sections, url, seconds, passed, failed, notApplicable }: Report): string {
   const lines = sections.flatMap(({ title, name, cases }) => ["", `${title} (${name})`, ...cases.flatMap(caseLines)]);
   const sum = `${passed} passed, ${failed} failed, ${notApplicable} not applicable, ${seconds.toFixed(1)} s, ${url}`;

@@ -15,7 +15,7 @@ const answer = (status: number, body: Record<string, unknown>): Answer => ({
   body,
 });
 
-/** A place whose server answers everything alike. */
+/** A test environment whose server gives every request the same answer. */
 const environment = (given: Answer): TestEnvironment => ({
   url: "http://x",
   key: KEY,
@@ -32,20 +32,20 @@ async function outcomeOf(one: Case, given = answer(200, { object: "list" })) {
   return result;
 }
 
-describe("[X4] what becomes of a case", () => {
-  test("it passes when what it expects is so", async () => {
+describe("[X4] the outcome of a case", () => {
+  test("it passes if all assertions hold", async () => {
     const result = await outcomeOf(
       check("a", async (t) => t.answered(await t.get("/v1/log"), 200, { object: "list" })),
     );
     expect(result).toMatchObject({ section: "one", says: "a", outcome: "passed" });
   });
 
-  test("it fails when it expects nothing, though all went well", async () => {
+  test("it fails if it has no assertion", async () => {
     const result = await outcomeOf(check("a", async (t) => t.get("/v1/log")));
     expect(result).toMatchObject({ outcome: "failed", failure: { got: "no expectation" } });
   });
 
-  test("it fails with what was expected, what came, and the exchange", async () => {
+  test("it fails with the expected value, the actual value, the request and the answer", async () => {
     const result = await outcomeOf(
       check("a", async (t) => t.answered(await t.get("/v1/log"), 200, { object: "list" })),
       answer(200, { object: "page" }),
@@ -56,7 +56,7 @@ describe("[X4] what becomes of a case", () => {
     });
   });
 
-  test("a refusal has to be in the class and with the status of its code", async () => {
+  test("refused() also checks the type and the status of the code", async () => {
     const refused = check("a", async (t) => t.refused(await t.get("/v1/log"), "stale_context"));
     const body = { code: "stale_context", type: "conflict_error" };
     expect(await outcomeOf(refused, answer(409, body))).toMatchObject({ outcome: "passed" });
@@ -67,7 +67,7 @@ describe("[X4] what becomes of a case", () => {
     expect(await outcomeOf(refused, answer(409, { ...body, code: "other" }))).toMatchObject({ outcome: "failed" });
   });
 
-  test("it fails when the case itself breaks", async () => {
+  test("it fails if the case throws", async () => {
     const broken = check("a", async () => JSON.parse("{"));
     expect(await outcomeOf(broken)).toMatchObject({ outcome: "failed" });
   });
@@ -77,7 +77,7 @@ describe("[X4] what becomes of a case", () => {
     expect(result).toMatchObject({ outcome: "not_applicable", reason: "no admin token was given" });
   });
 
-  test("what it asked to be done afterwards is done, however it ended", async () => {
+  test("its cleanups run in reverse order, also after a failure", async () => {
     const done: string[] = [];
     const failing = check("a", async (t) => {
       t.after(() => done.push("first"));
@@ -90,7 +90,7 @@ describe("[X4] what becomes of a case", () => {
   });
 });
 
-test("sections that disturb others run alone and last, and the report keeps their order", async () => {
+test("sections that disturb others run alone and last, and the results keep their order", async () => {
   const running = new Set<string>();
   const together: string[][] = [];
   const section = (name: string, alone?: true) => ({
@@ -113,7 +113,7 @@ test("sections that disturb others run alone and last, and the report keeps thei
   expect(together[0]).toEqual(["b", "c"]);
 });
 
-test("cases of a section that says so run side by side, never more than it says, and keep their order", async () => {
+test("a section with `together` runs that many cases at once, and the results keep their order", async () => {
   let [running, most] = [0, 0];
   const cases = [30, 20, 10, 5, 1].map((ms) =>
     check(`waits ${ms} ms`, async (t) => {
@@ -128,7 +128,7 @@ test("cases of a section that says so run side by side, never more than it says,
   expect(results.map(({ says }) => says)).toEqual(cases.map(({ says }) => says));
 });
 
-test("[X4] the report has the sentence, the request, the answer and what was expected, and no token", async () => {
+test("[X4] the report has the sentence, the request, the answer and the expectation, and no token", async () => {
   const leaky = answer(409, { code: "x", token: `rk_${"r".repeat(36)}`, secret: `whsec_${"s".repeat(43)}=` });
   const cases = [
     check("It keeps its promise.", async (t) => t.answered(await t.get("/v1/log"), 200)),
@@ -146,7 +146,7 @@ test("[X4] the report has the sentence, the request, the answer and what was exp
   expect(text + JSON.stringify(report)).not.toMatch(/k{30}|r{30}|s{30}/);
 });
 
-test("every file of sections/ is a section; its sentences end and stand once", async () => {
+test("every file of sections/ is a section; its sentences are unique and end with a full stop", async () => {
   const sections = await loadSections();
   expect(sections.length).toBeGreaterThan(30);
   const sentences = sections.flatMap(({ name, cases }) => cases.map(({ says }) => `${name}: ${says}`));

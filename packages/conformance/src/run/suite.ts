@@ -13,7 +13,7 @@ export interface Result {
   readonly says: string;
   readonly outcome: Outcome;
   readonly ms: number;
-  /** Why it does not apply. */
+  /** Why the case does not apply. */
   readonly reason?: string;
   readonly failure?: Failure;
 }
@@ -21,14 +21,14 @@ export interface Result {
 export interface Failure {
   readonly expected: string;
   readonly got: string;
-  /** The exchange that it was about. */
+  /** The request and answer that failed the expectation. */
   readonly answer?: Answer | undefined;
 }
 
 const CASE_MS = 90_000;
 
 /**
- * Runs sections side by side, and the cases of each one after the other, unless it says otherwise. Sections that disturb
+ * Runs several sections at once, and the cases of a section in turn, unless it sets `together`. Sections that disturb
  * others come last, alone.
  */
 export async function runSuite(
@@ -42,7 +42,7 @@ export async function runSuite(
       results.set(section, await runSection(environment, section, heard));
   };
   const together = sections.filter(({ alone }) => !alone);
-  // Those that mostly wait go first: the others have the machine meanwhile.
+  // Sections that mostly wait start first, so that the others use the machine meanwhile.
   together.sort((a, b) => (b.together ?? 1) - (a.together ?? 1));
   await Promise.all(Array.from({ length: jobs }, () => runAll(together)));
   await runAll(sections.filter(({ alone }) => alone));
@@ -79,7 +79,7 @@ async function runCase(
   try {
     await Promise.race([check(kit), late.over]);
     if (expectations() === 0)
-      return { outcome: "failed", failure: { expected: "the case to expect something", got: "no expectation" } };
+      return { outcome: "failed", failure: { expected: "the case to have an assertion", got: "no expectation" } };
     return { outcome: "passed" };
   } catch (error) {
     if (error instanceof NotApplicable) return { outcome: "not_applicable", reason: error.message };

@@ -7,10 +7,10 @@ import type { Answer, Ask, Sent } from "../protocol/answers.ts";
 
 const TIMEOUT_MS = 40_000;
 const LARGE = 512 * 1024;
-/** Who has no valid token shares 50 requests a second with everybody at the same address. */
+/** All requests of an address without a valid token share a limit of 50 a second. */
 const STRANGER_PAUSE_MS = 45;
 
-/** Asks one server over HTTP. What holds for every answer of the interface is checked here, for every answer. */
+/** Sends requests to one server over HTTP, and checks in every answer what the interface promises for all of them. */
 export function createAsk(url: string, usual: string): { readonly ask: Ask; close(): void } {
   const { protocol, hostname, port, pathname } = new URL(url);
   const secure = protocol === "https:";
@@ -46,7 +46,7 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
         timeout: TIMEOUT_MS,
       };
       const going = send(options);
-      // What the server refuses before it has read it all may cut the rest off: the answer counts, when there is one.
+      // A server that refuses early may close the connection before it has read the whole body: its answer counts.
       let answered = false;
       going.on("error", (error) => {
         if (!answered) reject(new Unmet("an answer", `${method} ${path.slice(0, 200)} failed: ${error.message}`));
@@ -64,7 +64,7 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
         });
       });
       if (payload === undefined || payload.length < LARGE || chunked) return void going.end(payload);
-      // A server that refuses by the length alone may close at once, and its answer would be lost in the rest.
+      // A server may refuse by content-length alone and close at once. Sending the body then would lose its answer.
       going.flushHeaders();
       setTimeout(() => (answered ? going.destroy() : going.end(payload)), 50);
     });
@@ -78,7 +78,7 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
       const answer = await once(method, path, asking);
       const fault = faultOf(answer);
       if (fault !== undefined) throw new Unmet(fault.expected, fault.got, answer);
-      // A limit of the server's is not what most cases are about: they come again when they are told to.
+      // Most cases do not test rate limits: they wait for Retry-After and send again.
       if (answer.status !== 429 || answer.body.code !== "rate_limited" || asking.impatient || tried === 8)
         return answer;
       await pause(1_000 * Math.max(1, Number(answer.headers["retry-after"] ?? 1)));
@@ -99,12 +99,12 @@ function parsed(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-/** What every answer promises, whatever was asked: a name of the server's own, no 500, and errors in the envelope. */
+/** What every answer must have: an x-request-id from the server, no status 500, and errors in the envelope. */
 function faultOf({ request, status, headers, text, body }: Answer): { expected: string; got: string } | undefined {
   const id = headers["x-request-id"];
   if (typeof id !== "string" || !/^req_[0-9A-Za-z]{24}$/.test(id))
     return { expected: "an x-request-id header, req_ and 24 of 0-9A-Za-z", got: String(id) };
-  if (status === 500) return { expected: "anything but 500", got: text.slice(0, 300) };
+  if (status === 500) return { expected: "any status but 500", got: text.slice(0, 300) };
   if (status < 400 || request.method === "HEAD") return undefined;
   const { type, message, code, request_id } = body;
   if (![type, message, code].every((part) => typeof part === "string" && part !== ""))

@@ -1,7 +1,7 @@
 import { connect as connectPlain } from "node:net";
 import { connect as connectSecure } from "node:tls";
 
-/** Sends bytes as they are, and answers with whatever came back until the connection ended or the time was over. */
+/** Sends bytes unchanged, and returns what the server sent until the connection ended or the time was over. */
 export function sendRaw(url: string, bytes: string | Buffer, waitMs = 5_000): Promise<string> {
   const { protocol, hostname, port } = new URL(url);
   const secure = protocol === "https:";

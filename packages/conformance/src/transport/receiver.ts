@@ -2,16 +2,16 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from "nod
 import { isObject } from "../assertions/pattern.ts";
 import { shown, Unmet } from "../assertions/unmet.ts";
 
-/** A request that came to a receiver, whatever it was. */
+/** A request to a receiver. */
 export interface Delivery {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
-  /** The very bytes of its body. */
+  /** The bytes of its body. */
   readonly raw: Buffer;
-  /** What `data` of the body holds; nothing where the body is something else. */
+  /** The `data` of the body; empty if the body has no such list. */
   readonly events: readonly HookEvent[];
-  /** When it began and when it was answered, in milliseconds on this machine's clock that only goes forward. */
+  /** When the request arrived and when it was answered, in milliseconds of this machine's monotonic clock. */
   readonly beganAt: number;
   answeredAt?: number;
 }
@@ -31,20 +31,20 @@ export type Answering = (response: ServerResponse, delivery: Delivery) => void;
 export interface Receiver {
   readonly url: string;
   readonly deliveries: readonly Delivery[];
-  /** The most requests that were there at one time. */
+  /** The largest number of requests at one time. */
   readonly most: number;
-  /** Answers so from now on; before that with 200. */
+  /** Sets how to answer from now on. The default is 200. */
   answer(how: Answering): void;
-  /** Waits until something is found among what came. */
+  /** Waits until `found` finds something in the deliveries. */
   until<T>(expected: string, found: (deliveries: readonly Delivery[]) => T | undefined, withinMs?: number): Promise<T>;
-  /** Takes no more connections, and breaks those that are open. */
+  /** Accepts no more connections, and breaks the open ones. */
   end(): void;
 }
 
 /** Longer than a retry takes. */
 const PATIENCE_MS = 15_000;
 
-/** A receiver on this machine: keeps what it gets, and answers as it is told. */
+/** A receiver on this machine: keeps each delivery, and answers as `answer` has set. */
 export async function openReceiver(): Promise<Receiver> {
   const deliveries: Delivery[] = [];
   const waiting = new Set<() => void>();
@@ -99,7 +99,7 @@ export async function openReceiver(): Promise<Receiver> {
           const last = deliveries
             .slice(-5)
             .map(({ headers, raw }) => [headers["webhook-id"], String(raw).slice(0, 200)]);
-          const came = `${deliveries.length} requests came, the last ${shown(last, 1_500)}`;
+          const came = `${deliveries.length} requests arrived, the last ${shown(last, 1_500)}`;
           reject(new Unmet(`${expected} at the receiver`, `none within ${withinMs} ms; ${came}`));
         }, withinMs);
         const finish = () => {

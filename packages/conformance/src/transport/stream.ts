@@ -5,18 +5,18 @@ import type { Entry } from "../protocol/answers.ts";
 
 export type Frame = Readonly<Record<string, unknown>> & { readonly frame: string };
 
-/** A client of the stream that keeps what it is told, and says what it waited for in vain. */
+/** A client of the stream that keeps all frames, and reports what it waited for in vain. */
 export interface Listener {
   readonly frames: readonly Frame[];
-  /** All entries that were told, in the order in which they came. */
+  /** All entries, in order of arrival. */
   readonly entries: readonly Entry[];
   /** Overlaps and gaps between `entries` frames, in words. */
   readonly faults: readonly string[];
   readonly protocol: string;
   send(frame: object | string | Buffer): void;
-  /** The next frame of this kind that fits and was not yet taken. */
+  /** The next frame of this kind that matches and that no earlier call returned. */
   next(tag: string, pattern?: Pattern, withinMs?: number): Promise<Frame>;
-  /** Until the position was covered by an `entries` frame. */
+  /** Waits until an `entries` frame covers the position. */
   reaches(position: number, withinMs?: number): Promise<void>;
   closes(withinMs?: number): Promise<{ readonly code: number; readonly reason: string }>;
   readonly isOpen: boolean;
@@ -145,13 +145,13 @@ export async function openStream(
   };
 }
 
-/** What came, also when it is no frame at all: a case then waits for its frame in vain, and shows this one. */
+/** The frame, or a stand-in for a message that is not a frame: a case then waits in vain, and its report shows this one. */
 function frameOf(text: string): Frame {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value) && typeof value.frame === "string") return value as Frame;
   } catch {
-    // Told below.
+    // Not JSON: the stand-in below shows it.
   }
   return { frame: "(no frame)", text };
 }
