@@ -33,7 +33,7 @@ export async function openTestEnvironment(target: Target): Promise<TestEnvironme
   const { ask, close } = createAsk(target.url, target.key);
   const push = createPusher(ask);
   try {
-    await lookAround(target, ask);
+    await checkTarget(target, ask);
     for (const token of [target.key, target.otherKey])
       if (token !== undefined) await addModels(push, token, ownModels, favoriteModel);
     const removeModels = async () => {
@@ -55,7 +55,7 @@ export async function openTestEnvironment(target: Target): Promise<TestEnvironme
 const without = (models: Models, names: readonly string[]): Models =>
   Object.fromEntries(Object.entries(models).filter(([name]) => !names.includes(name)));
 
-async function lookAround({ url, key, otherKey }: Target, ask: Ask): Promise<void> {
+async function checkTarget({ url, key, otherKey }: Target, ask: Ask): Promise<void> {
   const alive = await ask("GET", "/livez", { token: null }).catch((error: Error) => {
     throw new CannotBegin(`No server of this interface answers at ${url}: ${error.message}.`);
   });

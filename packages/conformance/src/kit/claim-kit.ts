@@ -1,7 +1,7 @@
 import type { Pattern } from "../assertions/pattern.ts";
 import { NOTE } from "../environment/models.ts";
-import type { Answer, Asking } from "../protocol/answers.ts";
-import type { Kit, Made } from "./kit.ts";
+import type { Answer, AskOptions } from "../protocol/answers.ts";
+import type { CreatedRecord, Kit } from "./kit.ts";
 
 export interface Agent {
   readonly name: string;
@@ -10,7 +10,7 @@ export interface Agent {
 }
 
 /** A note, and this many agents that may write it. */
-export async function scene(t: Kit, count: number): Promise<[Made, ...Agent[]]> {
+export async function scene(t: Kit, count: number): Promise<[CreatedRecord, ...Agent[]]> {
   const note = await t.note();
   const agents: Agent[] = [];
   for (let i = 0; i < count; i++) agents.push(await agent(t, note.group));
@@ -23,23 +23,31 @@ export async function agent(t: Kit, group: string, more: object = {}): Promise<A
   return { name, ...(await t.capability(scope)) };
 }
 
-export const claim = (t: Kit, { token }: Pick<Agent, "token">, { path }: Pick<Made, "path">, json: object = {}) =>
-  t.post(`${path}/claim`, json, { token });
+export const claim = (
+  t: Kit,
+  { token }: Pick<Agent, "token">,
+  { path }: Pick<CreatedRecord, "path">,
+  json: object = {},
+) => t.post(`${path}/claim`, json, { token });
 export const renew = (t: Kit, { token }: Pick<Agent, "token">, id: unknown, json?: object) =>
   t.post(`/v1/claims/${id}/renew`, json, { token });
 export const release = (t: Kit, { token }: Pick<Agent, "token">, id: unknown) =>
   t.remove(`/v1/claims/${id}`, { token });
-export const read = (t: Kit, { token }: Pick<Agent, "token">, id: unknown, wait = 0) =>
+export const readClaim = (t: Kit, { token }: Pick<Agent, "token">, id: unknown, wait = 0) =>
   t.get(`/v1/claims/${id}?wait=${wait}`, { token });
-export const lineOf = (t: Kit, { id }: Pick<Made, "id">, asking: Asking = {}) =>
-  t.get(`/v1/claims?model=${NOTE}&id=${id}`, asking);
-export const write = (t: Kit, { token }: Pick<Agent, "token">, { path }: Pick<Made, "path">, rest: object = {}) =>
-  t.patch(path, { data: { title: t.id() }, ...rest }, { token });
+export const listClaims = (t: Kit, { id }: Pick<CreatedRecord, "id">, options: AskOptions = {}) =>
+  t.get(`/v1/claims?model=${NOTE}&id=${id}`, options);
+export const write = (
+  t: Kit,
+  { token }: Pick<Agent, "token">,
+  { path }: Pick<CreatedRecord, "path">,
+  rest: object = {},
+) => t.patch(path, { data: { title: t.id() }, ...rest }, { token });
 
-export async function granted(t: Kit, who: Agent, note: Made, json: object = {}): Promise<string> {
+export async function granted(t: Kit, who: Agent, note: CreatedRecord, json: object = {}): Promise<string> {
   return String(t.answered(await claim(t, who, note, json), 201, { status: "active" }).body.id);
 }
-export async function queued(t: Kit, who: Agent, note: Made, json: object = {}): Promise<string> {
+export async function queued(t: Kit, who: Agent, note: CreatedRecord, json: object = {}): Promise<string> {
   return String(t.answered(await claim(t, who, note, { queue: true, ...json }), 202, { status: "queued" }).body.id);
 }
 /** A person with claim.preempt. */

@@ -4,11 +4,11 @@ import { NotApplicable } from "../assertions/unmet.ts";
 import { NOTE, ownModels } from "../environment/models.ts";
 import { addModels } from "../environment/schemas.ts";
 import type { TestEnvironment } from "../environment/test-environment.ts";
-import type { Answer, Ask, Asking, Entry, Row } from "../protocol/answers.ts";
+import type { Answer, Ask, AskOptions, Entry, Row } from "../protocol/answers.ts";
 import { entriesOf, positionOf, rowsOf } from "../protocol/answers.ts";
 import { type Listener, openStream } from "../transport/stream.ts";
 
-export interface Made {
+export interface CreatedRecord {
   readonly id: string;
   readonly path: string;
   readonly deckId: string;
@@ -32,26 +32,26 @@ export interface Tenant {
 export interface Kit extends Assertions {
   readonly environment: TestEnvironment;
   readonly ask: Ask;
-  get(path: string, asking?: Asking): Promise<Answer>;
-  post(path: string, json?: unknown, asking?: Asking): Promise<Answer>;
-  patch(path: string, json: unknown, asking?: Asking): Promise<Answer>;
-  remove(path: string, asking?: Asking): Promise<Answer>;
-  commit(operations: readonly object[], rest?: object, asking?: Asking): Promise<Answer>;
+  get(path: string, options?: AskOptions): Promise<Answer>;
+  post(path: string, json?: unknown, options?: AskOptions): Promise<Answer>;
+  patch(path: string, json: unknown, options?: AskOptions): Promise<Answer>;
+  remove(path: string, options?: AskOptions): Promise<Answer>;
+  commit(operations: readonly object[], rest?: object, options?: AskOptions): Promise<Answer>;
   /** A new id. */
   id(): string;
   /** A new deck; its notes are in its group. */
   deck(): { readonly deckId: string; readonly group: string };
   /** A new note in the log. */
-  note(data?: Row): Promise<Made>;
-  head(asking?: Asking): Promise<number>;
+  note(data?: Row): Promise<CreatedRecord>;
+  head(options?: AskOptions): Promise<number>;
   /** The log after a position, up to its head; with ids, only the entries of these records. */
-  entries(after: number, ids?: readonly string[], asking?: Asking): Promise<Entry[]>;
+  entries(after: number, ids?: readonly string[], options?: AskOptions): Promise<Entry[]>;
   /** All items of a list, over its pages of a hundred. */
-  listed(path: string, asking?: Asking): Promise<Row[]>;
+  listed(path: string, options?: AskOptions): Promise<Row[]>;
   /** A stream that closes when the case ends. */
   stream(options?: Parameters<typeof openStream>[1]): Promise<Listener>;
   /** A stream after hello and welcome. */
-  hear(hello?: object): Promise<Listener>;
+  connect(hello?: object): Promise<Listener>;
   capability(body: object): Promise<Token>;
   ephemeral(body: object): Promise<Token>;
   organization(): Promise<string>;
@@ -79,8 +79,8 @@ export function createKit(environment: TestEnvironment): CaseRun {
   const answers: Answer[] = [];
   const cleaning: (() => unknown)[] = [];
   const assertions = createAssertions();
-  const ask: Ask = (method, path, asking) => {
-    const asked = environment.ask(method, path, asking).then((answer) => {
+  const ask: Ask = (method, path, options) => {
+    const asked = environment.ask(method, path, options).then((answer) => {
       answers.push(answer);
       return answer;
     });
@@ -110,11 +110,11 @@ export function createKit(environment: TestEnvironment): CaseRun {
     ...assertions.expect,
     environment,
     ask,
-    get: (path, asking) => ask("GET", path, asking),
-    post: (path, json, asking) => ask("POST", path, { ...asking, ...(json !== undefined && { json }) }),
-    patch: (path, json, asking) => ask("PATCH", path, { ...asking, json }),
-    remove: (path, asking) => ask("DELETE", path, asking),
-    commit: (operations, rest, asking) => ask("POST", "/v1/commits", { ...asking, json: { operations, ...rest } }),
+    get: (path, options) => ask("GET", path, options),
+    post: (path, json, options) => ask("POST", path, { ...options, ...(json !== undefined && { json }) }),
+    patch: (path, json, options) => ask("PATCH", path, { ...options, json }),
+    remove: (path, options) => ask("DELETE", path, options),
+    commit: (operations, rest, options) => ask("POST", "/v1/commits", { ...options, json: { operations, ...rest } }),
     id,
     deck,
     async note(data = {}) {
@@ -124,15 +124,15 @@ export function createKit(environment: TestEnvironment): CaseRun {
       kit.answered(answer, 200, { status: "confirmed", lastSyncId: atLeast(1) });
       return { ...made, path: `/v1/models/${NOTE}/${made.id}`, at: positionOf(answer) };
     },
-    async head(asking) {
-      const answer = await ask("GET", "/v1/log?limit=1", asking);
+    async head(options) {
+      const answer = await ask("GET", "/v1/log?limit=1", options);
       kit.answered(answer, 200, { stamp: atLeast(0) });
       return Number(answer.body.stamp);
     },
-    async entries(after, ids, asking) {
+    async entries(after, ids, options) {
       const found: Entry[] = [];
       for (let from = after; ; ) {
-        const page = await ask("GET", `/v1/log?after=${from}`, asking);
+        const page = await ask("GET", `/v1/log?after=${from}`, options);
         kit.answered(page, 200, { object: "list", next_cursor: /^\d+$/ });
         found.push(...entriesOf(page));
         from = Number(page.body.next_cursor);
@@ -140,10 +140,10 @@ export function createKit(environment: TestEnvironment): CaseRun {
       }
       return ids ? found.filter((entry) => ids.includes(entry.id)) : found;
     },
-    async listed(path, asking) {
+    async listed(path, options) {
       const found: Row[] = [];
       for (let cursor = ""; ; ) {
-        const page = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor}`, asking);
+        const page = await ask("GET", `${path}${path.includes("?") ? "&" : "?"}limit=100${cursor}`, options);
         kit.answered(page, 200, { object: "list" });
         found.push(...rowsOf(page));
         if (page.body.has_more !== true) return found;
@@ -155,7 +155,7 @@ export function createKit(environment: TestEnvironment): CaseRun {
       cleaning.push(() => stream.end());
       return stream;
     },
-    async hear(hello = {}) {
+    async connect(hello = {}) {
       const stream = await kit.stream();
       stream.send({ frame: "hello", token: environment.key, ...hello });
       await stream.next("welcome");

@@ -20,7 +20,7 @@ interface Entering {
 /** A participant that may read in some rooms; it has not entered one yet. */
 export async function person(t: Kit, { participantId = t.id(), clientId, rooms = [] }: Entering): Promise<Person> {
   const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: rooms });
-  return { participantId, stream: await t.hear({ token, ...(clientId !== undefined && { clientId }) }) };
+  return { participantId, stream: await t.connect({ token, ...(clientId !== undefined && { clientId }) }) };
 }
 
 export async function enter(t: Kit, room: string, state: object, entering: Entering = {}): Promise<Person> {
@@ -30,21 +30,21 @@ export async function enter(t: Kit, room: string, state: object, entering: Enter
   return someone;
 }
 
-interface Told {
+interface Peer {
   readonly participant: string;
   readonly participantId: string;
   readonly sessions: readonly { readonly session: string; readonly clientId: string | null; readonly state: unknown }[];
 }
 
-export const told = (frame: Frame, key: "joined" | "updated"): readonly Told[] => frame[key] as readonly Told[];
-export const about = ({ frames }: Listener, room: string) =>
+export const peersOf = (frame: Frame, key: "joined" | "updated"): readonly Peer[] => frame[key] as readonly Peer[];
+export const presenceFrames = ({ frames }: Listener, room: string) =>
   frames.filter(({ frame, room: of }) => frame === "presence" && of === room);
 
 /** The members of a room, as a client computes them from its frames. */
-export function peersIn(stream: Listener, room: string): ReadonlyMap<string, Told> {
-  const peers = new Map<string, Told>();
-  for (const frame of about(stream, room)) {
-    for (const peer of [...told(frame, "joined"), ...told(frame, "updated")]) peers.set(peer.participantId, peer);
+export function peersIn(stream: Listener, room: string): ReadonlyMap<string, Peer> {
+  const peers = new Map<string, Peer>();
+  for (const frame of presenceFrames(stream, room)) {
+    for (const peer of [...peersOf(frame, "joined"), ...peersOf(frame, "updated")]) peers.set(peer.participantId, peer);
     for (const participant of frame.left as readonly string[]) peers.delete(participant.replace(/^[a-z]+:/, ""));
   }
   return peers;

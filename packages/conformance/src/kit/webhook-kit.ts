@@ -3,9 +3,9 @@ import { oneOf, orNull, position, someText, time } from "../assertions/pattern.t
 import { NotApplicable, shown, Unmet } from "../assertions/unmet.ts";
 import { HOOK, QUIET } from "../environment/models.ts";
 import type { TestEnvironment } from "../environment/test-environment.ts";
-import { type Answer, type Asking, positionOf, type Row } from "../protocol/answers.ts";
+import { type Answer, type AskOptions, positionOf, type Row } from "../protocol/answers.ts";
 import { type Delivery, type HookEvent, openReceiver, type Receiver } from "../transport/receiver.ts";
-import type { Kit, Made } from "./kit.ts";
+import type { CreatedRecord, Kit } from "./kit.ts";
 
 export const ENDPOINTS = "/v1/webhook_endpoints";
 export const hooks = `/v1/models/${HOOK}`;
@@ -19,7 +19,7 @@ export interface Endpoint {
 }
 
 /** All fields of an endpoint, as every answer has them. */
-export const shape = {
+export const endpointShape = {
   object: "webhook_endpoint",
   id: /^we_[0-9A-Za-z]{24}$/,
   url: someText,
@@ -38,7 +38,7 @@ export const shape = {
 } as const;
 
 /** Every route of an endpoint, with a valid body. */
-export const routes: readonly (readonly [method: string, rest: string, json?: object])[] = [
+export const endpointRoutes: readonly (readonly [method: string, rest: string, json?: object])[] = [
   ["GET", ""],
   ["PATCH", "", { description: "x" }],
   ["DELETE", ""],
@@ -53,13 +53,13 @@ export const routes: readonly (readonly [method: string, rest: string, json?: ob
 const NO_ROOM = "the tenant has twenty endpoints already, so the suite cannot register one";
 
 /** Registers an endpoint, which is removed when the case ends. */
-export async function register(t: Kit, body: Row, asking: Asking = {}): Promise<Endpoint> {
-  const answer = await t.post(ENDPOINTS, body, asking);
+export async function register(t: Kit, body: Row, options: AskOptions = {}): Promise<Endpoint> {
+  const answer = await t.post(ENDPOINTS, body, options);
   if (answer.body.code === "too_many_endpoints") throw new NotApplicable(NO_ROOM);
   t.answered(answer, 201, { object: "webhook_endpoint", id: /^we_/, secret: /^whsec_/ });
   const { id, secret } = answer.body as { id: string; secret: string };
   const path = `${ENDPOINTS}/${id}`;
-  t.after(() => t.environment.ask("DELETE", path, asking));
+  t.after(() => t.environment.ask("DELETE", path, options));
   return { id, path, secret, body: answer.body };
 }
 
@@ -87,16 +87,16 @@ export async function receiving(t: Kit): Promise<Receiver> {
 }
 
 /** A receiver and its endpoint, which subscribes to the model HOOK, unless the body names others. */
-export async function hooked(t: Kit, body: Row = {}, asking: Asking = {}) {
+export async function hooked(t: Kit, body: Row = {}, options: AskOptions = {}) {
   const receiver = await receiving(t);
-  const endpoint = await register(t, { url: receiver.url, enabledEvents: [HOOK], ...body }, asking);
+  const endpoint = await register(t, { url: receiver.url, enabledEvents: [HOOK], ...body }, options);
   return { receiver, endpoint };
 }
 
 /** A new record of the model HOOK, whose changes go to receivers. */
-export async function hook(t: Kit, data: Row = {}, asking: Asking = {}, id = t.id()): Promise<Made> {
+export async function hook(t: Kit, data: Row = {}, options: AskOptions = {}, id = t.id()): Promise<CreatedRecord> {
   const { deckId, group } = t.deck();
-  const made = t.answered(await t.post(hooks, { id, data: { deckId, title: "one", ...data } }, asking), 200);
+  const made = t.answered(await t.post(hooks, { id, data: { deckId, title: "one", ...data } }, options), 200);
   return { id, deckId, group, path: `${hooks}/${id}`, at: positionOf(made) };
 }
 

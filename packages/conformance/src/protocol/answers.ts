@@ -16,7 +16,7 @@ export interface Sent {
   readonly body: string | undefined;
 }
 
-export interface Asking {
+export interface AskOptions {
   /** Null: no token. Absent: the key of the run. */
   readonly token?: string | null;
   /** Idempotency key, as a header. */
@@ -26,10 +26,10 @@ export interface Asking {
   readonly json?: unknown;
   readonly bytes?: string | Buffer;
   /** True: the case expects a 429, so `ask` does not send again. */
-  readonly impatient?: boolean;
+  readonly noRetry?: boolean;
 }
 
-export type Ask = (method: string, path: string, asking?: Asking) => Promise<Answer>;
+export type Ask = (method: string, path: string, options?: AskOptions) => Promise<Answer>;
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -75,9 +75,9 @@ async function runCase(
   { check }: Case,
 ): Promise<Pick<Result, "outcome" | "reason" | "failure">> {
   const { kit, answers, expectations, finish } = createKit(environment);
-  const late = lateness();
+  const timeout = startTimeout();
   try {
-    await Promise.race([check(kit), late.over]);
+    await Promise.race([check(kit), timeout.over]);
     if (expectations() === 0)
       return { outcome: "failed", failure: { expected: "the case to have an assertion", got: "no expectation" } };
     return { outcome: "passed" };
@@ -93,12 +93,12 @@ async function runCase(
           };
     return { outcome: "failed", failure };
   } finally {
-    late.cancel();
+    timeout.cancel();
     await finish();
   }
 }
 
-function lateness(): { readonly over: Promise<never>; cancel(): void } {
+function startTimeout(): { readonly over: Promise<never>; cancel(): void } {
   let timer: NodeJS.Timeout;
   const over = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Unmet(`an end within ${CASE_MS / 1_000} s`, "none")), CASE_MS);

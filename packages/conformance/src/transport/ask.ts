@@ -8,10 +8,10 @@ import type { Answer, Ask, Sent } from "../protocol/answers.ts";
 const TIMEOUT_MS = 40_000;
 const LARGE = 512 * 1024;
 /** All requests of an address without a valid token share a limit of 50 a second. */
-const STRANGER_PAUSE_MS = 45;
+const UNAUTHORIZED_PAUSE_MS = 45;
 
 /** Sends requests to one server over HTTP, and checks in every answer what the interface promises for all of them. */
-export function createAsk(url: string, usual: string): { readonly ask: Ask; close(): void } {
+export function createAsk(url: string, defaultToken: string): { readonly ask: Ask; close(): void } {
   const { protocol, hostname, port, pathname } = new URL(url);
   const secure = protocol === "https:";
   const agent = new (secure ? TlsAgent : Agent)({ keepAlive: true, maxSockets: 256 });
@@ -19,7 +19,7 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
   const base = pathname.replace(/\/$/, "");
   let nextUnauthorized: Promise<unknown> = Promise.resolve();
 
-  const once: Ask = (method, path, { token = usual, key, headers = {}, json, bytes } = {}) =>
+  const sendOnce: Ask = (method, path, { token = defaultToken, key, headers = {}, json, bytes } = {}) =>
     new Promise((resolve, reject) => {
       const payload = bytes ?? (json === undefined ? undefined : JSON.stringify(json));
       const chunked = headers["transfer-encoding"] !== undefined;
@@ -45,14 +45,14 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
         headers: sent.headers as Record<string, string | string[]>,
         timeout: TIMEOUT_MS,
       };
-      const going = send(options);
+      const outgoing = send(options);
       // A server that refuses early may close the connection before it has read the whole body: its answer counts.
       let answered = false;
-      going.on("error", (error) => {
+      outgoing.on("error", (error) => {
         if (!answered) reject(new Unmet("an answer", `${method} ${path.slice(0, 200)} failed: ${error.message}`));
       });
-      going.on("timeout", () => going.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));
-      going.on("response", (response) => {
+      outgoing.on("timeout", () => outgoing.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));
+      outgoing.on("response", (response) => {
         answered = true;
         const chunks: Buffer[] = [];
         response.on("error", reject);
@@ -63,24 +63,23 @@ export function createAsk(url: string, usual: string): { readonly ask: Ask; clos
           resolve({ request: sent, status, headers, text, body: parsed(text) });
         });
       });
-      if (payload === undefined || payload.length < LARGE || chunked) return void going.end(payload);
+      if (payload === undefined || payload.length < LARGE || chunked) return void outgoing.end(payload);
       // A server may refuse by content-length alone and close at once. Sending the body then would lose its answer.
-      going.flushHeaders();
-      setTimeout(() => (answered ? going.destroy() : going.end(payload)), 50);
+      outgoing.flushHeaders();
+      setTimeout(() => (answered ? outgoing.destroy() : outgoing.end(payload)), 50);
     });
 
-  const ask: Ask = async (method, path, asking = {}) => {
-    if (asking.token === null) {
-      nextUnauthorized = nextUnauthorized.then(() => pause(STRANGER_PAUSE_MS));
+  const ask: Ask = async (method, path, options = {}) => {
+    if (options.token === null) {
+      nextUnauthorized = nextUnauthorized.then(() => pause(UNAUTHORIZED_PAUSE_MS));
       await nextUnauthorized;
     }
     for (let tried = 1; ; tried++) {
-      const answer = await once(method, path, asking);
+      const answer = await sendOnce(method, path, options);
       const fault = faultOf(answer);
       if (fault !== undefined) throw new Unmet(fault.expected, fault.got, answer);
       // Most cases do not test rate limits: they wait for Retry-After and send again.
-      if (answer.status !== 429 || answer.body.code !== "rate_limited" || asking.impatient || tried === 8)
-        return answer;
+      if (answer.status !== 429 || answer.body.code !== "rate_limited" || options.noRetry || tried === 8) return answer;
       await pause(1_000 * Math.max(1, Number(answer.headers["retry-after"] ?? 1)));
     }
   };

@@ -26,7 +26,7 @@ export interface HookEvent {
   readonly createdAt: string;
 }
 
-export type Answering = (response: ServerResponse, delivery: Delivery) => void;
+export type Responder = (response: ServerResponse, delivery: Delivery) => void;
 
 export interface Receiver {
   readonly url: string;
@@ -34,7 +34,7 @@ export interface Receiver {
   /** The largest number of requests at one time. */
   readonly most: number;
   /** Sets how to answer from now on. The default is 200. */
-  answer(how: Answering): void;
+  answer(how: Responder): void;
   /** Waits until `found` finds something in the deliveries. */
   until<T>(expected: string, found: (deliveries: readonly Delivery[]) => T | undefined, withinMs?: number): Promise<T>;
   /** Accepts no more connections, and breaks the open ones. */
@@ -48,7 +48,7 @@ const PATIENCE_MS = 15_000;
 export async function openReceiver(): Promise<Receiver> {
   const deliveries: Delivery[] = [];
   const waiting = new Set<() => void>();
-  let answer: Answering = (response) => void response.writeHead(200).end();
+  let answer: Responder = (response) => void response.writeHead(200).end();
   let [under, most] = [0, 0];
 
   const server = createServer((request, response) => {

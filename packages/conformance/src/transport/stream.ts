@@ -70,16 +70,16 @@ export async function openStream(
   socket.on("error", () => {});
 
   function read(frame: Frame): void {
-    const { from, to, entries: told } = frame as unknown as { from: number; to: number; entries: Entry[] };
-    if (!Array.isArray(told)) return void faults.push(`an entries frame without entries: ${shown(frame)}`);
+    const { from, to, entries: received } = frame as unknown as { from: number; to: number; entries: Entry[] };
+    if (!Array.isArray(received)) return void faults.push(`an entries frame without entries: ${shown(frame)}`);
     if (from !== position) faults.push(`(${from}, ${to}] came at position ${position}`);
     let last = from;
-    for (const entry of told) {
+    for (const entry of received) {
       if (entry.syncId <= last || entry.syncId > to)
         faults.push(`${entry.syncId} came after ${last} in (${from}, ${to}]`);
       last = entry.syncId;
     }
-    entries.push(...told);
+    entries.push(...received);
     position = to;
   }
 

@@ -43,9 +43,9 @@ export const section: SuiteSection = {
       await granted(t, ann as Agent, one);
       await granted(t, bob as Agent, two);
       for (const who of [dan, fay]) await queued(t, who as Agent, one);
-      const line = [await queued(t, dan as Agent, two), await queued(t, fay as Agent, two)];
-      t.refused(await t.post(`${two.path}/claim/reorder`, { order: line.toReversed() }), "claim_deadlock");
-      t.answered(await t.post(`${two.path}/claim/reorder`, { order: line }), 200);
+      const queue = [await queued(t, dan as Agent, two), await queued(t, fay as Agent, two)];
+      t.refused(await t.post(`${two.path}/claim/reorder`, { order: queue.toReversed() }), "claim_deadlock");
+      t.answered(await t.post(`${two.path}/claim/reorder`, { order: queue }), 200);
     }),
   ],
 };

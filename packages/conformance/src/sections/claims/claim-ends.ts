@@ -7,7 +7,7 @@ import {
   granted,
   person,
   queued,
-  read,
+  readClaim,
   refusedFor,
   release,
   renew,
@@ -30,7 +30,7 @@ export const section: SuiteSection = {
           exactly({ object: "claim_release", released: 1 }) as never,
         );
         t.answered(await release(t, ann as Agent, held), 200, { released: 0 });
-        t.answered(await read(t, ann as Agent, held), 200, { status: "released", expiresAt: absent });
+        t.answered(await readClaim(t, ann as Agent, held), 200, { status: "released", expiresAt: absent });
         for (const field of ["title", "body"]) await granted(t, ann as Agent, note, { field });
         const others = await granted(t, bob as Agent, note, { field: "order" });
         t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, {
@@ -38,7 +38,7 @@ export const section: SuiteSection = {
           released: 2,
         });
         t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200, { released: 0 });
-        t.answered(await read(t, bob as Agent, others), 200, { status: "active" });
+        t.answered(await readClaim(t, bob as Agent, others), 200, { status: "active" });
       },
     ),
     check(
@@ -48,9 +48,9 @@ export const section: SuiteSection = {
         const held = await granted(t, ann as Agent, note);
         t.refused(await release(t, bob as Agent, held), "not_claim_holder");
         t.refused(await renew(t, bob as Agent, held), "not_claim_holder");
-        t.answered(await read(t, bob as Agent, held), 200, { status: "active", actor: (ann as Agent).name });
+        t.answered(await readClaim(t, bob as Agent, held), 200, { status: "active", actor: (ann as Agent).name });
         for (const answer of [
-          await read(t, ann as Agent, "claim_never"),
+          await readClaim(t, ann as Agent, "claim_never"),
           await renew(t, ann as Agent, "claim_never"),
           await release(t, ann as Agent, "claim_never"),
         ])
@@ -66,8 +66,8 @@ export const section: SuiteSection = {
         status: "active",
         participantKind: "user",
       });
-      t.answered(await read(t, ann as Agent, held), 200, { status: "preempted" });
-      t.answered(await read(t, bob as Agent, waits), 200, { status: "queued", position: 0 });
+      t.answered(await readClaim(t, ann as Agent, held), 200, { status: "preempted" });
+      t.answered(await readClaim(t, bob as Agent, waits), 200, { status: "queued", position: 0 });
       refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [String(body.id)]);
     }),
     check(
@@ -92,8 +92,8 @@ export const section: SuiteSection = {
       const held = await granted(t, ann as Agent, note);
       const waits = await queued(t, bob as Agent, note);
       t.answered(await t.remove(note.path, { token: (ann as Agent).token }), 200);
-      t.answered(await read(t, ann as Agent, held), 200, { status: "canceled" });
-      t.answered(await read(t, bob as Agent, waits), 200, { status: "canceled" });
+      t.answered(await readClaim(t, ann as Agent, held), 200, { status: "canceled" });
+      t.answered(await readClaim(t, bob as Agent, waits), 200, { status: "canceled" });
     }),
     check(
       "[A15] Revoking a token ends its claims, and the next waiter gets them; rotating a token does not.",
@@ -108,7 +108,7 @@ export const section: SuiteSection = {
         t.answered(await renew(t, fresh, held), 200, { id: held, status: "active" });
         t.answered(await claim(t, fresh, note), 200, { id: held, status: "active" });
         t.answered(await t.remove(`/v1/capabilities/${rotated.id}`), 200);
-        t.answered(await read(t, bob as Agent, waits, 10_000), 200, { status: "active" });
+        t.answered(await readClaim(t, bob as Agent, waits, 10_000), 200, { status: "active" });
       },
     ),
   ],

@@ -5,9 +5,9 @@ import {
   agent,
   claim,
   granted,
-  lineOf,
+  listClaims,
   queued,
-  read,
+  readClaim,
   refusedFor,
   release,
   scene,
@@ -58,7 +58,7 @@ export const section: SuiteSection = {
         target: { resource: NOTE, id: note.id, field: "title" },
       };
       const { body } = t.answered(await claim(t, ann as Agent, note, { ...args, clientId: "tab_1" }), 201, pattern);
-      t.answered(await read(t, ann as Agent, body.id), 200, pattern);
+      t.answered(await readClaim(t, ann as Agent, body.id), 200, pattern);
     }),
     check("[A1] POST /v1/claims names the record in the body; a key that is null counts as absent.", async (t) => {
       const [note, ann] = await scene(t, 1);
@@ -138,13 +138,13 @@ export const section: SuiteSection = {
         });
         const stranger = await agent(t, t.deck().group);
         t.refused(await claim(t, stranger, note), "record_not_found");
-        t.refused(await lineOf(t, note, { token: stranger.token }), "record_not_found");
+        t.refused(await listClaims(t, note, { token: stranger.token }), "record_not_found");
         t.refused(await t.post(`${notes}/a%20b/claim`, {}), "invalid_id");
         t.refused(await t.post(`${notes}/${t.id()}/claim`, {}), "record_not_found");
         t.refused(await t.post(`/v1/models/ConfNothing/${note.id}/claim`, {}), "unknown_model");
-        t.answered(await lineOf(t, note), 200, { data: exactly([]) });
+        t.answered(await listClaims(t, note), 200, { data: exactly([]) });
         const held = await granted(t, await agent(t, note.group), note);
-        t.refused(await read(t, stranger, held), "claim_not_found");
+        t.refused(await readClaim(t, stranger, held), "claim_not_found");
       },
     ),
     check("[A4] A claim belongs to its environment.", async (t) => {
@@ -172,10 +172,10 @@ export const section: SuiteSection = {
         await granted(t, ann as Agent, other, two);
         t.refused(await claim(t, ann as Agent, other, { ...one, queue: true }), "claim_deadlock");
         await release(t, ann as Agent, held);
-        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await readClaim(t, ann as Agent, waits), 200, { status: "active" });
         t.answered(await t.remove(`${note.path}/claim?client_id=one`, { token }), 200, { released: 0 });
         t.refused(await t.remove(`${note.path}/claim?client_id=a%20b`, { token }), "invalid_value");
-        t.answered(await read(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await readClaim(t, ann as Agent, waits), 200, { status: "active" });
         t.answered(await t.remove(`${note.path}/claim?client_id=two`, { token }), 200, { released: 1 });
       },
     ),

@@ -3,9 +3,9 @@ import {
   type Agent,
   claim,
   granted,
-  lineOf,
+  listClaims,
   queued,
-  read,
+  readClaim,
   refusedFor,
   renew,
   scene,
@@ -62,7 +62,7 @@ export const section: SuiteSection = {
       async (t, ttl) => {
         const [note, ann] = await scene(t, 1);
         t.refused(await claim(t, ann as Agent, note, { ttl }), "invalid_ttl", { param: "ttl" });
-        t.answered(await lineOf(t, note), 200, { data: exactly([]) });
+        t.answered(await listClaims(t, note), 200, { data: exactly([]) });
       },
     ),
     check(
@@ -104,12 +104,12 @@ export const section: SuiteSection = {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { ttl: "1s" });
         const waits = await queued(t, bob as Agent, note, { ttl: "30s" });
-        const { body } = t.answered(await read(t, bob as Agent, waits, 10_000), 200, {
+        const { body } = t.answered(await readClaim(t, bob as Agent, waits, 10_000), 200, {
           status: "active",
           position: absent,
         });
         t.that(Number(body.expiresInMs) > 20_000, "the whole ttl", body.expiresInMs);
-        t.answered(await read(t, ann as Agent, held), 200, { status: "expired", expiresAt: absent });
+        t.answered(await readClaim(t, ann as Agent, held), 200, { status: "expired", expiresAt: absent });
         refusedFor(t, await write(t, ann as Agent, note, { claim: held }), "claim_lost", [waits], "claim");
         refusedFor(t, await renew(t, ann as Agent, held), "claim_lost", [waits]);
       },

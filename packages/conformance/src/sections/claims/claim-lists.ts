@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { absent } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
-import { type Agent, granted, lineOf, queued, scene } from "../../kit/claim-kit.ts";
+import { type Agent, granted, listClaims, queued, scene } from "../../kit/claim-kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import { idsOf, rowsOf } from "../../protocol/answers.ts";
 
@@ -44,7 +44,7 @@ export const section: SuiteSection = {
           cursor = page.body.next_cursor;
         }
         t.is(paged, idsOf(all), "the same in pages of one");
-        t.answered(await lineOf(t, note), 200, { claims: [{ id: String(mine[0]), clientId: absent }] });
+        t.answered(await listClaims(t, note), 200, { claims: [{ id: String(mine[0]), clientId: absent }] });
       },
     ),
     check(
@@ -52,11 +52,11 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const held = await granted(t, ann as Agent, note);
-        const line = [await queued(t, bob as Agent, note), await queued(t, eve as Agent, note)];
-        const answer = t.answered(await lineOf(t, note), 200, {
+        const queue = [await queued(t, bob as Agent, note), await queued(t, eve as Agent, note)];
+        const answer = t.answered(await listClaims(t, note), 200, {
           object: "list",
           claims: [{ id: held, status: "active", position: absent }],
-          queue: line.map((id, position) => ({ id, position, status: "queued" })),
+          queue: queue.map((id, position) => ({ id, position, status: "queued" })),
           has_more: false,
           next_cursor: null,
         });

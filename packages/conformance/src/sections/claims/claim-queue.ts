@@ -5,9 +5,9 @@ import {
   agent,
   claim,
   granted,
-  lineOf,
+  listClaims,
   queued,
-  read,
+  readClaim,
   refusedFor,
   release,
   scene,
@@ -27,22 +27,22 @@ export const section: SuiteSection = {
     check("[A5] The queue is first come, first served, and each grant on a record has a greater fence.", async (t) => {
       const [note, ...agents] = await scene(t, 6);
       const first = t.answered(await claim(t, agents[0] as Agent, note), 201).body;
-      const line = [String(first.id)];
-      for (const one of agents.slice(1)) line.push(await queued(t, one, note));
+      const order = [String(first.id)];
+      for (const one of agents.slice(1)) order.push(await queued(t, one, note));
       let fence = Number(first.fence);
       for (const [i, one] of agents.entries()) {
-        const { claims, queue } = t.answered(await lineOf(t, note), 200).body as {
+        const { claims, queue } = t.answered(await listClaims(t, note), 200).body as {
           claims: { id: string; fence: number }[];
           queue: { id: string }[];
         };
         t.is(
           [claims.map(({ id }) => id), queue.map(({ id }) => id)],
-          [[line[i]], line.slice(i + 1)],
+          [[order[i]], order.slice(i + 1)],
           "holder and queue",
         );
         if (i > 0) t.that((claims[0]?.fence ?? 0) > fence, `a fence above ${fence}`, claims[0]?.fence);
         fence = Number(claims[0]?.fence);
-        await release(t, one, line[i]);
+        await release(t, one, order[i]);
       }
     }),
     check(
@@ -55,8 +55,8 @@ export const section: SuiteSection = {
         refusedFor(t, await claim(t, eve as Agent, note, { field: "body" }), "claim_conflict", [title]);
         const behind = await queued(t, eve as Agent, note, { field: "body" });
         await release(t, ann as Agent, title);
-        t.answered(await read(t, bob as Agent, whole), 200, { status: "active" });
-        t.answered(await read(t, eve as Agent, behind), 200, { status: "queued", position: 0 });
+        t.answered(await readClaim(t, bob as Agent, whole), 200, { status: "active" });
+        t.answered(await readClaim(t, eve as Agent, behind), 200, { status: "queued", position: 0 });
       },
     ),
     check(
@@ -67,13 +67,13 @@ export const section: SuiteSection = {
         const waits = await queued(t, bob as Agent, note);
         const behind = await queued(t, eve as Agent, note);
         const begun = performance.now();
-        t.answered(await read(t, ann as Agent, held, 5_000), 200, { status: "active" });
+        t.answered(await readClaim(t, ann as Agent, held, 5_000), 200, { status: "active" });
         t.that(performance.now() - begun < 3_000, "an answer at once");
-        t.answered(await read(t, bob as Agent, waits, 300), 200, { status: "queued" });
+        t.answered(await readClaim(t, bob as Agent, waits, 300), 200, { status: "queued" });
         const polled = performance.now();
         const [answer, moved] = await Promise.all([
-          read(t, bob as Agent, waits, 20_000),
-          read(t, eve as Agent, behind, 20_000),
+          readClaim(t, bob as Agent, waits, 20_000),
+          readClaim(t, eve as Agent, behind, 20_000),
           // Both polls must have arrived by then: a poll that arrives after the move waits for the next one.
           pause(1_500).then(() => release(t, ann as Agent, held)),
         ]);
@@ -92,8 +92,8 @@ export const section: SuiteSection = {
       const leaves = await queued(t, bob as Agent, note);
       const behind = await queued(t, eve as Agent, note);
       t.answered(await release(t, bob as Agent, leaves), 200, { released: 1 });
-      t.answered(await read(t, bob as Agent, leaves), 200, { status: "canceled", position: absent });
-      t.answered(await read(t, eve as Agent, behind), 200, { position: 0 });
+      t.answered(await readClaim(t, bob as Agent, leaves), 200, { status: "canceled", position: absent });
+      t.answered(await readClaim(t, eve as Agent, behind), 200, { position: 0 });
     }),
     check("[A8] A queue has room for a hundred waiters; the next one is 429 claim_queue_full.", async (t) => {
       const [note, ann] = await scene(t, 1);
@@ -101,16 +101,16 @@ export const section: SuiteSection = {
       const agents = await Promise.all(Array.from({ length: 101 }, () => agent(t, note.group)));
       for (const one of agents.slice(0, 100)) await queued(t, one, note);
       t.refused(await claim(t, agents[100] as Agent, note, { queue: true }), "claim_queue_full");
-      t.that((t.answered(await lineOf(t, note), 200).body.queue as unknown[]).length === 100, "a hundred waiters");
+      t.that((t.answered(await listClaims(t, note), 200).body.queue as unknown[]).length === 100, "a hundred waiters");
     }),
     check(
       "[A14] A token with claim.reorder can reorder the queue; waiters that the order does not name come last.",
       async (t) => {
         const [note, ann, ...rest] = await scene(t, 4);
         await granted(t, ann as Agent, note);
-        const line: string[] = [];
-        for (const one of rest) line.push(await queued(t, one, note));
-        const [first, second, third] = line as [string, string, string];
+        const queue: string[] = [];
+        for (const one of rest) queue.push(await queued(t, one, note));
+        const [first, second, third] = queue as [string, string, string];
         const path = `${note.path}/claim/reorder`;
         t.answered(await t.post(path, { order: [third, { claimId: first }] }), 200, {
           object: "list",
@@ -123,7 +123,7 @@ export const section: SuiteSection = {
         t.refused(await t.post(path, { order: [first, first] }), "invalid_value", { param: "order[1]" });
         t.answered(await t.post(path, { order: [1] }), 400, { type: "validation_error" });
         t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200);
-        t.answered(await lineOf(t, note), 200, { claims: [{ id: third }] });
+        t.answered(await listClaims(t, note), 200, { claims: [{ id: third }] });
       },
     ),
     check(
@@ -139,7 +139,7 @@ export const section: SuiteSection = {
         t.answered(await t.remove(`/v1/capabilities/${(gone as Agent).id}`), 200);
         t.answered(await t.patch(note.path, { data: { deckId: next.deckId } }, { token: ann.token }), 200);
         await release(t, ann, held);
-        t.answered(await read(t, eve, waits, 10_000), 200, { status: "active" });
+        t.answered(await readClaim(t, eve, waits, 10_000), 200, { status: "active" });
         for (const id of canceled) t.answered(await t.get(`/v1/claims/${id}`), 200, { status: "canceled" });
       },
     ),

@@ -11,7 +11,7 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const free = await t.note();
-        const stream = await t.hear();
+        const stream = await t.connect();
         stream.send({ frame: "watch", model: NOTE.toLowerCase(), ids: [note.id, free.id, t.id()] });
         for (const { id } of [note, free])
           t.fits(
@@ -42,7 +42,7 @@ export const section: SuiteSection = {
     check("[A17] A new watch replaces the previous one of that model.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const other = await t.note({ deckId: note.deckId });
-      const stream = await t.hear();
+      const stream = await t.connect();
       stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await stream.next("claims", { id: note.id });
       stream.send({ frame: "watch", model: NOTE, ids: [other.id] });
@@ -61,8 +61,8 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [own, others] = [
-          await t.hear({ token: (eve as Agent).token }),
-          await t.hear({ token: (ann as Agent).token }),
+          await t.connect({ token: (eve as Agent).token }),
+          await t.connect({ token: (ann as Agent).token }),
         ];
         const held = await granted(t, ann as Agent, note);
         const before = await queued(t, bob as Agent, note);
@@ -91,7 +91,7 @@ export const section: SuiteSection = {
       "[A17] A watch of a model outside the token's scope gets an error frame that names the missing capability, close 4403, and no claim.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
-        const stream = await t.hear({ token: (ann as Agent).token });
+        const stream = await t.connect({ token: (ann as Agent).token });
         stream.send({ frame: "watch", model: WHOLE, ids: [t.id()] });
         t.fits(
           await stream.next("error"),
@@ -105,11 +105,11 @@ export const section: SuiteSection = {
     check("[A17] The server never sends the claims of a watched record outside the reader's groups.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const stranger = await agent(t, t.deck().group);
-      const stream = await t.hear({ token: stranger.token });
+      const stream = await t.connect({ token: stranger.token });
       stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await granted(t, ann as Agent, note);
       // When another stream has got the frame, this one would have got it too.
-      const observer = await t.hear();
+      const observer = await t.connect();
       observer.send({ frame: "watch", model: NOTE, ids: [note.id] });
       await observer.next("claims", { id: note.id });
       stream.send({ frame: "ping", n: 1 });
@@ -118,7 +118,7 @@ export const section: SuiteSection = {
       t.that(stream.isOpen, "the socket to be open");
     }),
     check("[A17] A watch with more than 500 ids is a bad frame: close 4400.", async (t) => {
-      const stream = await t.hear();
+      const stream = await t.connect();
       stream.send({ frame: "watch", model: NOTE, ids: Array.from({ length: 501 }, (_, i) => `i${i}`) });
       await stream.next("error", { type: "validation_error" });
       t.is((await stream.closes()).code, 4400, "the close code");

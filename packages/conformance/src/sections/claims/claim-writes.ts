@@ -1,28 +1,31 @@
 import { atLeast } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { type Agent, claim, granted, queued, refusedFor, release, renew, scene, write } from "../../kit/claim-kit.ts";
-import type { Kit, Made } from "../../kit/kit.ts";
+import type { CreatedRecord, Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
-import type { Answer, Asking } from "../../protocol/answers.ts";
+import type { Answer, AskOptions } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
 
 /** Every kind of write to a record. */
-const WRITES: readonly (readonly [what: string, write: (t: Kit, note: Made, asking: Asking) => Promise<Answer>])[] = [
-  ["an update", (t, { path }, asking) => t.patch(path, { data: { title: "x" } }, asking)],
+const WRITES: readonly (readonly [
+  what: string,
+  write: (t: Kit, note: CreatedRecord, options: AskOptions) => Promise<Answer>,
+])[] = [
+  ["an update", (t, { path }, options) => t.patch(path, { data: { title: "x" } }, options)],
   [
     "an update with overwrite",
-    (t, { path, at }, asking) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "overwrite" }, asking),
+    (t, { path, at }, options) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "overwrite" }, options),
   ],
   [
     "an update with notify",
-    (t, { path, at }, asking) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "notify" }, asking),
+    (t, { path, at }, options) => t.patch(path, { data: { title: "x" }, readAt: at, onStale: "notify" }, options),
   ],
-  ["a delete", (t, { path }, asking) => t.remove(path, asking)],
-  ["an archive", (t, { path }, asking) => t.post(`${path}/archive`, undefined, asking)],
+  ["a delete", (t, { path }, options) => t.remove(path, options)],
+  ["an archive", (t, { path }, options) => t.post(`${path}/archive`, undefined, options)],
   [
     "a batch",
-    (t, { id }, asking) => t.commit([{ action: "update", model: NOTE, id, data: { title: "x" } }], {}, asking),
+    (t, { id }, options) => t.commit([{ action: "update", model: NOTE, id, data: { title: "x" } }], {}, options),
   ],
 ];
 
@@ -36,8 +39,8 @@ export const section: SuiteSection = {
       async (t, [, attempt]) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
-        for (const asking of [{ token: (bob as Agent).token }, {}]) {
-          const answer = refusedFor(t, await attempt(t, note, asking), "claim_conflict", [held]);
+        for (const options of [{ token: (bob as Agent).token }, {}]) {
+          const answer = refusedFor(t, await attempt(t, note, options), "claim_conflict", [held]);
           t.fits(answer.body.receipt, { status: "rejected", error: { code: "claim_conflict" } }, "the receipt");
         }
         t.answered(await t.get(note.path), 200, { syncId: note.at, archivedAt: null });
@@ -63,11 +66,11 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note, { field: "title" });
-        const asking = { token: (bob as Agent).token };
-        refusedFor(t, await t.patch(note.path, { data: { title: "x", order: 1 } }, asking), "claim_conflict", [held]);
-        refusedFor(t, await t.remove(note.path, asking), "claim_conflict", [held]);
-        refusedFor(t, await t.post(`${note.path}/archive`, undefined, asking), "claim_conflict", [held]);
-        t.answered(await t.patch(note.path, { data: { order: 1 } }, asking), 200, { status: "confirmed" });
+        const options = { token: (bob as Agent).token };
+        refusedFor(t, await t.patch(note.path, { data: { title: "x", order: 1 } }, options), "claim_conflict", [held]);
+        refusedFor(t, await t.remove(note.path, options), "claim_conflict", [held]);
+        refusedFor(t, await t.post(`${note.path}/archive`, undefined, options), "claim_conflict", [held]);
+        t.answered(await t.patch(note.path, { data: { order: 1 } }, options), 200, { status: "confirmed" });
       },
     ),
     check(
@@ -90,14 +93,14 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob] = await scene(t, 2);
         const held = await granted(t, ann as Agent, note);
-        const asking = { token: (bob as Agent).token };
+        const options = { token: (bob as Agent).token };
         const beside = { action: "create", model: NOTE, id: t.id(), data: { deckId: note.deckId } };
         const blocked = { action: "update", model: NOTE, id: note.id, data: { title: "x" } };
-        const batch = await t.commit([beside, blocked], {}, asking);
+        const batch = await t.commit([beside, blocked], {}, options);
         refusedFor(t, batch, "claim_conflict", [held], /^operations\[1\]/);
         refusedFor(
           t,
-          await t.commit([beside, { ...blocked, claim: held }], {}, asking),
+          await t.commit([beside, { ...blocked, claim: held }], {}, options),
           "claim_lost",
           [held],
           "operations[1].claim",
@@ -108,7 +111,7 @@ export const section: SuiteSection = {
             { clientTxId: t.id(), operations: [{ ...beside, id: t.id() }] },
           ],
         };
-        t.answered(await t.ask("POST", "/v1/commits/bulk", { json, ...asking }), 200, {
+        t.answered(await t.ask("POST", "/v1/commits/bulk", { json, ...options }), 200, {
           data: [{ httpStatus: 409, code: "claim_conflict", claims: [{ id: held }] }, { httpStatus: 200 }],
         });
         t.refused(await t.get(`${notes}/${beside.id}`), "record_not_found");

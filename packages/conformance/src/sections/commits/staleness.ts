@@ -1,11 +1,11 @@
 import { absent, atLeast, exactly, oneOf, sameSet, someText } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
-import type { Kit, Made } from "../../kit/kit.ts";
+import type { CreatedRecord, Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { noticesOf, positionOf } from "../../protocol/answers.ts";
 
 /** A note that another client changed after it was read at `at`. */
-async function moved(t: Kit, theirs: object = { title: "theirs" }): Promise<Made & { now: number }> {
+async function moved(t: Kit, theirs: object = { title: "theirs" }): Promise<CreatedRecord & { now: number }> {
   const made = await t.note({ title: "one", body: "one" });
   const answer = t.answered(await t.patch(made.path, { data: theirs }), 200, { status: "confirmed" });
   return { ...made, now: positionOf(answer) };

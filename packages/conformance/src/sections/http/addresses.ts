@@ -112,12 +112,12 @@ export const section: SuiteSection = {
     check("[C12] A DELETE needs neither a body nor a content type, and takes both.", async (t) => {
       const { path } = await t.note();
       t.answered(await t.remove(path), 200, { status: "confirmed", missingIds: absent });
-      for (const asking of [
+      for (const options of [
         { json: {} },
         { bytes: "", headers: { "content-type": "application/json" } },
         { bytes: "", headers: { "content-type": "text/plain" } },
       ])
-        t.answered(await t.remove((await t.note()).path, asking), 200, { status: "confirmed", missingIds: absent });
+        t.answered(await t.remove((await t.note()).path, options), 200, { status: "confirmed", missingIds: absent });
     }),
     check("OPTIONS needs no token: 204.", async (t) => {
       const preflight = { origin: "http://localhost:5173", "access-control-request-method": "POST" };

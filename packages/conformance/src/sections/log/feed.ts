@@ -113,16 +113,16 @@ export const section: SuiteSection = {
       const next = t.deck();
       t.answered(await t.patch(path, { data: { deckId: next.deckId } }), 200);
       t.answered(await t.patch(path, { data: { title: "secret" } }), 200);
-      const told = entriesOf(await t.get(`/v1/log?after=${at - 1}&group=${group}`));
+      const earlier = entriesOf(await t.get(`/v1/log?after=${at - 1}&group=${group}`));
       t.is(
-        told.map(({ verb, left }) => [verb, left === true]),
+        earlier.map(({ verb, left }) => [verb, left === true]),
         [
           ["created", false],
           ["deleted", true],
         ],
         "the entries of the old group",
       );
-      t.that(!JSON.stringify(told).includes("secret"), "no value that was written later");
+      t.that(!JSON.stringify(earlier).includes("secret"), "no value that was written later");
       const later = entriesOf(await t.get(`/v1/log?after=${at - 1}&group=${next.group}`));
       t.is(
         later.map((entry) => [entry.id, entry.verb]),

@@ -115,23 +115,23 @@ export const section: SuiteSection = {
           const answer = t.answered(await t.get(`${path}/history${query}`, { token }), 200);
           return {
             next: answer.body.next_cursor,
-            told: entriesOf(answer).map(({ verb, left, data }) => [verb, left, data === null]),
+            entries: entriesOf(answer).map(({ verb, left, data }) => [verb, left, data === null]),
           };
         };
         const [here, there] = [await mint(near.group), await mint(far.group)];
         const gone = ["deleted", true, true];
-        const told = [["created", undefined, false], ["updated", undefined, false], gone];
-        t.is(await read(here), { next: null, told }, "the entries for a reader of the old group");
-        t.is((await read(there)).told, [told[1], told[1]], "the entries for a reader of the new group");
+        const entries = [["created", undefined, false], ["updated", undefined, false], gone];
+        t.is(await read(here), { next: null, entries }, "the entries for a reader of the old group");
+        t.is((await read(there)).entries, [entries[1], entries[1]], "the entries for a reader of the new group");
         const { next } = await read(here, "?limit=2");
         const cursor = `?limit=2&starting_after=${encodeURIComponent(String(next))}`;
-        t.is(await read(here, cursor), { next: null, told: [gone] }, "the second page");
+        t.is(await read(here, cursor), { next: null, entries: [gone] }, "the second page");
         t.refused(await t.get(`${path}/history${cursor}`, { token: there }), "invalid_cursor");
         t.refused(await t.get(`${path}/history`, { token: await mint(t.deck().group) }), "record_not_found");
         const denied = await t.get(`${path}/history`, { token: await mint(near.group, `${WHOLE}.read`) });
         t.refused(denied, "capability_scope_denied");
         t.is(
-          (await read(await mint(`org:${await t.organization()}`))).told.length,
+          (await read(await mint(`org:${await t.organization()}`))).entries.length,
           4,
           "the number of entries for the organization",
         );

@@ -81,8 +81,8 @@ export const section: SuiteSection = {
       t.refused(await t.get(`/v1/commits/${theirs}`, { token: mine.token }), "commit_not_found");
       const self = `?participant=agent:${mine.participantId}`;
       t.is((await t.get(`/v1/commits/${ours}${self}`, { token: mine.token })).text, made.text, "its own, by its name");
-      for (const asked of [self, "?participant=nonsense"])
-        t.refused(await t.get(`/v1/commits/${ours}${asked}`, { token: other.token }), "secret_key_required", {
+      for (const query of [self, "?participant=nonsense"])
+        t.refused(await t.get(`/v1/commits/${ours}${query}`, { token: other.token }), "secret_key_required", {
           param: "participant",
         });
     }),
@@ -95,11 +95,11 @@ export const section: SuiteSection = {
       t.refused(await t.get(`/v1/commits/${clientTxId}`), "commit_not_found");
       const found = await t.get(`/v1/commits/${clientTxId}?participant=agent:${participantId}`);
       t.is(t.answered(found, 200).text, made.text, "the receipt");
-      const asked = `/v1/commits/${clientTxId}?participant=`;
-      t.refused(await t.get(`${asked}user:nobody`), "commit_not_found");
-      t.refused(await t.get(`${asked}agent:${participantId}`, { token: t.otherKey() }), "commit_not_found");
+      const path = `/v1/commits/${clientTxId}?participant=`;
+      t.refused(await t.get(`${path}user:nobody`), "commit_not_found");
+      t.refused(await t.get(`${path}agent:${participantId}`, { token: t.otherKey() }), "commit_not_found");
       for (const wrong of ["", "ann", "robot:ann", "user:", "user:a%00", "user:a%20b", "__proto__:a"])
-        t.refused(await t.get(asked + wrong), "invalid_value", { param: "participant" });
+        t.refused(await t.get(path + wrong), "invalid_value", { param: "participant" });
       t.refused(await t.get(`/v1/commits/${clientTxId}?who=me`), "unknown_parameter", { param: "who" });
     }),
   ],

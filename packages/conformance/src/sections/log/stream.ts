@@ -85,7 +85,7 @@ export const section: SuiteSection = {
     }),
     check("[T2] Without since, a client gets all new entries, as the feed has them.", async (t) => {
       await t.note();
-      const stream = await t.hear();
+      const stream = await t.connect();
       const { id, at } = await t.note({ title: "news" });
       await stream.reaches(at);
       t.is(
@@ -104,7 +104,7 @@ export const section: SuiteSection = {
         const since = await t.head();
         const before = await Promise.all(Array.from({ length: 40 }, () => t.note()));
         const [stream, ...meanwhile] = await Promise.all([
-          t.hear({ since }),
+          t.connect({ since }),
           ...Array.from({ length: 40 }, () => t.note()),
         ]);
         const last = await t.note();
@@ -128,7 +128,7 @@ export const section: SuiteSection = {
       "[T4] models and groups in hello filter the entries; the frames cover the positions of the other entries too.",
       async (t) => {
         const { deckId, group } = t.deck();
-        const stream = await t.hear({ models: [NOTE.toLowerCase()], groups: [group] });
+        const stream = await t.connect({ models: [NOTE.toLowerCase()], groups: [group] });
         const own = t.id();
         const at = positionOf(t.answered(await t.post(notes, { id: own, data: { deckId } }), 200));
         await t.note();
@@ -147,12 +147,12 @@ export const section: SuiteSection = {
       async (t) => {
         const since = await t.head();
         const { deckId, group } = t.deck();
-        const live = await t.hear({ groups: [group] });
+        const live = await t.connect({ groups: [group] });
         const { path } = await t.note({ deckId, title: "one" });
         for (const data of [{ deckId: t.deck().deckId }, { title: "unseen" }, { deckId }])
           t.answered(await t.patch(path, { data }), 200);
         const last = positionOf(t.answered(await t.remove(path), 200));
-        const late = await t.hear({ groups: [group], since });
+        const late = await t.connect({ groups: [group], since });
         await Promise.all([live.reaches(last), late.reaches(last)]);
         t.fits(
           live.entries,
@@ -169,7 +169,7 @@ export const section: SuiteSection = {
     ),
     check("[T4] follow replaces the filter of hello.", async (t) => {
       const [a, b] = [await t.note(), await t.note()];
-      const stream = await t.hear({ groups: [a.group] });
+      const stream = await t.connect({ groups: [a.group] });
       t.answered(await t.patch(a.path, { data: { order: 1 } }), 200);
       const second = t.answered(await t.patch(b.path, { data: { order: 1 } }), 200);
       await stream.reaches(positionOf(second));
@@ -201,7 +201,7 @@ export const section: SuiteSection = {
       t.is(stream.faults, [], "gaps and overlaps");
     }),
     check("[T4] ping is answered with pong: its n, and the head of the log.", async (t) => {
-      const stream = await t.hear();
+      const stream = await t.connect();
       const { at } = await t.note();
       await stream.reaches(at);
       stream.send({ frame: "ping", n: 7 });
@@ -224,7 +224,7 @@ export const section: SuiteSection = {
     }),
     check("[T3] A client at the head of this log gets no resync.", async (t) => {
       const { body } = t.answered(await t.get("/v1/log?limit=1"), 200, { logId: someText });
-      const stream = await t.hear({ log: body.logId, since: Number(body.stamp) });
+      const stream = await t.connect({ log: body.logId, since: Number(body.stamp) });
       const { at } = await t.note();
       await stream.reaches(at);
       t.that(!stream.frames.some(({ frame }) => frame === "resync"), "no resync frame");
@@ -233,7 +233,7 @@ export const section: SuiteSection = {
       BAD_FRAMES,
       ([what]) => `[T5] A frame that ${what}: an error frame with the envelope's fields, then close 4400.`,
       async (t, [, frame]) => {
-        const stream = await t.hear();
+        const stream = await t.connect();
         stream.send(frame);
         t.fits(await stream.next("error"), { ...ENVELOPE, type: "validation_error" }, "the error frame");
         t.is((await stream.closes()).code, 4400, "the close code");
@@ -264,15 +264,15 @@ export const section: SuiteSection = {
       t.is((await stream.closes()).code, 4401, "the close code for the operator's token");
     }),
     check("[T5] A frame of more than 64 KiB ends the socket.", async (t) => {
-      const stream = await t.hear();
+      const stream = await t.connect();
       stream.send({ frame: "ping", n: 1, extra: "x".repeat(70_000) });
       t.is((await stream.closes()).code, 1009, "the close code");
-      const fits = await t.hear();
+      const fits = await t.connect();
       fits.send(JSON.stringify({ frame: "ping", n: 1 }).padEnd(64 * 1024));
       await fits.next("pong", { n: 1 });
     }),
     check("[T5] More than 50 frames a second and a burst of 200: an error frame, then close 4429.", async (t) => {
-      const stream = await t.hear();
+      const stream = await t.connect();
       for (let n = 0; n < 150; n++) stream.send({ frame: "ping", n });
       await stream.next("pong", { n: 149 });
       for (let n = 150; n < 700; n++) stream.send({ frame: "ping", n });
@@ -318,7 +318,7 @@ export const section: SuiteSection = {
         await mint([one.group, one.group]),
         await mint([one.group, two.group]),
       ];
-      const stream = await t.hear({ token: first.token });
+      const stream = await t.connect({ token: first.token });
       stream.send({ frame: "auth", token: same.token });
       const a = await t.note({ deckId: one.deckId });
       await stream.reaches(a.at);
@@ -356,7 +356,7 @@ export const section: SuiteSection = {
         const first = await t.capability({ ...scope, participantId });
         const fresh = await t.capability({ ...scope, participantId });
         const stranger = await t.capability({ ...scope, participantId: t.id() });
-        const stream = await t.hear({ token: first.token });
+        const stream = await t.connect({ token: first.token });
         stream.send({ frame: "auth", token: fresh.token });
         stream.send({ frame: "ping", n: 1 });
         await stream.next("pong", { n: 1 });
@@ -384,7 +384,7 @@ export const section: SuiteSection = {
       t.is((await own.next("welcome")).expiresAt, null, "expiresAt of a secret key");
     }),
     check("[T2] Every client whose stream was open before a write gets the write.", async (t) => {
-      const streams = await Promise.all(Array.from({ length: 10 }, () => t.hear()));
+      const streams = await Promise.all(Array.from({ length: 10 }, () => t.connect()));
       const { id, at } = await t.note();
       await Promise.all(streams.map((stream) => stream.reaches(at)));
       t.is(

@@ -6,7 +6,7 @@ import { idsOf } from "../../protocol/answers.ts";
 const notes = `/v1/models/${NOTE}`;
 
 /** A key of one tenant does not find a record of the other. */
-async function apart(t: Kit, token: string): Promise<void> {
+async function checkSeparation(t: Kit, token: string): Promise<void> {
   const before = await t.head({ token });
   const { id, path, group } = await t.note({ title: "ours" });
   t.refused(await t.get(path, { token }), "record_not_found");
@@ -27,7 +27,7 @@ export const section: SuiteSection = {
   cases: [
     check(
       "[G2] Live and test are two tenants: a record of one is missing in the other, and the same id may be in both.",
-      (t) => apart(t, t.otherKey()),
+      (t) => checkSeparation(t, t.otherKey()),
     ),
     check("[G2] Live and test each have their own log, with its own id.", async (t) => {
       const token = t.otherKey();
@@ -38,7 +38,7 @@ export const section: SuiteSection = {
     }),
     check("A stream of one tenant gets no entry of the other.", async (t) => {
       const token = t.otherKey();
-      const stream = await t.hear({ token });
+      const stream = await t.connect({ token });
       const { id } = await t.note();
       const other = t.id();
       const { body } = t.answered(await t.post(notes, { id: other, data: {} }, { token }), 200);
@@ -71,7 +71,7 @@ export const section: SuiteSection = {
       }
     }),
     check("[G2] Another organization's record is missing in reads, lists, the log and the snapshot.", async (t) =>
-      apart(t, (await t.freshTenant()).key),
+      checkSeparation(t, (await t.freshTenant()).key),
     ),
     check("A position of one tenant that is beyond the head of another is 400 read_at_in_future there.", async (t) => {
       const { key: token } = await t.freshTenant();

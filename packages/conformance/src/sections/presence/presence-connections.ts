@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { NOTE } from "../../environment/models.ts";
-import { about, becomes, enter, idsIn, statesOf, told } from "../../kit/presence-kit.ts";
+import { becomes, enter, idsIn, peersOf, presenceFrames, statesOf } from "../../kit/presence-kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
@@ -25,7 +25,7 @@ export const section: SuiteSection = {
       const bob = await enter(t, room, {});
       const participantId = t.id();
       const { id, token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [room] });
-      const stream = await t.hear({ token });
+      const stream = await t.connect({ token });
       const ann = { participantId, stream };
       stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
@@ -49,7 +49,7 @@ export const section: SuiteSection = {
           await enter(t, room, {}, { clientId: "conf_gone" }),
         ];
         await becomes(t, () => idsIn(bob.stream, room).length, 3, "how many are there");
-        const before = about(bob.stream, room).length;
+        const before = presenceFrames(bob.stream, room).length;
         const begun = performance.now();
         for (const { stream } of [back, gone]) stream.end();
         await pause(1_000);
@@ -71,9 +71,9 @@ export const section: SuiteSection = {
         const took = performance.now() - begun;
         t.that(took > 3_500 && took < 9_000, "a leave after about 5 s", Math.round(took));
         await pause(1_500);
-        const frames = about(bob.stream, room).slice(before);
+        const frames = presenceFrames(bob.stream, room).slice(before);
         t.is(
-          frames.flatMap((frame) => told(frame, "joined")),
+          frames.flatMap((frame) => peersOf(frame, "joined")),
           [],
           "who joined",
         );

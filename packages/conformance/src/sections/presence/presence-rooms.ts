@@ -1,6 +1,16 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { anObject, exactly, oneOf, orNull, someText } from "../../assertions/pattern.ts";
-import { about, becomes, enter, idsIn, type Person, peersIn, person, statesOf, told } from "../../kit/presence-kit.ts";
+import {
+  becomes,
+  enter,
+  idsIn,
+  type Person,
+  peersIn,
+  peersOf,
+  person,
+  presenceFrames,
+  statesOf,
+} from "../../kit/presence-kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 const KIND = oneOf("user", "agent", "system");
@@ -61,7 +71,7 @@ export const section: SuiteSection = {
           },
           "the first answer",
         );
-        const [peer] = told(first, "joined");
+        const [peer] = peersOf(first, "joined");
         const { participantKind } = peer as unknown as { participantKind: string };
         t.is(peer?.participant, `${participantKind}:${ann.participantId}`, "participant");
       },
@@ -87,8 +97,8 @@ export const section: SuiteSection = {
         await becomes(t, () => statesOf(bob.stream, room, one), [{ window: 2 }], "the session that is left");
         two.stream.send({ frame: "presence", room, state: null });
         await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there");
-        const frames = about(bob.stream, room).slice(1);
-        const joined = frames.flatMap((frame) => told(frame, "joined").map(({ participantId }) => participantId));
+        const frames = presenceFrames(bob.stream, room).slice(1);
+        const joined = frames.flatMap((frame) => peersOf(frame, "joined").map(({ participantId }) => participantId));
         t.is(joined, [participantId], "who joined");
         t.is(frames.flatMap(({ left }) => left as unknown[]).length, 1, "the number of leaves");
       },
@@ -104,11 +114,11 @@ export const section: SuiteSection = {
       const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: null });
       await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 2_000);
-      const before = about(ann.stream, room).length;
+      const before = presenceFrames(ann.stream, room).length;
       bob.stream.send({ frame: "presence", room, state: { n: 1 } });
       await becomes(t, () => statesOf(bob.stream, room, bob), [{ n: 1 }], "the state");
       await pause(200);
-      t.is(about(ann.stream, room).length, before, "the number of frames that it got");
+      t.is(presenceFrames(ann.stream, room).length, before, "the number of frames that it got");
       ann.stream.send({ frame: "presence", room, state: {} });
       await becomes(t, () => idsIn(bob.stream, room).length, 2, "how many are there");
     }),
@@ -122,10 +132,10 @@ export const section: SuiteSection = {
           if (n % 15 === 0) await pause(30);
         }
         await becomes(t, () => statesOf(bob.stream, room, ann), [{ n: 150 }], "the last state");
-        const before = about(bob.stream, room).length;
+        const before = presenceFrames(bob.stream, room).length;
         t.that(before < 60, "far fewer frames than updates", before);
-        const order = about(bob.stream, room)
-          .flatMap((frame) => told(frame, "updated"))
+        const order = presenceFrames(bob.stream, room)
+          .flatMap((frame) => peersOf(frame, "updated"))
           .map(({ sessions }) => Number((sessions[0]?.state as { n?: number } | undefined)?.n));
         t.is(
           order,
@@ -137,7 +147,7 @@ export const section: SuiteSection = {
         ann.stream.send({ frame: "ping", n: 1 });
         await ann.stream.next("pong", { n: 1 });
         await pause(150);
-        t.is(about(bob.stream, room).length, before, "the number of frames without a change");
+        t.is(presenceFrames(bob.stream, room).length, before, "the number of frames without a change");
         t.that(ann.stream.isOpen, "the socket of the sender to be open");
       },
     ),
@@ -145,9 +155,9 @@ export const section: SuiteSection = {
       const { group: room } = t.deck();
       const ann = await enter(t, room, {});
       for (const token of [t.otherKey(), (await t.freshTenant(false)).key]) {
-        const other = await t.hear({ token });
+        const other = await t.connect({ token });
         other.send({ frame: "presence", room, state: {} });
-        t.is(told(await other.next("presence", { room }), "joined").length, 1, "how many are there");
+        t.is(peersOf(await other.next("presence", { room }), "joined").length, 1, "how many are there");
       }
       await pause(300);
       t.is(idsIn(ann.stream, room), [ann.participantId], "who is here");
@@ -155,7 +165,7 @@ export const section: SuiteSection = {
     check("[P10] Presence writes nothing to the log.", async (t) => {
       const { group: room } = t.deck();
       const before = await t.head();
-      const stream = await t.hear();
+      const stream = await t.connect();
       stream.send({ frame: "presence", room, state: { secret: room } });
       await stream.next("presence", { room });
       const page = await t.get(`/v1/log?after=${before}&group=${room}`);

@@ -1,5 +1,5 @@
 import { NOTE } from "../../environment/models.ts";
-import { about, becomes, enter, idsIn, isClosed, person, statesOf, told } from "../../kit/presence-kit.ts";
+import { becomes, enter, idsIn, isClosed, peersOf, person, presenceFrames, statesOf } from "../../kit/presence-kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
@@ -27,7 +27,7 @@ export const section: SuiteSection = {
             code: "capability_scope_denied",
             requiredCapability: { syncGroup: wanted },
           });
-          t.is(about(bob.stream, wanted), [], "its frames of the room");
+          t.is(presenceFrames(bob.stream, wanted), [], "its frames of the room");
         }
         ann.stream.send({ frame: "presence", room, state: { n: 1 } });
         await becomes(t, () => statesOf(ann.stream, room, ann), [{ n: 1 }], "the state");
@@ -36,9 +36,9 @@ export const section: SuiteSection = {
     ),
     check("[P4] A secret key can enter every room, including the organization's.", async (t) => {
       for (const room of [t.deck().group, `org:${await t.organization()}`]) {
-        const stream = await t.hear();
+        const stream = await t.connect();
         stream.send({ frame: "presence", room, state: {} });
-        const { length } = told(await stream.next("presence", { room }), "joined");
+        const { length } = peersOf(await stream.next("presence", { room }), "joined");
         t.that(length > 0, "itself to be there");
         stream.send({ frame: "presence", room, state: null });
       }

@@ -7,7 +7,7 @@ import type { Answer } from "../../protocol/answers.ts";
 import { entriesOf, positionOf } from "../../protocol/answers.ts";
 
 /** A tenant to push to, and a model name that only this case uses. */
-interface Workshop {
+interface SchemaTenant {
   readonly name: string;
   readonly path: string;
   readonly token: string;
@@ -20,15 +20,15 @@ interface Workshop {
 let made = 0;
 
 /** With an admin token, a new organization; otherwise the run's tenant, where the case removes the model at its end. */
-async function workshop(t: Kit): Promise<Workshop> {
+async function schemaTenant(t: Kit): Promise<SchemaTenant> {
   const name = `ConfTry${Date.now().toString(36)}${++made}`;
   const token = t.environment.adminToken === undefined ? t.environment.key : (await t.freshTenant()).key;
-  const pushAll: Workshop["pushAll"] = (change, extras) => t.environment.push(token, change, extras);
-  const push: Workshop["push"] = (shape, extras) =>
+  const pushAll: SchemaTenant["pushAll"] = (change, extras) => t.environment.push(token, change, extras);
+  const push: SchemaTenant["push"] = (shape, extras) =>
     pushAll(({ [name]: _, ...others }) => (shape ? { ...others, [name]: shape } : others), extras);
   t.after(() => push(undefined, { force: true }));
   const path = `/v1/models/${name}`;
-  const create: Workshop["create"] = async (data) => {
+  const create: SchemaTenant["create"] = async (data) => {
     const id = t.id();
     const answer = t.answered(await t.post(path, { id, data }, { token }), 200);
     return { id, path: `${path}/${id}`, at: positionOf(answer) };
@@ -87,14 +87,14 @@ export const section: SuiteSection = {
   alone: true,
   cases: [
     check("[M3] A push of a new schema is 201, and GET has it with its version and hash.", async (t) => {
-      const { name, token, push } = await workshop(t);
+      const { name, token, push } = await schemaTenant(t);
       const pushed = t.answered(await push(BASE), 201, PUSHED);
       const read = t.answered(await t.get("/v1/schema", { token }), 200, { object: "schema" });
       t.is([read.body.version, read.body.hash], [pushed.body.version, pushed.body.hash], "version and hash");
       t.fits((await readModels(t.ask, token))[name], { fields: exactly(BASE.fields) as never }, "the model");
     }),
     check("[M5] A push of the same schema is 200 and unchanged, with the same version and hash.", async (t) => {
-      const { push, pushAll } = await workshop(t);
+      const { push, pushAll } = await schemaTenant(t);
       const first = t.answered(await push(BASE), 201);
       const { version, hash } = first.body as { version: number; hash: string };
       t.answered(await push(BASE), 200, { object: "schema", version, hash, unchanged: true });
@@ -105,7 +105,7 @@ export const section: SuiteSection = {
       ADDITIVE,
       ([what]) => `[M3] ${what} takes effect at once: 201 and a new version.`,
       async (t, [, after]) => {
-        const { push, create, token } = await workshop(t);
+        const { push, create, token } = await schemaTenant(t);
         const first = t.answered(await push(BASE), 201);
         const { path } = await create({ a: "kept", e: "x" });
         t.answered(await push(after), 201, { ...PUSHED, version: atLeast(Number(first.body.version) + 1) });
@@ -116,7 +116,7 @@ export const section: SuiteSection = {
       BREAKING,
       ([what]) => `[M3] ${what} is 409 schema_incompatible with the list of problems, and nothing changes.`,
       async (t, [, after, environment]) => {
-        const { name, push, create, token } = await workshop(t);
+        const { name, push, create, token } = await schemaTenant(t);
         t.answered(await push(BASE), 201);
         const { path } = await create({ a: "kept", e: "y" });
         const before = t.answered(await t.get("/v1/schema", { token }), 200);
@@ -132,12 +132,12 @@ export const section: SuiteSection = {
       },
     ),
     check("[M3] A new required field without a default is accepted while there are no records.", async (t) => {
-      const { push } = await workshop(t);
+      const { push } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       t.answered(await push(fields({ ...BASE.fields, b: { type: "string", required: true } })), 201);
     }),
     check("[M7] force hides a field: its values stay stored and return when it is declared again.", async (t) => {
-      const { name, push, create, token } = await workshop(t);
+      const { name, push, create, token } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       const { id, path, at } = await create({ a: "hidden", n: 1 });
       const { a: _, ...rest } = BASE.fields;
@@ -157,7 +157,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(path, { token }), 200, { data: { a: "hidden", n: 2 } });
     }),
     check("[M7] force hides values that no longer fit their field, one by one.", async (t) => {
-      const { name, push, create, token } = await workshop(t);
+      const { name, push, create, token } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       const [x, y] = [await create({ e: "x" }), await create({ e: "y" })];
       const smaller = fields({ ...BASE.fields, e: { type: "enum", values: ["x"] } });
@@ -166,7 +166,7 @@ export const section: SuiteSection = {
       t.answered(await t.get(y.path, { token }), 200, { data: exactly({ id: y.id }) });
     }),
     check("[M7] force hides a model: its records are missing, and return when it is declared again.", async (t) => {
-      const { push, create, token } = await workshop(t);
+      const { push, create, token } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       const { id, path, at } = await create({ a: "hidden" });
       t.answered(await push(undefined, { force: true }), 201);
@@ -181,7 +181,7 @@ export const section: SuiteSection = {
       t.that(filed.text.includes(`"${id}"`), "the record to be in the group that it has now", filed.text);
     }),
     check("[M8] renames give a field another name, in records and in older log entries.", async (t) => {
-      const { name, push, create, token } = await workshop(t);
+      const { name, push, create, token } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       const { id, path, at } = await create({ a: "kept", n: 1 });
       t.answered(await t.patch(path, { data: { a: "later" } }, { token }), 200);
@@ -212,14 +212,14 @@ export const section: SuiteSection = {
       t.answered(await t.patch(path, { data: { n: 2 }, readAt: at }, { token }), 200, { status: "confirmed" });
     }),
     check("[M8] A rename of an unknown field is refused.", async (t) => {
-      const { name, push } = await workshop(t);
+      const { name, push } = await schemaTenant(t);
       t.answered(await push(BASE), 201);
       const renames = [{ model: name, from: "nobody", to: "b" }];
       const answer = await push(fields({ ...BASE.fields, b: text }), { renames });
       t.refused(answer, "invalid_schema", { param: "renames[0]" });
     }),
     check("[M2] Two models whose names differ only in case are refused: 400 invalid_schema.", async (t) => {
-      const { name, pushAll } = await workshop(t);
+      const { name, pushAll } = await schemaTenant(t);
       const answer = await pushAll((models) => ({ ...models, [name]: BASE, [name.toUpperCase()]: BASE }));
       t.refused(answer, "invalid_schema");
     }),
@@ -227,18 +227,18 @@ export const section: SuiteSection = {
       MALFORMED,
       ([what]) => `[M2] A schema with ${what} is 400, and nothing is pushed.`,
       async (t, [, shape]) => {
-        const { name, push, token } = await workshop(t);
+        const { name, push, token } = await schemaTenant(t);
         t.answered(await push(shape as ModelShape), 400, { type: "validation_error" });
         t.is((await readModels(t.ask, token))[name], undefined, "the model");
       },
     ),
     check("[M2] A model's name is a letter and up to 62 letters, digits or _; else it is 400.", async (t) => {
-      const { pushAll } = await workshop(t);
+      const { pushAll } = await schemaTenant(t);
       for (const bad of ["1a", "a-b", "a b", "", "ä", "a".repeat(64), "__proto"])
         t.answered(await pushAll((models) => ({ ...models, [bad]: BASE })), 400, { type: "validation_error" });
     }),
     check("[M2] A body without models, or with an unknown key, is 400.", async (t) => {
-      const { token } = await workshop(t);
+      const { token } = await schemaTenant(t);
       t.refused(await t.post("/v1/schema", {}, { token }), "missing_field");
       t.refused(await t.post("/v1/schema", { models: [] }, { token }), "invalid_type");
       t.refused(await t.post("/v1/schema", { models: {} }, { token }), "invalid_schema");
@@ -246,11 +246,11 @@ export const section: SuiteSection = {
       t.refused(await t.post("/v1/schema", { models, colour: 1 }, { token }), "unknown_field", { param: "colour" });
     }),
     check("[M4] A change of groups moves the records to their new groups and sends readers a resync.", async (t) => {
-      const { name, push, create, token } = await workshop(t);
+      const { name, push, create, token } = await schemaTenant(t);
       t.answered(await push(fields({ a: text })), 201);
       const value = t.id();
       const { id } = await create({ a: value });
-      const stream = await t.hear({ token });
+      const stream = await t.connect({ token });
       const pushed = await push({ ...fields({ a: text }), groups: [{ kind: "conftry", from: "a" }] });
       t.answered(pushed, 201, { warnings: [new RegExp(name)] });
       t.fits(await stream.next("resync"), { reason: "schema" }, "resync");
@@ -262,13 +262,13 @@ export const section: SuiteSection = {
       t.refused(await t.commit(operations, { reads }, { token }), "stale_context");
     }),
     check("[T4] After a push, readers get a schema frame with version and hash.", async (t) => {
-      const { push, token } = await workshop(t);
-      const stream = await t.hear({ token });
+      const { push, token } = await schemaTenant(t);
+      const stream = await t.connect({ token });
       const { body } = t.answered(await push(BASE), 201);
       t.fits(await stream.next("schema"), { version: Number(body.version), hash: String(body.hash) }, "the frame");
     }),
     check("[M6] A group may come from the id; null or an absent value gives none.", async (t) => {
-      const { name, push, create, token } = await workshop(t);
+      const { name, push, create, token } = await schemaTenant(t);
       const groups = [
         { kind: "conftry", from: "id" },
         { kind: "confdeck", from: "a" },

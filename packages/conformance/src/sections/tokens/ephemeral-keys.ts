@@ -113,7 +113,7 @@ export const section: SuiteSection = {
       const alive = async (token: string) => (await t.get("/v1/identity", { token })).status;
       t.answered(await t.remove(`${path}/${one.id}`), 200, { deleted: true });
       t.is([await alive(one.token), await alive(two.token)], [401, 200], "the two keys after one was deleted");
-      const stream = await t.hear({ token: two.token });
+      const stream = await t.connect({ token: two.token });
       t.answered(
         await t.remove(`${path}?user=${ann}`),
         200,

@@ -50,7 +50,7 @@ export const section: SuiteSection = {
       const user = { id: t.id() };
       const said = async (body: object) => {
         const { token } = await t.ephemeral({ user, ...body });
-        const stream = await t.hear({ token });
+        const stream = await t.connect({ token });
         const sources = [
           (await t.get("/v1/identity", { token })).body,
           (await t.get("/v1/log?limit=1", { token })).body,

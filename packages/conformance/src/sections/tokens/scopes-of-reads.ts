@@ -19,7 +19,7 @@ async function reader(t: Kit, operations: readonly string[] = [`${NOTE}.read`]) 
   return { deckId, group, secret, before, inside, outside, token, all };
 }
 
-const tale = (entries: readonly Entry[]) =>
+const summaries = (entries: readonly Entry[]) =>
   entries.map(({ id, verb, left, data }) => ({ id, verb, left: left === true, title: data?.title }));
 
 export const section: SuiteSection = {
@@ -30,8 +30,8 @@ export const section: SuiteSection = {
       t.answered(await all(inside.path), 200, { data: { title: "seen" } });
       const missing = t.refused(await all(outside.path), "record_not_found");
       const never = t.refused(await all(`${notes}/${t.id()}`), "record_not_found");
-      const told = ({ body: { request_id: _, ...rest } }: typeof missing) => JSON.stringify(rest);
-      t.is(told(missing), told(never), "the two answers, but for request_id");
+      const withoutId = ({ body: { request_id: _, ...rest } }: typeof missing) => JSON.stringify(rest);
+      t.is(withoutId(missing), withoutId(never), "the two answers, but for request_id");
       t.is((await t.ask("HEAD", outside.path, { token: (await reader(t)).token })).status, 404, "the status of HEAD");
     }),
     check("[K6] The history of a record outside the caller's groups is missing too.", async (t) => {
@@ -71,7 +71,7 @@ export const section: SuiteSection = {
         t.is([idsOf(feed), feed.body.models], [[inside.id], [NOTE]], "records and models of the feed");
         const snapshot = t.answered(await all(`/v1/snapshot?${models}`), 200);
         t.fits(JSON.parse(snapshot.text.split("\n")[0] ?? "{}"), { models: [NOTE] }, "the first line of the snapshot");
-        const stream = await t.hear({ token, models: [WHOLE, NOTE, "confNotPushedYet"] });
+        const stream = await t.connect({ token, models: [WHOLE, NOTE, "confNotPushedYet"] });
         t.fits(stream.frames[0], { models: [NOTE] }, "welcome");
         for (const path of ["/v1/log?model=confNotPushedYet", "/v1/snapshot?model=confNotPushedYet"])
           t.refused(await t.get(path), "unknown_model", { status: 400, param: "model" });
@@ -134,7 +134,7 @@ export const section: SuiteSection = {
     }),
     check("[K6] The stream sends only entries that the caller may see, live and during catch-up.", async (t) => {
       const { before, inside, outside, secret, token } = await reader(t);
-      const [live, behind] = [await t.hear({ token }), await t.hear({ token, since: before })];
+      const [live, behind] = [await t.connect({ token }), await t.connect({ token, since: before })];
       t.answered(await t.patch(outside.path, { data: { order: 7 } }), 200);
       t.answered(await t.post(`/v1/models/${WHOLE}`, { id: t.id(), data: { left: secret } }), 200);
       const last = positionOf(t.answered(await t.patch(inside.path, { data: { order: 7 } }), 200));
@@ -152,8 +152,8 @@ export const section: SuiteSection = {
         ],
         "the entries of the stream that catches up",
       );
-      const told = JSON.stringify([live.frames, behind.frames]);
-      t.that(!told.includes(secret) && !told.includes(outside.id), "no frame about the other record");
+      const frames = JSON.stringify([live.frames, behind.frames]);
+      t.that(!frames.includes(secret) && !frames.includes(outside.id), "no frame about the other record");
     }),
     check(
       "[K6] A hello with groups or models outside the scope gets an error that names the missing capability, close 4403, and nothing else.",
@@ -173,7 +173,7 @@ export const section: SuiteSection = {
             "all frames of the stream",
           );
         }
-        const stream = await t.hear({ token });
+        const stream = await t.connect({ token });
         stream.send({ frame: "follow", groups: [outside.group] });
         t.is((await stream.closes()).code, 4403, "the close code after follow");
       },
@@ -182,14 +182,14 @@ export const section: SuiteSection = {
       "[K7] A record that leaves a reader's groups appears as deleted with left: true, in feed and stream, and then no more.",
       async (t) => {
         const { inside, token, secret } = await reader(t);
-        const stream = await t.hear({ token });
+        const stream = await t.connect({ token });
         t.answered(await t.patch(inside.path, { data: { deckId: t.deck().deckId, title: secret } }), 200);
         const last = positionOf(t.answered(await t.patch(inside.path, { data: { order: 3 } }), 200));
         await stream.reaches(last);
         const expected = [{ id: inside.id, verb: "deleted", left: true, title: undefined }];
-        t.is(tale(stream.entries), expected, "the entries of the stream");
+        t.is(summaries(stream.entries), expected, "the entries of the stream");
         const fed = await t.entries(inside.at, undefined, { token });
-        t.is(tale(fed), expected, "the entries of the feed");
+        t.is(summaries(fed), expected, "the entries of the feed");
         t.is([fed[0]?.data, fed[0]?.changedFields ?? null], [null, null], "data and changedFields of the entry");
         t.that(
           !JSON.stringify([stream.frames, fed]).includes(secret),
@@ -200,7 +200,7 @@ export const section: SuiteSection = {
     ),
     check("[K7] A record that enters a reader's groups appears whole, in feed and stream.", async (t) => {
       const { outside, deckId, token } = await reader(t);
-      const stream = await t.hear({ token });
+      const stream = await t.connect({ token });
       const last = positionOf(t.answered(await t.patch(outside.path, { data: { deckId, title: "now seen" } }), 200));
       await stream.reaches(last);
       for (const entries of [stream.entries, await t.entries(outside.at, undefined, { token })])
@@ -234,7 +234,7 @@ export const section: SuiteSection = {
     ),
     check("[T7] A deletion is sent only to readers who could see the record.", async (t) => {
       const { inside, outside, token } = await reader(t);
-      const stream = await t.hear({ token });
+      const stream = await t.connect({ token });
       t.answered(await t.remove(outside.path), 200);
       const last = positionOf(t.answered(await t.remove(inside.path), 200));
       await stream.reaches(last);

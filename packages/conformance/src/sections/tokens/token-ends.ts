@@ -16,7 +16,7 @@ export const section: SuiteSection = {
     check("[K8] An expired token is 401 token_expired, and its stream is closed with 4401.", async (t) => {
       const token = await t.capability({ ...scopeOf(t), ttlSeconds: 4 });
       t.is(await statusOf(t, token), "200", "the answer before its end");
-      const stream = await t.hear({ token: token.token });
+      const stream = await t.connect({ token: token.token });
       await pause(4_500);
       t.is(await statusOf(t, token), "401 token_expired", "the answer after its end");
       t.is((await stream.closes(END_MS)).code, 4401, "the close code");
@@ -31,7 +31,7 @@ export const section: SuiteSection = {
       "[K8] A revoked capability is 401 token_revoked, and its streams are closed with 4401, within 5 s.",
       async (t) => {
         const token = await t.capability(scopeOf(t));
-        const streams = [await t.hear({ token: token.token }), await t.hear({ token: token.token })];
+        const streams = [await t.connect({ token: token.token }), await t.connect({ token: token.token })];
         const begun = performance.now();
         const answer = t.answered(await t.remove(`/v1/capabilities/${token.id}`), 200, { deleted: true });
         t.that(Number(answer.body.activeSessionsClosed) <= 2, "at most two sessions to be counted", answer.body);
@@ -42,7 +42,7 @@ export const section: SuiteSection = {
     ),
     check("[K8] A revoked ephemeral key is 401 token_revoked, and its stream is closed with 4401.", async (t) => {
       const token = await t.ephemeral({ user: { id: t.id() } });
-      const stream = await t.hear({ token: token.token });
+      const stream = await t.connect({ token: token.token });
       t.answered(await t.remove(`/v1/ephemeral_keys/${token.id}`), 200, { deleted: true });
       t.is((await stream.closes(END_MS)).code, 4401, "the close code");
       t.is(await statusOf(t, token), "401 token_revoked", "the answer afterwards");
@@ -50,7 +50,7 @@ export const section: SuiteSection = {
     check("[K8] Another token of the same participant stays valid.", async (t) => {
       const scope = { ...scopeOf(t), participantId: t.id() };
       const [one, two] = [await t.capability(scope), await t.capability(scope)];
-      const stream = await t.hear({ token: two.token });
+      const stream = await t.connect({ token: two.token });
       t.answered(await t.remove(`/v1/capabilities/${one.id}`), 200);
       await pause(END_MS);
       t.is(await statusOf(t, two), "200", "the other token's answer");

@@ -3,6 +3,7 @@ import { HOOK, NOTE } from "../../environment/models.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import {
   deliveryOf,
+  endpointShape,
   eventsOf,
   eventually,
   hook,
@@ -10,7 +11,6 @@ import {
   quiet,
   reaches,
   register,
-  shape,
   stopped,
   syncIds,
 } from "../../kit/webhook-kit.ts";
@@ -33,7 +33,7 @@ export const section: SuiteSection = {
       const { path } = await stopped(t, quiet());
       const cursor = Number((await t.get(path)).body.cursor);
       const [one, two] = [await hook(t), await hook(t)];
-      t.answered(await t.post(`${path}/skip`, { to: one.at }), 201, { ...shape, cursor: one.at, attempt: 0 });
+      t.answered(await t.post(`${path}/skip`, { to: one.at }), 201, { ...endpointShape, cursor: one.at, attempt: 0 });
       t.answered(await t.get(path), 200, { cursor: one.at, status: "disabled", lag: atLeast(two.at - one.at) });
       t.answered(await t.get(`${path}/attempts`), 200, {
         data: [

@@ -6,6 +6,8 @@ import {
   carries,
   deliveryOf,
   ENDPOINTS,
+  endpointRoutes,
+  endpointShape,
   eventsOf,
   hook,
   hooked,
@@ -13,9 +15,7 @@ import {
   reaches,
   receiving,
   register,
-  routes,
   settle,
-  shape,
 } from "../../kit/webhook-kit.ts";
 import { idsOf } from "../../protocol/answers.ts";
 import { signatureOf, signaturesOf } from "../../protocol/webhook-signature.ts";
@@ -30,7 +30,7 @@ export const section: SuiteSection = {
     check("A PATCH answers 200 with the endpoint; omitted fields stay.", async (t) => {
       const { path, id } = await register(t, quiet({ description: "one" }));
       t.answered(await t.patch(path, { enabledEvents: [HOOK] }), 200, {
-        ...shape,
+        ...endpointShape,
         id,
         enabledEvents: [HOOK],
         description: "one",
@@ -63,7 +63,7 @@ export const section: SuiteSection = {
     check("[W1] A roll answers 201 with a new secret and changes nothing else.", async (t) => {
       const { path, id, secret } = await register(t, quiet({ description: "one" }));
       const { body } = t.answered(await t.post(`${path}/roll_secret`), 201, {
-        ...shape,
+        ...endpointShape,
         id,
         status: "enabled",
         description: "one",
@@ -85,7 +85,7 @@ export const section: SuiteSection = {
     check("A removed endpoint is missing, also from the list.", async (t) => {
       const { path, id } = await register(t, quiet());
       t.answered(await t.remove(path), 200, { object: "webhook_endpoint", id, deleted: true });
-      for (const [method, rest, json] of routes)
+      for (const [method, rest, json] of endpointRoutes)
         t.refused(await t.ask(method, path + rest, json && { json }), "webhook_endpoint_not_found");
       t.that(!idsOf(await t.get(ENDPOINTS)).includes(id), "a list without the endpoint");
     }),

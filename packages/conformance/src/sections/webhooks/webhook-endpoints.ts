@@ -1,10 +1,18 @@
 import { absent, atLeast } from "../../assertions/pattern.ts";
 import { QUIET } from "../../environment/models.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
-import { ENDPOINTS, type Endpoint, hook, quiet, register, routes, shape } from "../../kit/webhook-kit.ts";
+import {
+  ENDPOINTS,
+  type Endpoint,
+  endpointRoutes,
+  endpointShape,
+  hook,
+  quiet,
+  register,
+} from "../../kit/webhook-kit.ts";
 import { idsOf, rowsOf } from "../../protocol/answers.ts";
 
-const nobody = `${ENDPOINTS}/we_${"0".repeat(24)}`;
+const unknownEndpoint = `${ENDPOINTS}/we_${"0".repeat(24)}`;
 
 export const section: SuiteSection = {
   title: "Webhook endpoints",
@@ -18,7 +26,7 @@ export const section: SuiteSection = {
         t.fits(
           body,
           {
-            ...shape,
+            ...endpointShape,
             url: "https://conformance.invalid/hooks",
             status: "enabled",
             enabledEvents: ["*"],
@@ -48,11 +56,11 @@ export const section: SuiteSection = {
     check("[W1] No other answer has the secret: no read, list or change.", async (t) => {
       const { id, path, secret } = await register(t, quiet());
       const answers = [
-        t.answered(await t.get(path), 200, { ...shape, id, secret: absent }),
+        t.answered(await t.get(path), 200, { ...endpointShape, id, secret: absent }),
         t.answered(await t.get(ENDPOINTS), 200),
-        t.answered(await t.patch(path, { description: "x" }), 200, { ...shape, secret: absent }),
-        t.answered(await t.post(`${path}/disable`), 201, { ...shape, secret: absent }),
-        t.answered(await t.post(`${path}/enable`), 201, { ...shape, secret: absent }),
+        t.answered(await t.patch(path, { description: "x" }), 200, { ...endpointShape, secret: absent }),
+        t.answered(await t.post(`${path}/disable`), 201, { ...endpointShape, secret: absent }),
+        t.answered(await t.post(`${path}/enable`), 201, { ...endpointShape, secret: absent }),
       ];
       t.that(
         answers.every(({ text }) => !text.includes(secret.slice(6)) && !text.includes('"secret"')),
@@ -88,7 +96,7 @@ export const section: SuiteSection = {
       for (const { id } of [one, other])
         t.fits(
           rowsOf(list).find((row) => row.id === id),
-          shape,
+          endpointShape,
           `${id} in the list`,
         );
     }),
@@ -96,7 +104,7 @@ export const section: SuiteSection = {
       const token = t.otherKey();
       const { id, path } = await register(t, quiet());
       t.that(!idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)).includes(id), "a list without the endpoint");
-      for (const [method, rest, json] of routes)
+      for (const [method, rest, json] of endpointRoutes)
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),
@@ -104,15 +112,15 @@ export const section: SuiteSection = {
       const { key: token } = await t.freshTenant(false);
       const { id, path } = await register(t, quiet());
       t.is(idsOf(t.answered(await t.get(ENDPOINTS, { token }), 200)), [], "ids in the other organization's list");
-      for (const [method, rest, json] of routes)
+      for (const [method, rest, json] of endpointRoutes)
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "webhook_endpoint_not_found");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),
     ...checkEach(
-      routes,
+      endpointRoutes,
       ([method, rest]) => `${method} ${ENDPOINTS}/{id}${rest} of an unknown endpoint is 404.`,
       async (t, [method, rest, json]) =>
-        t.refused(await t.ask(method, nobody + rest, json && { json }), "webhook_endpoint_not_found"),
+        t.refused(await t.ask(method, unknownEndpoint + rest, json && { json }), "webhook_endpoint_not_found"),
     ),
     check("[W1] Only a secret key manages endpoints: every other token gets 403 on every route.", async (t) => {
       const { path, id } = await register(t, quiet());
@@ -121,7 +129,7 @@ export const section: SuiteSection = {
       t.refused(await t.post(ENDPOINTS, quiet(), { token }), "secret_key_required");
       t.refused(await t.post(ENDPOINTS, quiet(), { token: person }), "secret_key_required");
       t.refused(await t.get(ENDPOINTS, { token }), "secret_key_required");
-      for (const [method, rest, json] of routes)
+      for (const [method, rest, json] of endpointRoutes)
         t.refused(await t.ask(method, path + rest, { token, ...(json && { json }) }), "secret_key_required");
       t.answered(await t.get(path), 200, { id, status: "enabled", description: null });
     }),

@@ -15,7 +15,7 @@ import {
 } from "../../kit/webhook-kit.ts";
 import { type Row, rowsOf } from "../../protocol/answers.ts";
 import { signatureOf } from "../../protocol/webhook-signature.ts";
-import type { Answering, Delivery, Receiver } from "../../transport/receiver.ts";
+import type { Delivery, Receiver, Responder } from "../../transport/receiver.ts";
 
 /** The second attempt begins this long after the end of the first, or up to a tenth later. */
 const DELAY_MS = 5_000;
@@ -23,7 +23,7 @@ const LATEST_MS = 5_500;
 /** How much a loaded machine may add. */
 const SLACK_MS = 1_500;
 
-const failing: Answering = (response) => void response.writeHead(500).end("not now");
+const failing: Responder = (response) => void response.writeHead(500).end("not now");
 const idOf = ({ headers }: Delivery) => headers["webhook-id"];
 
 /** The endpoint once its first attempt has failed. */
@@ -43,12 +43,12 @@ const twice = (receiver: Receiver, id: string): Promise<readonly [Delivery, Deli
 
 /** Answers this way to a request with a change of this record, and with 200 to all others: other cases write too. */
 const only =
-  (id: string, answering: Answering): Answering =>
+  (id: string, answering: Responder): Responder =>
   (response, delivery) =>
     carries(id)(delivery) ? answering(response, delivery) : void response.writeHead(200).end();
 
 /** An endpoint whose first attempt to deliver a change of this record has failed. */
-async function stuck(t: Kit, answering: Answering = failing) {
+async function stuck(t: Kit, answering: Responder = failing) {
   const { receiver, endpoint } = await hooked(t);
   const id = t.id();
   receiver.answer(only(id, answering));
