@@ -9,12 +9,16 @@ export interface Agent {
   readonly token: string;
 }
 
+type Scene<Count extends number, Agents extends readonly Agent[] = []> = Agents["length"] extends Count
+  ? [CreatedRecord, ...Agents]
+  : Scene<Count, [...Agents, Agent]>;
+
 /** A note, and this many agents that may write it. */
-export async function scene(t: Kit, count: number): Promise<[CreatedRecord, ...Agent[]]> {
+export async function scene<const Count extends number>(t: Kit, count: Count): Promise<Scene<Count>> {
   const note = await t.note();
   const agents: Agent[] = [];
   for (let i = 0; i < count; i++) agents.push(await agent(t, note.group));
-  return [note, ...agents];
+  return [note, ...agents] as Scene<Count>;
 }
 
 export async function agent(t: Kit, group: string, more: object = {}): Promise<Agent> {

@@ -1,4 +1,4 @@
-import { type Agent, agent, claim, granted, queued, refusedFor, scene } from "../../kit/claim-kit.ts";
+import { agent, claim, granted, queued, refusedFor, scene } from "../../kit/claim-kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
@@ -7,13 +7,13 @@ export const section: SuiteSection = {
     check("[A8] A request that would make a participant wait for itself is 409 claim_deadlock.", async (t) => {
       const [one, ann, bob] = await scene(t, 2);
       const other = await t.note({ deckId: one.deckId });
-      const held = await granted(t, ann as Agent, one);
-      await granted(t, bob as Agent, other);
-      await queued(t, ann as Agent, other);
-      t.refused(await claim(t, bob as Agent, one, { queue: true }), "claim_deadlock", {
+      const held = await granted(t, ann, one);
+      await granted(t, bob, other);
+      await queued(t, ann, other);
+      t.refused(await claim(t, bob, one, { queue: true }), "claim_deadlock", {
         body: { claims: [{ id: held }] },
       });
-      refusedFor(t, await claim(t, bob as Agent, one), "claim_conflict", [held]);
+      refusedFor(t, await claim(t, bob, one), "claim_conflict", [held]);
     }),
     check(
       "[A8] A cycle over three records is 409 claim_deadlock, and so is one that runs through an earlier waiter of a queue.",
@@ -25,25 +25,25 @@ export const section: SuiteSection = {
           [bob, two],
           [eve, three],
         ] as const)
-          await granted(t, who as Agent, note);
-        await queued(t, ann as Agent, two);
-        await queued(t, bob as Agent, three);
-        t.refused(await claim(t, eve as Agent, one, { queue: true }), "claim_deadlock");
+          await granted(t, who, note);
+        await queued(t, ann, two);
+        await queued(t, bob, three);
+        t.refused(await claim(t, eve, one, { queue: true }), "claim_deadlock");
         // No holder waits for fay, but fay is queued behind ann, and ann would wait for fay.
         const fay = await agent(t, one.group);
         const four = await t.note({ deckId: one.deckId });
         await granted(t, fay, four);
         await queued(t, fay, two);
-        t.refused(await claim(t, ann as Agent, four, { queue: true }), "claim_deadlock");
+        t.refused(await claim(t, ann, four, { queue: true }), "claim_deadlock");
       },
     ),
     check("[A8] Reordering a queue so that a cycle closes is 409 claim_deadlock.", async (t) => {
       const [one, ann, bob, dan, fay] = await scene(t, 4);
       const two = await t.note({ deckId: one.deckId });
-      await granted(t, ann as Agent, one);
-      await granted(t, bob as Agent, two);
-      for (const who of [dan, fay]) await queued(t, who as Agent, one);
-      const queue = [await queued(t, dan as Agent, two), await queued(t, fay as Agent, two)];
+      await granted(t, ann, one);
+      await granted(t, bob, two);
+      for (const who of [dan, fay]) await queued(t, who, one);
+      const queue = [await queued(t, dan, two), await queued(t, fay, two)];
       t.refused(await t.post(`${two.path}/claim/reorder`, { order: queue.toReversed() }), "claim_deadlock");
       t.answered(await t.post(`${two.path}/claim/reorder`, { order: queue }), 200);
     }),

@@ -1,7 +1,6 @@
 import { absent, atLeast, exactly, someText, time } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import {
-  type Agent,
   agent,
   claim,
   granted,
@@ -23,11 +22,11 @@ export const section: SuiteSection = {
     check("[A1] [A24] A claim on a free record is granted with 201, and has every documented field.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const before = Date.now();
-      const { body } = t.answered(await claim(t, ann as Agent, note), 201, {
+      const { body } = t.answered(await claim(t, ann, note), 201, {
         object: "claim",
         id: /^claim_[0-9A-Za-z]{24}$/,
         syncId: atLeast(note.at),
-        actor: (ann as Agent).name,
+        actor: ann.name,
         participantKind: "agent",
         action: "edit",
         field: absent,
@@ -57,14 +56,14 @@ export const section: SuiteSection = {
         meta: exactly(args.meta),
         target: { resource: NOTE, id: note.id, field: "title" },
       };
-      const { body } = t.answered(await claim(t, ann as Agent, note, { ...args, clientId: "tab_1" }), 201, pattern);
-      t.answered(await readClaim(t, ann as Agent, body.id), 200, pattern);
+      const { body } = t.answered(await claim(t, ann, note, { ...args, clientId: "tab_1" }), 201, pattern);
+      t.answered(await readClaim(t, ann, body.id), 200, pattern);
     }),
     check("[A1] POST /v1/claims names the record in the body; a key that is null counts as absent.", async (t) => {
       const [note, ann] = await scene(t, 1);
       const target = { model: NOTE.toLowerCase(), id: note.id, field: "title" };
       const nothing = { action: null, ttl: null, queue: null, description: null, meta: null };
-      const { token } = ann as Agent;
+      const { token } = ann;
       t.answered(await t.post("/v1/claims", { target, ...nothing }, { token }), 201, {
         field: "title",
         action: "edit",
@@ -95,37 +94,37 @@ export const section: SuiteSection = {
           [{ meta: [] }, "meta"],
           [{ clientId: "a b" }, "clientId"],
         ] as const) {
-          const answer = await claim(t, ann as Agent, note, json);
+          const answer = await claim(t, ann, note, json);
           t.answered(answer, 400, { type: "validation_error", param });
         }
-        t.refused(await claim(t, ann as Agent, note, { field: "colour" }), "unknown_column", { param: "field" });
-        t.answered(await claim(t, ann as Agent, note, { description: "x".repeat(1_000) }), 201);
+        t.refused(await claim(t, ann, note, { field: "colour" }), "unknown_column", { param: "field" });
+        t.answered(await claim(t, ann, note, { description: "x".repeat(1_000) }), 201);
       },
     ),
     check(
       "[A1] Claiming a record that another participant holds is 409 claim_conflict; with queue: true it is 202 with a position and no expiry time.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const held = await granted(t, ann as Agent, note);
-        refusedFor(t, await claim(t, bob as Agent, note), "claim_conflict", [held]);
-        refusedFor(t, await claim(t, bob as Agent, note, { queue: false }), "claim_conflict", [held]);
+        const held = await granted(t, ann, note);
+        refusedFor(t, await claim(t, bob, note), "claim_conflict", [held]);
+        refusedFor(t, await claim(t, bob, note, { queue: false }), "claim_conflict", [held]);
         const waits = { status: "queued", expiresAt: absent, expiresInMs: absent, fence: absent };
-        t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { ...waits, position: 0 });
-        t.answered(await claim(t, eve as Agent, note, { queue: true }), 202, { ...waits, position: 1 });
+        t.answered(await claim(t, bob, note, { queue: true }), 202, { ...waits, position: 0 });
+        t.answered(await claim(t, eve, note, { queue: true }), 202, { ...waits, position: 1 });
       },
     ),
     check(
       "[A3] Claims on different fields do not conflict; a claim on the whole record conflicts with all of them.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const title = await granted(t, ann as Agent, note, { field: "title" });
-        const body = await granted(t, bob as Agent, note, { field: "body" });
-        refusedFor(t, await claim(t, eve as Agent, note, { field: "title" }), "claim_conflict", [title, body]);
-        refusedFor(t, await claim(t, eve as Agent, note), "claim_conflict", [title, body]);
-        await release(t, ann as Agent, title);
-        await release(t, bob as Agent, body);
-        const whole = await granted(t, eve as Agent, note);
-        refusedFor(t, await claim(t, ann as Agent, note, { field: "order" }), "claim_conflict", [whole]);
+        const title = await granted(t, ann, note, { field: "title" });
+        const body = await granted(t, bob, note, { field: "body" });
+        refusedFor(t, await claim(t, eve, note, { field: "title" }), "claim_conflict", [title, body]);
+        refusedFor(t, await claim(t, eve, note), "claim_conflict", [title, body]);
+        await release(t, ann, title);
+        await release(t, bob, body);
+        const whole = await granted(t, eve, note);
+        refusedFor(t, await claim(t, ann, note, { field: "order" }), "claim_conflict", [whole]);
       },
     ),
     check(
@@ -149,7 +148,7 @@ export const section: SuiteSection = {
     ),
     check("[A4] A claim belongs to its environment.", async (t) => {
       const [note, ann] = await scene(t, 1);
-      const held = await granted(t, ann as Agent, note);
+      const held = await granted(t, ann, note);
       const token = t.otherKey();
       t.refused(await t.post(`${note.path}/claim`, {}, { token }), "record_not_found");
       t.refused(await t.get(`/v1/claims/${held}`, { token }), "claim_not_found");
@@ -159,23 +158,22 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann] = await scene(t, 1);
         const other = await t.note({ deckId: note.deckId });
-        const { token } = ann as Agent;
+        const { token } = ann;
         const [one, two] = [{ clientId: "one" }, { clientId: "two" }];
-        const held = await granted(t, ann as Agent, note, one);
-        t.answered(await claim(t, ann as Agent, note, one), 200, { id: held });
-        for (const worker of [two, {}])
-          refusedFor(t, await claim(t, ann as Agent, note, worker), "claim_conflict", [held]);
-        const waits = await queued(t, ann as Agent, note, two);
-        t.answered(await claim(t, ann as Agent, note, { ...two, queue: true }), 202, { id: waits, position: 0 });
-        t.answered(await write(t, ann as Agent, note, two), 200);
+        const held = await granted(t, ann, note, one);
+        t.answered(await claim(t, ann, note, one), 200, { id: held });
+        for (const worker of [two, {}]) refusedFor(t, await claim(t, ann, note, worker), "claim_conflict", [held]);
+        const waits = await queued(t, ann, note, two);
+        t.answered(await claim(t, ann, note, { ...two, queue: true }), 202, { id: waits, position: 0 });
+        t.answered(await write(t, ann, note, two), 200);
         // A cycle of workers of one participant counts too.
-        await granted(t, ann as Agent, other, two);
-        t.refused(await claim(t, ann as Agent, other, { ...one, queue: true }), "claim_deadlock");
-        await release(t, ann as Agent, held);
-        t.answered(await readClaim(t, ann as Agent, waits), 200, { status: "active" });
+        await granted(t, ann, other, two);
+        t.refused(await claim(t, ann, other, { ...one, queue: true }), "claim_deadlock");
+        await release(t, ann, held);
+        t.answered(await readClaim(t, ann, waits), 200, { status: "active" });
         t.answered(await t.remove(`${note.path}/claim?client_id=one`, { token }), 200, { released: 0 });
         t.refused(await t.remove(`${note.path}/claim?client_id=a%20b`, { token }), "invalid_value");
-        t.answered(await readClaim(t, ann as Agent, waits), 200, { status: "active" });
+        t.answered(await readClaim(t, ann, waits), 200, { status: "active" });
         t.answered(await t.remove(`${note.path}/claim?client_id=two`, { token }), 200, { released: 1 });
       },
     ),

@@ -13,16 +13,15 @@ export const section: SuiteSection = {
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
         const [two, three] = [await t.note({ deckId: note.deckId }), await t.note({ deckId: note.deckId })];
-        await granted(t, ann as Agent, note, { field: "body", ttl: "1s" });
+        await granted(t, ann, note, { field: "body", ttl: "1s" });
         await pause(1_100);
         const mine = [
-          await granted(t, ann as Agent, note, { clientId: "one" }),
-          await granted(t, ann as Agent, two, { clientId: "two", field: "title" }),
+          await granted(t, ann, note, { clientId: "one" }),
+          await granted(t, ann, two, { clientId: "two", field: "title" }),
         ];
-        const others = await granted(t, bob as Agent, three);
-        mine.push(await queued(t, ann as Agent, three));
-        const list = (who: Agent | undefined, query = "") =>
-          t.get(`/v1/claims/mine${query}`, { token: (who as Agent).token });
+        const others = await granted(t, bob, three);
+        mine.push(await queued(t, ann, three));
+        const list = (who: Agent, query = "") => t.get(`/v1/claims/mine${query}`, { token: who.token });
         const all = t.answered(await list(ann), 200, { object: "list", has_more: false, next_cursor: null });
         t.is(idsOf(all), [...mine].sort(), "the listed claims");
         const byId = new Map(rowsOf(all).map((row) => [row.id, row]));
@@ -51,8 +50,8 @@ export const section: SuiteSection = {
       "[A11] A list of claims has the holders and then the queue, as data and as claims and queue; a read of the record shows the holders only.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const held = await granted(t, ann as Agent, note);
-        const queue = [await queued(t, bob as Agent, note), await queued(t, eve as Agent, note)];
+        const held = await granted(t, ann, note);
+        const queue = [await queued(t, bob, note), await queued(t, eve, note)];
         const answer = t.answered(await listClaims(t, note), 200, {
           object: "list",
           claims: [{ id: held, status: "active", position: absent }],
@@ -61,7 +60,7 @@ export const section: SuiteSection = {
           next_cursor: null,
         });
         t.is(rowsOf(answer), [...(answer.body.claims as object[]), ...(answer.body.queue as object[])], "data");
-        t.answered(await t.get(note.path), 200, { claims: [{ id: held, actor: (ann as Agent).name }] });
+        t.answered(await t.get(note.path), 200, { claims: [{ id: held, actor: ann.name }] });
         t.refused(await t.get(`/v1/claims?model=${NOTE}`), "missing_field", { param: "id" });
         t.fits(
           (await t.get("/v1/claims?model=ConfNone&id=a")).body,

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { absent } from "../../assertions/pattern.ts";
 import {
-  type Agent,
   agent,
   claim,
   granted,
@@ -19,14 +18,14 @@ export const section: SuiteSection = {
   cases: [
     check("[A1] A waiter that claims again keeps its place: 202.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
-      await granted(t, ann as Agent, note);
-      const first = await queued(t, bob as Agent, note);
-      await queued(t, eve as Agent, note);
-      t.answered(await claim(t, bob as Agent, note, { queue: true }), 202, { id: first, position: 0 });
+      await granted(t, ann, note);
+      const first = await queued(t, bob, note);
+      await queued(t, eve, note);
+      t.answered(await claim(t, bob, note, { queue: true }), 202, { id: first, position: 0 });
     }),
     check("[A5] The queue is first come, first served, and each grant on a record has a greater fence.", async (t) => {
       const [note, ...agents] = await scene(t, 6);
-      const first = t.answered(await claim(t, agents[0] as Agent, note), 201).body;
+      const first = t.answered(await claim(t, agents[0], note), 201).body;
       const order = [String(first.id)];
       for (const one of agents.slice(1)) order.push(await queued(t, one, note));
       let fence = Number(first.fence);
@@ -49,65 +48,65 @@ export const section: SuiteSection = {
       "[A5] A later request does not overtake a waiter that it conflicts with, even if its own field is free.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const title = await granted(t, ann as Agent, note, { field: "title" });
-        const whole = await queued(t, bob as Agent, note);
+        const title = await granted(t, ann, note, { field: "title" });
+        const whole = await queued(t, bob, note);
         // "body" is free, but bob waits for all of it.
-        refusedFor(t, await claim(t, eve as Agent, note, { field: "body" }), "claim_conflict", [title]);
-        const behind = await queued(t, eve as Agent, note, { field: "body" });
-        await release(t, ann as Agent, title);
-        t.answered(await readClaim(t, bob as Agent, whole), 200, { status: "active" });
-        t.answered(await readClaim(t, eve as Agent, behind), 200, { status: "queued", position: 0 });
+        refusedFor(t, await claim(t, eve, note, { field: "body" }), "claim_conflict", [title]);
+        const behind = await queued(t, eve, note, { field: "body" });
+        await release(t, ann, title);
+        t.answered(await readClaim(t, bob, whole), 200, { status: "active" });
+        t.answered(await readClaim(t, eve, behind), 200, { status: "queued", position: 0 });
       },
     ),
     check(
       "[A16] A read with wait answers when the claim is granted or moves up, at once if the claim is not queued, and after the given time at the latest.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const held = await granted(t, ann as Agent, note);
-        const waits = await queued(t, bob as Agent, note);
-        const behind = await queued(t, eve as Agent, note);
+        const held = await granted(t, ann, note);
+        const waits = await queued(t, bob, note);
+        const behind = await queued(t, eve, note);
         const begun = performance.now();
-        t.answered(await readClaim(t, ann as Agent, held, 5_000), 200, { status: "active" });
+        t.answered(await readClaim(t, ann, held, 5_000), 200, { status: "active" });
         t.that(performance.now() - begun < 3_000, "an answer at once");
-        t.answered(await readClaim(t, bob as Agent, waits, 300), 200, { status: "queued" });
+        t.answered(await readClaim(t, bob, waits, 300), 200, { status: "queued" });
         const polled = performance.now();
         const [answer, moved] = await Promise.all([
-          readClaim(t, bob as Agent, waits, 20_000),
-          readClaim(t, eve as Agent, behind, 20_000),
+          readClaim(t, bob, waits, 20_000),
+          readClaim(t, eve, behind, 20_000),
           // Both polls must have arrived by then: a poll that arrives after the move waits for the next one.
-          pause(1_500).then(() => release(t, ann as Agent, held)),
+          pause(1_500).then(() => release(t, ann, held)),
         ]);
         t.answered(answer, 200, { status: "active" });
         t.answered(moved, 200, { status: "queued", position: 0 });
         t.that(performance.now() - polled < 15_000, "answers with the grant and the move");
         for (const wait of ["25001", "-1", "x"])
-          t.answered(await t.get(`/v1/claims/${waits}?wait=${wait}`, { token: (bob as Agent).token }), 400, {
+          t.answered(await t.get(`/v1/claims/${waits}?wait=${wait}`, { token: bob.token }), 400, {
             param: "wait",
           });
       },
     ),
     check("[A9] A waiter that leaves the queue is canceled, and the waiters behind it move up.", async (t) => {
       const [note, ann, bob, eve] = await scene(t, 3);
-      await granted(t, ann as Agent, note);
-      const leaves = await queued(t, bob as Agent, note);
-      const behind = await queued(t, eve as Agent, note);
-      t.answered(await release(t, bob as Agent, leaves), 200, { released: 1 });
-      t.answered(await readClaim(t, bob as Agent, leaves), 200, { status: "canceled", position: absent });
-      t.answered(await readClaim(t, eve as Agent, behind), 200, { position: 0 });
+      await granted(t, ann, note);
+      const leaves = await queued(t, bob, note);
+      const behind = await queued(t, eve, note);
+      t.answered(await release(t, bob, leaves), 200, { released: 1 });
+      t.answered(await readClaim(t, bob, leaves), 200, { status: "canceled", position: absent });
+      t.answered(await readClaim(t, eve, behind), 200, { position: 0 });
     }),
     check("[A8] A queue has room for a hundred waiters; the next one is 429 claim_queue_full.", async (t) => {
       const [note, ann] = await scene(t, 1);
-      await granted(t, ann as Agent, note);
-      const agents = await Promise.all(Array.from({ length: 101 }, () => agent(t, note.group)));
-      for (const one of agents.slice(0, 100)) await queued(t, one, note);
-      t.refused(await claim(t, agents[100] as Agent, note, { queue: true }), "claim_queue_full");
+      await granted(t, ann, note);
+      const waiters = await Promise.all(Array.from({ length: 100 }, () => agent(t, note.group)));
+      for (const waiter of waiters) await queued(t, waiter, note);
+      t.refused(await claim(t, await agent(t, note.group), note, { queue: true }), "claim_queue_full");
       t.that((t.answered(await listClaims(t, note), 200).body.queue as unknown[]).length === 100, "a hundred waiters");
     }),
     check(
       "[A14] A token with claim.reorder can reorder the queue; waiters that the order does not name come last.",
       async (t) => {
         const [note, ann, ...rest] = await scene(t, 4);
-        await granted(t, ann as Agent, note);
+        await granted(t, ann, note);
         const queue: string[] = [];
         for (const one of rest) queue.push(await queued(t, one, note));
         const [first, second, third] = queue as [string, string, string];
@@ -116,13 +115,13 @@ export const section: SuiteSection = {
           object: "list",
           queue: [{ id: third }, { id: first }, { id: second }],
         });
-        t.refused(await t.post(path, { order: [first] }, { token: (ann as Agent).token }), "capability_scope_denied", {
+        t.refused(await t.post(path, { order: [first] }, { token: ann.token }), "capability_scope_denied", {
           body: { requiredCapability: { scope: "claim.reorder" } },
         });
         t.refused(await t.post(path, { order: ["claim_never"] }), "claim_not_found", { param: /^order\[0\]/ });
         t.refused(await t.post(path, { order: [first, first] }), "invalid_value", { param: "order[1]" });
         t.answered(await t.post(path, { order: [1] }), 400, { type: "validation_error" });
-        t.answered(await t.remove(`${note.path}/claim`, { token: (ann as Agent).token }), 200);
+        t.answered(await t.remove(`${note.path}/claim`, { token: ann.token }), 200);
         t.answered(await listClaims(t, note), 200, { claims: [{ id: third }] });
       },
     ),
@@ -133,10 +132,10 @@ export const section: SuiteSection = {
         const next = t.deck();
         const ann = await agent(t, note.group, { syncGroups: [note.group, next.group] });
         const held = await granted(t, ann, note);
-        const canceled = [await queued(t, gone as Agent, note), await queued(t, moved as Agent, note)];
+        const canceled = [await queued(t, gone, note), await queued(t, moved, note)];
         const eve = await agent(t, next.group, { syncGroups: [note.group, next.group] });
         const waits = await queued(t, eve, note);
-        t.answered(await t.remove(`/v1/capabilities/${(gone as Agent).id}`), 200);
+        t.answered(await t.remove(`/v1/capabilities/${gone.id}`), 200);
         t.answered(await t.patch(note.path, { data: { deckId: next.deckId } }, { token: ann.token }), 200);
         await release(t, ann, held);
         t.answered(await readClaim(t, eve, waits, 10_000), 200, { status: "active" });

@@ -1,6 +1,6 @@
 import { atLeast, exactly, listOf, time } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
-import { type Agent, agent, granted, queued, release, renew, scene } from "../../kit/claim-kit.ts";
+import { agent, granted, queued, release, renew, scene } from "../../kit/claim-kit.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 
 export const section: SuiteSection = {
@@ -19,19 +19,19 @@ export const section: SuiteSection = {
             { model: NOTE, claims: exactly([]), queue: exactly([]) },
             "the first state",
           );
-        const held = await granted(t, ann as Agent, note);
+        const held = await granted(t, ann, note);
         t.fits(
           await stream.next("claims", { id: note.id }),
           { claims: [{ object: "claim", id: held, status: "active" }], queue: exactly([]) },
           "after the grant",
         );
-        const waits = await queued(t, bob as Agent, note);
+        const waits = await queued(t, bob, note);
         t.fits(
           await stream.next("claims", { id: note.id }),
           { claims: [{ id: held }], queue: [{ id: waits, position: 0 }] },
           "after a waiter joined",
         );
-        await release(t, ann as Agent, held);
+        await release(t, ann, held);
         t.fits(
           await stream.next("claims", { id: note.id, queue: exactly([]) }),
           { claims: [{ id: waits, fence: atLeast(1) }] },
@@ -47,8 +47,8 @@ export const section: SuiteSection = {
       await stream.next("claims", { id: note.id });
       stream.send({ frame: "watch", model: NOTE, ids: [other.id] });
       await stream.next("claims", { id: other.id });
-      await granted(t, ann as Agent, note);
-      await granted(t, ann as Agent, other);
+      await granted(t, ann, note);
+      await granted(t, ann, other);
       await stream.next("claims", { id: other.id, claims: listOf({ status: "active" }) });
       t.is(
         stream.frames.filter(({ frame, id }) => frame === "claims" && id === note.id).length,
@@ -60,25 +60,22 @@ export const section: SuiteSection = {
       "[A17] A participant gets a claim frame when one of its own claims is granted, renewed, moved in the queue or ended; other participants do not.",
       async (t) => {
         const [note, ann, bob, eve] = await scene(t, 3);
-        const [own, others] = [
-          await t.connect({ token: (eve as Agent).token }),
-          await t.connect({ token: (ann as Agent).token }),
-        ];
-        const held = await granted(t, ann as Agent, note);
-        const before = await queued(t, bob as Agent, note);
-        const id = await queued(t, eve as Agent, note);
+        const [own, others] = [await t.connect({ token: eve.token }), await t.connect({ token: ann.token })];
+        const held = await granted(t, ann, note);
+        const before = await queued(t, bob, note);
+        const id = await queued(t, eve, note);
         await own.next("claim", { claim: { id, status: "queued", position: 1 } });
-        await release(t, bob as Agent, before);
+        await release(t, bob, before);
         await own.next("claim", { claim: { id, status: "queued", position: 0 } });
-        await release(t, ann as Agent, held);
+        await release(t, ann, held);
         t.fits(
           await own.next("claim", { claim: { id, status: "active" } }),
-          { claim: { object: "claim", actor: (eve as Agent).name, fence: atLeast(1), expiresAt: time } },
+          { claim: { object: "claim", actor: eve.name, fence: atLeast(1), expiresAt: time } },
           "the grant",
         );
-        await renew(t, eve as Agent, id, { ttl: "10m" });
+        await renew(t, eve, id, { ttl: "10m" });
         await own.next("claim", { claim: { id, status: "active", expiresInMs: atLeast(500_000) } });
-        await release(t, eve as Agent, id);
+        await release(t, eve, id);
         await own.next("claim", { claim: { id, status: "released" } });
         await others.next("claim", { claim: { id: held, status: "released" } });
         t.that(
@@ -91,7 +88,7 @@ export const section: SuiteSection = {
       "[A17] A watch of a model outside the token's scope gets an error frame that names the missing capability, close 4403, and no claim.",
       async (t) => {
         const [note, ann] = await scene(t, 1);
-        const stream = await t.connect({ token: (ann as Agent).token });
+        const stream = await t.connect({ token: ann.token });
         stream.send({ frame: "watch", model: WHOLE, ids: [t.id()] });
         t.fits(
           await stream.next("error"),
@@ -107,7 +104,7 @@ export const section: SuiteSection = {
       const stranger = await agent(t, t.deck().group);
       const stream = await t.connect({ token: stranger.token });
       stream.send({ frame: "watch", model: NOTE, ids: [note.id] });
-      await granted(t, ann as Agent, note);
+      await granted(t, ann, note);
       // When another stream has got the frame, this one would have got it too.
       const observer = await t.connect();
       observer.send({ frame: "watch", model: NOTE, ids: [note.id] });
