@@ -37,6 +37,11 @@ describe("refused", () => {
       `import { b } from "../../../server/src/ids.ts"`,
     ],
     [
+      "a case's kit importing a section",
+      "packages/conformance/src/kit/a.ts",
+      `import { b } from "../sections/claims/b.ts"`,
+    ],
+    [
       "the conformance suite importing its own tests",
       "packages/conformance/src/a.ts",
       `import { b } from "./testing/b.ts"`,

@@ -16,7 +16,12 @@ export type Layer = {
 
 const sdk = "packages/sdk/src";
 const server = "packages/server/src";
+const suite = "packages/conformance/src";
 const words = "@holdfast/sdk/protocol";
+const suitePackages = [
+  "ws",
+  ...["crypto", "fs", "http", "https", "net", "path", "timers/promises", "tls", "util"].map((name) => `node:${name}`),
+];
 /** Tools and tests that look at the whole: they may import anything, also what is made for tests. */
 export const quality = ["qa/", "e2e/", "scripts/"];
 
@@ -99,16 +104,14 @@ export const picture: Layer[] = [
   { files: "apps/demo/worker/", packages: [] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
 
-  // The conformance suite knows no package of ours, so that it can be taken elsewhere.
-  {
-    files: "packages/conformance/src/",
-    packages: [
-      "ws",
-      ...["crypto", "fs", "http", "https", "net", "path", "timers/promises", "tls", "util"].map(
-        (name) => `node:${name}`,
-      ),
-    ],
-  },
+  // The conformance suite knows no package of ours, so that it can be taken elsewhere. Each folder imports only those
+  // before it; its programs import all.
+  ...["protocol", "assertions", "transport", "environment", "kit", "sections", "run"].map((folder, at, folders) => ({
+    files: `${suite}/${folder}/`,
+    imports: folders.slice(0, at).map((lower) => `${suite}/${lower}/`),
+    packages: suitePackages,
+  })),
+  { files: `${suite}/`, packages: suitePackages },
 
   // Quality tools and end-to-end tests know everything; nothing knows them.
   { files: "qa/", imports: ["qa/", "e2e/", "packages/", "scripts/"] },
