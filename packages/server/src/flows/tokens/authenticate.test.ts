@@ -44,11 +44,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
     return { rows: [{ ...row, nth: 0, expires_in_ms: 600_000, revoked: false }] };
   };
   let receives = true;
-  const {
-    principalOf,
-    recheck,
-    forget,
-  } = createAuthenticator({ query } as unknown as Database, "admin", {
+  const { principalOf, recheck, forget } = createAuthenticator({ query } as unknown as Database, "admin", {
     receivesTokenEnds: () => receives,
   });
   const token = tokenOf("rk_", "a".repeat(30));
