@@ -154,7 +154,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["everything comes to rest"],
     edits: [
       {
-        file: `${core}/queue/rebase.ts`,
+        file: `${core}/queue/offer-again.ts`,
         find: '    if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;',
         replace: '    if (write.stage.phase === "confirmed") continue;',
       },
@@ -228,7 +228,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["nothing is left on disk", "a device's writes to a record are in the log in their order"],
     edits: [
       {
-        file: `${core}/queue/resend.ts`,
+        file: `${core}/queue/decided.ts`,
         find: "  const fresh = { ...next, clientTxId: newTxId, attempts: 0,",
         replace: "  const fresh = { ...next, clientTxId: newTxId, seq: undefined, attempts: 0,",
       },

@@ -20,12 +20,12 @@ import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
-import { onDecided } from "./queue/resend.ts";
-import { onRestored, onStorageFailed } from "./queue/restored.ts";
+import { onDecided } from "./queue/decided.ts";
 import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.ts";
+import { onRestored, onStorageFailed } from "./queue/store-read.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
+import * as tabs from "./tabs/follower.ts";
 import * as lead from "./tabs/leadership.ts";
-import * as tabs from "./tabs/tabs.ts";
 
 /** The complete client. Each step recomputes the views of touched records once, at its end. */
 export const machine: Machine = {

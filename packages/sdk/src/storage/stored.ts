@@ -1,6 +1,6 @@
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
-import { currentStage, type FormerStage } from "../core/queue/former-stage.ts";
+import { currentStage, type FormerStage } from "../core/queue/current-stage.ts";
 import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
 import type { Seen } from "../engine/ports.ts";
 

@@ -1,4 +1,4 @@
-import { currentStage } from "../../core/queue/former-stage.ts";
+import { currentStage } from "../../core/queue/current-stage.ts";
 import { type Mutation, serialized } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
 import { adapted } from "../../core/schema/upcast.ts";

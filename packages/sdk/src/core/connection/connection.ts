@@ -10,7 +10,7 @@ import { withChanged } from "../queue/queue.ts";
 import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
 import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
-import { isFollower } from "../tabs/tabs.ts";
+import { isFollower } from "../tabs/follower.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
 import { isOwners, onOwner } from "./owner.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";

@@ -3,7 +3,7 @@ import type { WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
 import type { Extent } from "../tabs/tab-message.ts";
-import { isStray, offerAgain } from "./rebase.ts";
+import { isStray, offerAgain } from "./offer-again.ts";
 import type { QueueEffect } from "./reconcile/queue-view.ts";
 import { isBehind, type QueueMessage, reconcile } from "./reconcile/reconcile.ts";
 import { lastSeq } from "./reconcile/seq-set.ts";

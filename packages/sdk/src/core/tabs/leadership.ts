@@ -4,12 +4,12 @@ import { type Draft, emit, keep, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { requeue } from "../queue/bulk-response.ts";
 import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
+import { offerAgain } from "../queue/offer-again.ts";
 import { find, inOrder } from "../queue/queue.ts";
-import { offerAgain } from "../queue/rebase.ts";
 import { UNKNOWN_WRITES } from "../queue/reconcile/reconcile.ts";
 import { extentOf, reconcileQueue } from "../queue/shared-queue.ts";
 import type { ClientState, QueueSnapshot } from "../state.ts";
-import { takeRows } from "./tabs.ts";
+import { takeRows } from "./follower.ts";
 
 /*
  * One tab of a browser profile is the leader. Only the leader sends writes, reads the log and stores the results. All

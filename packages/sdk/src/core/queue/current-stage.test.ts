@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { currentStage } from "./current-stage.ts";
 import { localFailure } from "./failure.ts";
-import { currentStage } from "./former-stage.ts";
 
 test("[D9] a conflict that an earlier version stored is a conflict", () => {
   expect(currentStage({ phase: "held", notifications: [], heldAfter: 7 })).toEqual({
