@@ -17,18 +17,18 @@ const SPREAD_MS = 200;
  * the higher generation stays (`core/tabs/leadership.ts`): the other is fenced, campaigns again, and gets a reply.
  */
 export function leaseElection({ clock, post, elected }: ElectionContext): Election {
-  let stay: { leads: boolean } | undefined;
+  let candidacy: { leads: boolean } | undefined;
   let repliedAt = Number.NEGATIVE_INFINITY;
   let cancelTimer = () => {};
   const closing = new AbortController();
   // The page is being closed or cached, and a cached page does not reply.
   if (typeof addEventListener === "function")
-    addEventListener("pagehide", () => stay?.leads && post({ type: "gone" }), { signal: closing.signal });
+    addEventListener("pagehide", () => candidacy?.leads && post({ type: "gone" }), { signal: closing.signal });
 
   function then(ms: number, what: () => void): void {
-    const own = stay;
+    const own = candidacy;
     cancelTimer();
-    cancelTimer = clock.wait(ms, () => stay === own && what());
+    cancelTimer = clock.wait(ms, () => candidacy === own && what());
   }
 
   function call(answerMs: number): void {
@@ -38,29 +38,30 @@ export function leaseElection({ clock, post, elected }: ElectionContext): Electi
   }
 
   function lead(): void {
-    if (!stay) return;
-    stay.leads = true;
+    if (!candidacy) return;
+    candidacy.leads = true;
     post({ type: "here" });
     elected();
   }
 
   function leave(): void {
     cancelTimer();
-    if (stay?.leads) post({ type: "gone" });
-    stay = undefined;
+    if (candidacy?.leads) post({ type: "gone" });
+    candidacy = undefined;
   }
 
   return {
     campaign(wanted) {
       leave();
       if (!wanted) return;
-      stay = { leads: false };
+      candidacy = { leads: false };
       call(FIRST_ANSWER_MS);
     },
     received({ type }) {
-      if (type === "call" && stay?.leads) post({ type: "here" });
+      if (type === "call" && candidacy?.leads) post({ type: "here" });
       if (type === "here") repliedAt = clock.monotonic();
-      if (type === "gone" && stay && !stay.leads) then(Math.random() * SPREAD_MS, () => call(FIRST_ANSWER_MS));
+      if (type === "gone" && candidacy && !candidacy.leads)
+        then(Math.random() * SPREAD_MS, () => call(FIRST_ANSWER_MS));
     },
     close() {
       leave();

@@ -7,7 +7,7 @@ import { ANSWER_MS, CALL_MS, type Election, type ElectionContext } from "./elect
  */
 export function lockElection({ name, clock, post, elected, replaced }: ElectionContext): Election {
   /** One candidacy, from `campaign(true)` until the tab stops leading or leaves the election. */
-  let stay: { leads: boolean; readonly leave: AbortController; release(): void } | undefined;
+  let candidacy: { leads: boolean; readonly leave: AbortController; release(): void } | undefined;
   let repliedAt = clock.monotonic();
   let cancelTimer = () => {};
 
@@ -18,11 +18,11 @@ export function lockElection({ name, clock, post, elected, replaced }: ElectionC
       release = resolve;
     });
     const own = { leads: false, leave: new AbortController(), release };
-    stay = own;
+    candidacy = own;
     const options = how === "steal" ? { steal: true } : { signal: own.leave.signal };
     navigator.locks
       .request(name, options, () => {
-        if (stay !== own) return undefined;
+        if (candidacy !== own) return undefined;
         own.leads = true;
         cancelTimer();
         // Candidates that called the previous leader receive this too, and need not steal the lock.
@@ -32,8 +32,8 @@ export function lockElection({ name, clock, post, elected, replaced }: ElectionC
       })
       // The request was aborted while it waited, or another tab stole the lock.
       .catch(() => {
-        if (stay !== own || !own.leads) return;
-        stay = undefined;
+        if (candidacy !== own || !own.leads) return;
+        candidacy = undefined;
         replaced();
       });
     if (how === "wait") watch();
@@ -41,8 +41,8 @@ export function lockElection({ name, clock, post, elected, replaced }: ElectionC
 
   function leave(): void {
     cancelTimer();
-    const own = stay;
-    stay = undefined;
+    const own = candidacy;
+    candidacy = undefined;
     if (!own) return;
     if (own.leads) own.release();
     else own.leave.abort();
@@ -50,10 +50,10 @@ export function lockElection({ name, clock, post, elected, replaced }: ElectionC
 
   /** Calls repeatedly while this tab waits for the lock. */
   function watch(): void {
-    const own = stay;
+    const own = candidacy;
     const then = (ms: number, what: () => void) => {
       cancelTimer();
-      cancelTimer = clock.wait(ms, () => stay === own && what());
+      cancelTimer = clock.wait(ms, () => candidacy === own && what());
     };
     repliedAt = clock.monotonic();
     const call = () => {
@@ -67,7 +67,7 @@ export function lockElection({ name, clock, post, elected, replaced }: ElectionC
   return {
     campaign: (wanted) => (wanted ? enter("wait") : leave()),
     received({ type }) {
-      if (type === "call" && stay?.leads) post({ type: "here" });
+      if (type === "call" && candidacy?.leads) post({ type: "here" });
       if (type === "here") repliedAt = clock.monotonic();
     },
     close: leave,

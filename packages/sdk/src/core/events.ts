@@ -43,7 +43,7 @@ export type Happening =
       readonly type: "leadTaken";
       readonly snapshot: QueueSnapshot;
       /** Queued writes whose upcast to the present schema differs from the stored version. */
-      readonly brought: readonly Mutation[];
+      readonly converted: readonly Mutation[];
     }
   | { readonly type: "queueRead"; readonly snapshot: QueueSnapshot; readonly rows: WhichRows }
   /** This tab is no longer the leader. With a generation: the store refused that generation. */

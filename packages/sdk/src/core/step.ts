@@ -78,7 +78,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "queueRead":
       if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
       return tabs.onQueueRead(draft, event);
-    case "line":
+    case "connection":
       return tabs.onLeaderConnection(draft, event);
     case "joined":
       return tabs.onTabJoined(draft, event);

@@ -68,7 +68,7 @@ export class QueueKeeper {
     if (mutations.length > 0) this.#deps.post({ type: "arrived", mutations });
     if (change === undefined) return;
     const removed = done.flatMap(({ drop }) => drop);
-    this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), gone: removed });
+    this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), removed });
   }
 
   keep(mutations: readonly Mutation[], generation: number): void {
@@ -91,9 +91,9 @@ export class QueueKeeper {
 
   publish({ change }: Kept, { put = [], removed = [] }: How): void {
     if (change === undefined) return;
-    this.#deps.post({ type: "changed", change, put, gone: removed });
+    this.#deps.post({ type: "changed", change, put, removed });
     // This tab has applied the `put` of its own change already, and may have progressed since.
-    this.#deps.dispatch({ type: "changed", change, put: [], gone: removed });
+    this.#deps.dispatch({ type: "changed", change, put: [], removed });
   }
 
   takeLead(): void {
@@ -101,8 +101,8 @@ export class QueueKeeper {
       const snapshot = await this.#storage.takeLead(this.#seen("further"));
       this.#deps.dispatch((state) => {
         const mutations = snapshot.mutations.map((m) => adapted(m, state));
-        const brought = mutations.filter((m, i) => m !== snapshot.mutations[i]);
-        return { type: "leadTaken", snapshot: { ...snapshot, mutations }, brought };
+        const converted = mutations.filter((m, i) => m !== snapshot.mutations[i]);
+        return { type: "leadTaken", snapshot: { ...snapshot, mutations }, converted };
       });
     });
   }

@@ -70,7 +70,7 @@ function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): Re
 
 const IGNORANCE: Record<NonNullable<RecordClaims["why"]>, string> = {
   "not-watched": "Unknown: not watched.",
-  line: "Unknown: there is no connection.",
+  connection: "Unknown: there is no connection.",
   asking: "Unknown: the server has not answered, or has no such record.",
   "too-many": "Unknown: too many records are watched.",
   denied: "Unknown: the token may not read them.",

@@ -79,7 +79,7 @@ const nothing = (why: Ignorance): RecordClaims => ({ state: "unknown", why, hold
 /** One object per reason, because views compare by identity. */
 const IGNORANCE: Readonly<Record<Ignorance, RecordClaims>> = {
   "not-watched": nothing("not-watched"),
-  line: nothing("line"),
+  connection: nothing("connection"),
   asking: nothing("asking"),
   "too-many": nothing("too-many"),
   denied: nothing("denied"),

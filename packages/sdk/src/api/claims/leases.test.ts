@@ -310,7 +310,7 @@ test("[U11] who holds a watched record is told as the server has it, and nothing
   connection.up = false;
   connection.cut?.();
   server.claims.release("ben", first.id);
-  expect(client.claims.of("slide", "s1")).toEqual({ state: "unknown", why: "line", holders: [], queue: [] });
+  expect(client.claims.of("slide", "s1")).toEqual({ state: "unknown", why: "connection", holders: [], queue: [] });
   connection.up = true;
   clock.advance(5_000);
   await settle();

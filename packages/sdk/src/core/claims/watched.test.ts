@@ -8,7 +8,7 @@ const sent = (watched: Watched) => watchDue(watched, 10_000).watched;
 test("[U11] on a new line nothing is known before it was told anew", () => {
   const before = received(sent(watch(new Map(), "slide", ["s1"], 0)));
   expect(knowledgeOf(before, true, "slide", "s1").state).toBe("known");
-  expect(knowledgeOf(before, false, "slide", "s1")).toEqual({ state: "unknown", why: "line" });
+  expect(knowledgeOf(before, false, "slide", "s1")).toEqual({ state: "unknown", why: "connection" });
   const after = withoutKnown(before);
   expect(knowledgeOf(after, true, "slide", "s1")).toEqual({ state: "unknown", why: "asking" });
   expect(watchDue(after, 10_000).frames).toEqual([{ frame: "watch", model: "slide", ids: ["s1"] }]);

@@ -123,7 +123,7 @@ export type Knowledge =
  * record. `connection`: no stream is open. `too-many`: too many records of the model are watched, and this one is among the
  * oldest. `denied`: the token may not read the model.
  */
-export type Ignorance = "not-watched" | "line" | "asking" | "too-many" | "denied";
+export type Ignorance = "not-watched" | "connection" | "asking" | "too-many" | "denied";
 
 export function knowledgeOf(watched: Watched, live: boolean, model: string, id: string): Knowledge {
   const each = watched.get(tableOf(model));
@@ -131,7 +131,7 @@ export function knowledgeOf(watched: Watched, live: boolean, model: string, id: 
   if (live && known && each?.viewCounts.has(id)) return { state: "known", ...known };
   if (!each?.viewCounts.has(id)) return { state: "unknown", why: "not-watched" };
   if (each.deniedAt !== undefined) return { state: "unknown", why: "denied" };
-  if (!live) return { state: "unknown", why: "line" };
+  if (!live) return { state: "unknown", why: "connection" };
   return { state: "unknown", why: watchedIds(each).includes(id) ? "asking" : "too-many" };
 }
 

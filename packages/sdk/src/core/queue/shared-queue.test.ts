@@ -72,8 +72,8 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
   };
   apply({ type: "rows", other: false });
   expect(apply({ type: "queueRead", snapshot, rows: "all" })).toBe(2);
-  const gone = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
-  expect(apply({ type: "changed", change: 1, put: [], gone })).toBe(2);
+  const removed = [count(1), count(2)].map(({ clientTxId, seq = 0 }) => ({ clientTxId, seq }));
+  expect(apply({ type: "changed", change: 1, put: [], removed })).toBe(2);
 });
 
 test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
@@ -85,7 +85,7 @@ test("[Q35] what a tab put on disk while it was about to lead is known to it, an
     apply({ type: "persisted", done: [{ put: [{ mutation: count(to) }], drop: [] }], refused: [], change: undefined });
   }
   const snapshot: QueueSnapshot = { mutations: [count(1)], changes: 0, lastSeq: 1, generation: 1, rows: undefined };
-  apply({ type: "leadTaken", snapshot, brought: [] });
+  apply({ type: "leadTaken", snapshot, converted: [] });
   for (const to of [1, 2, 3]) apply(confirmed(to));
   expect(apply.pending()).toEqual(["tx1", "tx2", "tx3"]);
   const entries = [1, 2, 3].map((syncId) => ({

@@ -18,7 +18,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   const upcast = upcasts[m.schema];
   if (!upcast) return unknown(m, `Another version of the app made this write (schema ${m.schema}).`);
   try {
-    const operations = m.operations.flatMap((o) => brought(o, upcast));
+    const operations = m.operations.flatMap((o) => converted(o, upcast));
     const odd = operations.find((o) => !isKnown(o, state));
     if (operations.length === 0 || odd)
       return unknown(m, `upcast[${JSON.stringify(m.schema)}] returned nothing that fits the schema.`);
@@ -43,7 +43,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
 export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
   lastingPhase(m.stage) === lastingPhase(onDisk.stage) ? m : onDisk;
 
-function brought(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
+function converted(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
   const { action, model, id, data } = o;
   const now = upcast({ action, model, id, ...(data && { data }) });
   if (!now) return [];

@@ -81,7 +81,7 @@ function newer(rows: Rows, received: Rows): Rows["tables"] {
   return changeTables(rows.tables, later);
 }
 
-export function onLeaderConnection(draft: Draft, { line: connection }: Of<"line">): void {
+export function onLeaderConnection(draft: Draft, { connection }: Of<"connection">): void {
   const { rows, reading } = draft.state;
   if (!isFollower(draft.state)) return;
   set(draft, { tabs: { ...draft.state.tabs, connection } });
@@ -98,7 +98,7 @@ export function onLeaderConnection(draft: Draft, { line: connection }: Of<"line"
 export function onTabJoined(draft: Draft, extent: Extent): void {
   reconcileQueue(draft, { type: "extent", extent });
   set(draft, { tabs: { ...draft.state.tabs, listening: true } });
-  if (draft.state.lead === "yes") post(draft, { type: "line", line: connectionOf(draft.state) });
+  if (draft.state.lead === "yes") post(draft, { type: "connection", connection: connectionOf(draft.state) });
 }
 
 /** Runs last in each step: sends changes of the leader's connection state to the followers. */
@@ -113,7 +113,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.retryAt !== then.retryAt ||
     before.lead !== "yes"
   )
-    post(draft, { type: "line", line: now });
+    post(draft, { type: "connection", connection: now });
 }
 
 function connectionOf(state: ClientState): LeaderConnection {

@@ -60,7 +60,7 @@ export function onElected(draft: Draft): void {
   emit(draft, { do: "takeLead" });
 }
 
-export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">): void {
+export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken">): void {
   if (draft.state.lead === "no") return;
   const { generation } = snapshot;
   const { storageTrouble, queue } = draft.state;
@@ -82,7 +82,7 @@ export function onLeadTaken(draft: Draft, { snapshot, brought }: Of<"leadTaken">
   reconcileQueue(draft, { type: "writing", clientTxIds: [UNKNOWN_WRITES] });
   // The previous leader may have stopped before it stored the log entries that this tab received as a follower.
   keepReceived(draft, generation);
-  const names = new Set(brought.map((m) => m.clientTxId));
+  const names = new Set(converted.map((m) => m.clientTxId));
   keep(
     draft,
     [...inOrder(draft.state.queue)].filter((m) => isWorthKeeping(m) || names.has(m.clientTxId)),

@@ -22,7 +22,7 @@ export type TabMessage =
   /** All rows on disk were replaced. `other`: by rows of another log, or of a log that was set back. */
   | { readonly type: "rows"; readonly other: boolean }
   /** The state of the leader's connection. */
-  | { readonly type: "line"; readonly line: LeaderConnection }
+  | { readonly type: "connection"; readonly connection: LeaderConnection }
   /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
   | ({ readonly type: "joined" } & Extent)
   /** The tab leads with this generation of the store. */
@@ -43,7 +43,7 @@ export interface QueueChanged {
   readonly type: "changed";
   readonly change: number;
   readonly put: readonly Put[];
-  readonly gone: readonly Removed[];
+  readonly removed: readonly Removed[];
 }
 
 /** What followers know about the leader's connection. */

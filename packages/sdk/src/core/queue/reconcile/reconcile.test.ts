@@ -48,11 +48,11 @@ function apply(view: QueueView, messages: readonly QueueMessage[], facts = follo
 }
 
 const arrived = (...mutations: Mutation[]): QueueMessage => ({ type: "arrived", mutations });
-const changed = (change: number, put: readonly Put[], gone: readonly Removed[] = []): QueueMessage => ({
+const changed = (change: number, put: readonly Put[], removed: readonly Removed[] = []): QueueMessage => ({
   type: "changed",
   change,
   put,
-  gone,
+  removed,
 });
 /** Puts another write into the slot. */
 const replaced = (seq: number, from: string, to: string): Put => ({

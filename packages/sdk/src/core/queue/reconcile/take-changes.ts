@@ -86,7 +86,7 @@ export function takeInOrder(r: Reconciliation): void {
   }
 }
 
-function take(r: Reconciliation, { put, gone: removed }: QueueChanged): void {
+function take(r: Reconciliation, { put, removed }: QueueChanged): void {
   for (const each of put) takePut(r, each);
   for (const each of removed) takeRemoved(r, each);
   endAnnounced(

@@ -39,7 +39,7 @@ export function takeStored(r: Reconciliation, done: readonly QueueChange[], chan
     r,
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
-  if (change !== undefined) takeChange(r, { type: "changed", change, put, gone: removed, isOwn: true });
+  if (change !== undefined) takeChange(r, { type: "changed", change, put, removed, isOwn: true });
   emit(r, { do: "offerStrays", writes: saved });
 }
 

@@ -49,8 +49,8 @@ export function takeSnapshot(r: Reconciliation, snapshot: QueueSnapshot): void {
 
 /** The slots that this tab has changed since the snapshot. */
 const changedSince = ({ outOfOrder }: QueueView, { changes }: QueueSnapshot) =>
-  outOfOrder.flatMap(({ change, put, gone, isOwn }) =>
-    isOwn && change > changes ? [...put.map(({ mutation }) => mutation), ...gone] : [],
+  outOfOrder.flatMap(({ change, put, removed, isOwn }) =>
+    isOwn && change > changes ? [...put.map(({ mutation }) => mutation), ...removed] : [],
   );
 
 /** Adds the writes that this tab did not know. A write that was stored just now is known by its name only. */
