@@ -184,7 +184,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/engine/queue-keeper.ts`,
-        find: '    this.#deps.post({ type: "changed", change, put, gone: removed });\n    // This tab has applied',
+        find: '    this.#deps.post({ type: "changed", change, put, removed });\n    // This tab has applied',
         replace: "    // This tab has applied",
       },
     ],

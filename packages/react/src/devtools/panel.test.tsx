@@ -143,7 +143,7 @@ test("[V21] of many records those that somebody holds come first, and the others
   const claim = { actor: "ben", participantKind: "user", field: undefined, description: "Typing", fence: 7 };
   const answers: Record<string, object> = {
     s3: { state: "known", holders: [{ ...claim, isMine: false }], queue: [{ ...claim, actor: "cleo" }] },
-    s4: { state: "unknown", why: "line", holders: [], queue: [] },
+    s4: { state: "unknown", why: "connection", holders: [], queue: [] },
   };
   const free = { state: "known", holders: [], queue: [] };
   const client = Object.assign(memory.client, {
