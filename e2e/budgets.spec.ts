@@ -22,7 +22,7 @@ const LONGEST_TASK_MS = 200;
 /** Wanted are 50, and a machine with nothing else to do needs less; one that has more work than processors needs twice that. */
 const SLOWEST_PAINT_MS = 100;
 
-test("[Y11] two hundred slides: what is loaded, how soon it paints, and what an agent's haste does to it", async ({
+test("[Y11] two hundred slides: loaded bytes, time to paint, and the effect of a fast agent", async ({
   demo,
   open,
 }) => {

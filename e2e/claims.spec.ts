@@ -1,7 +1,7 @@
 import { createDeck, readRecord } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("the slide that one types into is the other's to wait for, and handed over with the last key", async ({
+test("while one person types into a slide, the other waits for it, and gets it after the last key", async ({
   demo,
   open,
 }) => {
@@ -27,7 +27,7 @@ test("the slide that one types into is the other's to wait for, and handed over 
   await expect(ben.card(1)).not.toContainText("turn");
 });
 
-test("whoever leaves the line is out of it, and a window that is closed lets go", async ({ demo, open }) => {
+test("leaving the claim queue removes the waiter, and closing a window releases its claims", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
@@ -40,7 +40,7 @@ test("whoever leaves the line is out of it, and a window that is closed lets go"
   await expect(ben.title(1)).toBeEditable();
 });
 
-test("who looks at a deck is seen there, and at which slide; a reload does not flicker", async ({ demo, open }) => {
+test("people see who has the deck open, and at which slide; a reload does not flicker", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
@@ -68,7 +68,7 @@ test("who looks at a deck is seen there, and at which slide; a reload does not f
   await expect(here.getByRole("listitem")).toHaveText([/You/], { timeout: 15_000 });
 });
 
-test("an agent works slide by slide under claims, skips what a person edits, and a person takes over from it", async ({
+test("an agent works slide by slide under claims, skips slides that a person edits, and a person takes one over from it", async ({
   demo,
   open,
 }) => {
@@ -94,7 +94,7 @@ test("an agent works slide by slide under claims, skips what a person edits, and
   expect(await readRecord(demo, "slide", deck.slideIds[1] ?? "")).toMatchObject({ title: `"Two", Ben says` });
 });
 
-test("an edit under a claim that ended while its window was away is asked about, with who has the slide now", async ({
+test("an edit under a claim that ended while its window was offline opens a conflict that names the present holder", async ({
   demo,
   open,
 }) => {

@@ -14,7 +14,7 @@ const test = base.extend<{ profile: Profile }>({
   },
 });
 
-test("[Y1] [D9] opened once, the board opens in a new browser while nobody serves it, and loses nothing", async ({
+test("[Y1] [D9] after its first visit the board opens in a new browser while its server is down, and loses nothing", async ({
   demo,
   profile,
 }) => {

@@ -20,7 +20,7 @@ async function quarrel(demo: Demo, open: Open) {
   return { ada, ben, slideId: deck.slideIds[0] ?? "" };
 }
 
-test("the same field changed twice shows mine, what was before, and theirs, with their name", async ({
+test("a field changed by two people shows mine, the previous value, and theirs with the author's name", async ({
   demo,
   open,
 }) => {
@@ -76,7 +76,7 @@ test("different fields of one slide do not conflict", async ({ demo, open }) => 
   }
 });
 
-test("text under somebody's hands is not replaced, and saving it asks instead of overwriting", async ({
+test("text that is being edited is not replaced, and saving it opens a conflict instead of overwriting", async ({
   demo,
   open,
 }) => {
@@ -100,7 +100,7 @@ test("text under somebody's hands is not replaced, and saving it asks instead of
   await expect(ben.title(1)).toHaveValue("Ben was quicker");
 });
 
-test("a slide that one deletes while the other edits it is asked about", async ({ demo, open }) => {
+test("deleting a slide that another person edits opens a conflict", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["Before", "Other"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
@@ -134,7 +134,7 @@ test("an edit of a slide that the other has deleted can be kept as a new slide",
   await ben.shows(["Other", "Worth keeping"]);
 });
 
-test("a write that the server refuses waits for a decision, and discarding it shows what is true", async ({
+test("a write that the server refuses waits for a decision, and discarding it shows the server's values", async ({
   demo,
   open,
 }) => {

@@ -8,7 +8,7 @@ const tab = (page: Page, name: string) => page.getByRole("tab", { name: new RegE
 const body = (page: Page) => page.getByRole("tabpanel");
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`[Y30] the devtools are a chunk that is loaded when asked for, are used by keyboard, and axe finds nothing, ${colorScheme}`, async ({
+  test(`[Y30] the devtools are a chunk that is loaded on demand, work by keyboard, and axe finds nothing, ${colorScheme}`, async ({
     demo,
     open,
   }) => {
@@ -50,7 +50,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("[Y30] of two tabs the devtools show which one leads, and what waits in both", async ({
+test("[Y30] with two tabs the devtools show the leader and the pending writes of both", async ({
   demo,
   open,
   expectedOnConsole,

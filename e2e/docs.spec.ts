@@ -3,7 +3,7 @@ import { seriousViolations } from "./support/axe.ts";
 import { expect, test } from "./support/test.ts";
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`[E7] the description is browsed and tried out, with nothing from elsewhere, ${colorScheme}`, async ({
+  test(`[E7] the API description can be browsed and tried out, without requests to other hosts, ${colorScheme}`, async ({
     demo,
     page,
   }) => {
@@ -36,7 +36,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     expect(faults.filter((fault) => !/status of 401/.test(fault))).toEqual([]);
   });
 
-  test(`[E2] the page of errors can be read by everybody, ${colorScheme}`, async ({ demo, page }) => {
+  test(`[E2] axe finds nothing on the page of errors, ${colorScheme}`, async ({ demo, page }) => {
     const faults = watch(page, demo.serverUrl);
     await page.emulateMedia({ colorScheme });
     await page.goto(`${demo.serverUrl}/docs/errors#stale_context`);

@@ -8,10 +8,7 @@ import { expect, test } from "./support/test.ts";
 
 const sample = fileURLToPath(new URL("../apps/demo/sample/keeping-a-shared-deck-honest.md", import.meta.url));
 
-test("an imported deck grows under the eyes of who has the page open, and its progress is shown", async ({
-  demo,
-  browser,
-}) => {
+test("an imported deck grows on an open page, which shows the progress", async ({ demo, browser }) => {
   const page = await (await browser.newContext()).newPage();
   await page.goto(`${demo.pageUrl}/?deck=${deckIdOf(await readFile(sample))}`);
   await expect(page.getByText("No slides here yet.")).toBeVisible();
@@ -55,7 +52,7 @@ test("importing a file twice changes nothing, and several decks can be chosen fr
   await rm(folder, { recursive: true });
 });
 
-test("a file is chosen on the page too; what is no text is refused there in a sentence, and other sites are", async ({
+test("a file can be chosen on the page; binary files are refused with a sentence, and other sites are refused", async ({
   demo,
   browser,
 }) => {

@@ -26,7 +26,7 @@ test("edits made offline are shown, survive a reload, and are sent once", async 
   expect(updates).toHaveLength(1);
 });
 
-test("a network that goes away under an open socket loses nothing", async ({ demo, open, expectedOnConsole }) => {
+test("nothing is lost if the network fails under an open socket", async ({ demo, open, expectedOnConsole }) => {
   expectedOnConsole.push(/ERR_INTERNET_DISCONNECTED/);
   const deck = await createDeck(demo, ["One", "Two"]);
   const ada = await open("ada", deck.id);
@@ -49,7 +49,7 @@ test("a network that goes away under an open socket loses nothing", async ({ dem
   expect(updates).toHaveLength(1);
 });
 
-test("[Y1] without a network the page is loaded again, edited, and what was written is sent when it is back", async ({
+test("[Y1] the page can be reloaded and edited without a network, and sends its writes when the network is back", async ({
   demo,
   open,
   expectedOnConsole,
@@ -71,7 +71,7 @@ test("[Y1] without a network the page is loaded again, edited, and what was writ
   expect((await entriesOf(demo, deck.slideIds[0] ?? "")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
 });
 
-test("a socket that has gone silent without closing is noticed, and nothing is lost by it", async ({ demo, open }) => {
+test("the client notices a socket that is silent without closing, and loses nothing", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
   const sockets: { isSilent: boolean }[] = [];
   const ada = await open("ada", deck.id, {

@@ -1,10 +1,7 @@
 import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("tokens are given to the demo's own page, each for its person and a while, and to nobody else", async ({
-  demo,
-  open,
-}) => {
+test("only the demo's own page gets tokens, each short-lived and for one person", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const ada = await open("ada", deck.id);
   const session = (person: string) =>

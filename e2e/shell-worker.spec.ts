@@ -106,7 +106,7 @@ const kept = (page: Page) =>
 /** A build that is kept whole: its document was put there last. */
 const whole = (build: number) => [`/assets/app-${build}.js`, `/assets/part-${build}.js`, "/"];
 
-test("[Y2] a new build is shown at the next start, each page is of one build, and the one before stays for its pages", async ({
+test("[Y2] a new build is shown at the next start; each page uses one build, and the previous build stays for its pages", async ({
   context,
   site,
 }) => {
@@ -138,7 +138,10 @@ test("[Y2] a new build is shown at the next start, each page is of one build, an
   expect(await shown(fresh)).toEqual({ title: "Build 1", text: "app 1" });
 });
 
-test("[Y2] a build that cannot be had whole is not kept, and the next start tries again", async ({ page, site }) => {
+test("[Y2] a build that cannot be fetched completely is not cached, and the next start tries again", async ({
+  page,
+  site,
+}) => {
   await visit(page, site);
   site.release(2);
   site.broken.set("/assets/part-2.js", "missing");
@@ -159,7 +162,7 @@ test("[Y2] a build that cannot be had whole is not kept, and the next start trie
   expect(await part(page)).toBe(2);
 });
 
-test("[Y3] tokens, the log and the mirror are never answered from what was kept; a page that nobody sends in 3 s is", async ({
+test("[Y3] tokens, the log and the mirror are never answered from the cache; a page that takes longer than 3 s is", async ({
   page,
   site,
 }) => {

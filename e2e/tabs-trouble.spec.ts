@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { drained, eachOnce, firstSend, sendsWrites, startClient, statusIn, threeTabs, write } from "./support/tabs.ts";
 import { expect, test } from "./support/test.ts";
 
-test("[Y4] a tab that stands still while it sends is followed within 10 s, and is a follower when it goes on", async ({
+test("[Y4] if the leader freezes while sending, another tab leads within 10 s, and the old leader thaws as a follower", async ({
   demo,
   context,
 }) => {
@@ -37,7 +37,7 @@ test("[Y4] a tab that stands still while it sends is followed within 10 s, and i
   expect(sentByOld).toBe(0);
 });
 
-test("[Y6] when what the site has stored is cleared under running tabs, they say so, and send what waits all the same", async ({
+test("[Y6] if the site's storage is cleared under running tabs, they report it and still send pending writes", async ({
   demo,
   context,
 }) => {

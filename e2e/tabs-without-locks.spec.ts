@@ -8,7 +8,7 @@ import { expect, test } from "./support/test.ts";
 
 const WRITES = 16;
 
-test("[Q41] on an origin that is not secure two tabs write as fast as one, each write once, and one goes on when the other closes", async ({
+test("[Q41] on an insecure origin two tabs write as fast as one, each write once, and one continues when the other closes", async ({
   demo,
 }) => {
   test.setTimeout(120_000);

@@ -15,7 +15,7 @@ import {
 } from "./support/tabs.ts";
 import { expect, test } from "./support/test.ts";
 
-test("[Q23] [Y4] a tab that crashes while it sends hundreds of writes is followed by another at once; each is sent once", async ({
+test("[Q23] [Y4] if the leader crashes while sending hundreds of writes, another tab takes over at once, and each write is sent once", async ({
   demo,
   context,
 }) => {
@@ -37,7 +37,7 @@ test("[Q23] [Y4] a tab that crashes while it sends hundreds of writes is followe
   await eachOnce(demo, prefix, 1_000);
 });
 
-test("[Y5] tabs that are loaded again and again while they write lose nothing that was queued, and double nothing", async ({
+test("[Y5] tabs that reload repeatedly while writing lose no queued write and duplicate none", async ({
   demo,
   context,
 }) => {
@@ -78,7 +78,7 @@ test("[Y5] tabs that are loaded again and again while they write lose nothing th
   expect(shown).toEqual([logged.length, logged.length, logged.length]);
 });
 
-test("[Y7] tabs whose network goes edit on, agree, and meet one conflict together when it is back", async ({
+test("[Y7] tabs without a network still edit and agree, and show one conflict together when it is back", async ({
   demo,
   context,
   browser,
@@ -122,7 +122,7 @@ test("[Y7] tabs whose network goes edit on, agree, and meet one conflict togethe
   await elsewhere.close();
 });
 
-test("[Y8] a client in a worker, dedicated or shared, is one more tab: same queue, same rows", async ({
+test("[Y8] a client in a dedicated or shared worker acts like another tab: same queue, same rows", async ({
   demo,
   context,
 }) => {

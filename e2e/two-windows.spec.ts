@@ -25,7 +25,7 @@ test("two windows of one person show the same, offline too, and send each edit o
   }
 });
 
-test("the window that is left goes on sending when the one that sent is closed", async ({ demo, open }) => {
+test("the remaining window takes over sending when the leader closes", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const first = await open("ada", deck.id);
   const second = await open("ada", deck.id, { beside: first });

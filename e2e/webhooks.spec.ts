@@ -30,10 +30,7 @@ async function expectSame(demo: Demo): Promise<void> {
   expect(inOrder(mirrored)).toEqual(inOrder(there));
 }
 
-test("the mirror that is made to fail falls behind, and when it recovers it has what the server has", async ({
-  demo,
-  open,
-}) => {
+test("a failing mirror falls behind, and catches up with the server when it recovers", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two", "Three"]);
   const ada = await open("ada", deck.id);
   const mirror = mirrorOn(ada.page);
@@ -61,7 +58,7 @@ test("the mirror that is made to fail falls behind, and when it recovers it has 
   await expectSame(demo);
 });
 
-test("a mirror that was given up is told of nothing, and of everything when it recovers", async ({ demo, open }) => {
+test("a disabled mirror receives nothing, and everything when it recovers", async ({ demo, open }) => {
   test.setTimeout(90_000);
   const deck = await createDeck(demo, ["One", "Two"]);
   const ada = await open("ada", deck.id);
@@ -84,10 +81,7 @@ test("a mirror that was given up is told of nothing, and of everything when it r
   await expectSame(demo);
 });
 
-test("offline the page says nothing of the mirror that it cannot know, and no key is in what it is told", async ({
-  demo,
-  open,
-}) => {
+test("offline the page claims nothing about the mirror, and responses to it contain no key", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const ada = await open("ada", deck.id);
   const told: string[] = [];

@@ -36,7 +36,7 @@ function scripted(...steps: readonly (readonly Call[])[]) {
   return model;
 }
 
-test("[AG6] the tools go into the AI SDK as they are: its loop describes them, calls them, and gives the model their answers", async () => {
+test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, calls them, and gives the model their results", async () => {
   const { client } = await people.agent("writer");
   await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
   await vi.waitFor(() => expect(client.models.slide.get("s1")).toBeDefined(), 10_000);

@@ -43,7 +43,7 @@ async function readLog(): Promise<Entry[]> {
   return entries;
 }
 
-test("[D20] killed at any moment, an agent sends what was queued, each once and in order, when it is started again", {
+test("[D20] an agent that is killed at any moment sends its queued writes after a restart, each once and in order", {
   timeout: 60_000,
 }, async () => {
   console.info(`AGENT_SEED=${SEED}`);

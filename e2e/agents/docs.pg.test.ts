@@ -43,7 +43,7 @@ export const model = new MockLanguageModelV3({
 });
 `;
 
-test("[AG11] the page's program compiles and runs, with any model in the place of the page's", {
+test("[AG11] the page's program compiles, and runs with any model in place of the page's", {
   timeout: 90_000,
 }, async () => {
   await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
@@ -58,12 +58,12 @@ test("[AG11] the page's program compiles and runs, with any model in the place o
   expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Mended" });
 });
 
-test("[AG11] the page's worker is the example's, word for word", () => {
+test("[AG11] the page shows the example's worker word for word", () => {
   expect(heart).toContain("await using lease");
   expect(readFileSync(join(root, "examples", "agent", "src", "work.ts"), "utf8")).toContain(heart);
 });
 
-test("[AG11] what the page tells a host to start is the program of the package", () => {
+test("[AG11] the page's host configuration starts the program of the package", () => {
   const { args, env } = config.mcpServers.holdfast;
   const manifest = JSON.parse(readFileSync(join(root, "packages", "agent", "package.json"), "utf8"));
   expect(args).toContain(`--package=${manifest.name}`);

@@ -75,7 +75,7 @@ async function writes(id: string): Promise<number> {
 }
 const patience = { timeout: 30_000, interval: 100 };
 
-test("[AG10] two agents of the example share the work, each slide is done once, and a signal ends them in order", {
+test("[AG10] two agents of the example share the work, handle each slide once, and end cleanly on a signal", {
   timeout: 90_000,
 }, async () => {
   const ids = await slides(6);
@@ -92,7 +92,7 @@ test("[AG10] two agents of the example share the work, each slide is done once, 
   }
 });
 
-test("[AG10] killed in the middle of its work, the example's agent goes on where it was, and does nothing twice", {
+test("[AG10] the example's agent, killed during its work, continues where it stopped and does nothing twice", {
   timeout: 90_000,
 }, async () => {
   const ids = await slides(8);
@@ -114,7 +114,7 @@ test("[AG10] killed in the middle of its work, the example's agent goes on where
   for (const id of ids) expect(await writes(id)).toBe(1);
 });
 
-test("[AG10] [U19] killed with a claim, the example's agent gives it back when it is started again", {
+test("[AG10] [U19] the example's agent, killed while it holds a claim, releases it after a restart", {
   timeout: 90_000,
 }, async () => {
   const ids = await slides(8);
@@ -136,7 +136,9 @@ test("[AG10] [U19] killed with a claim, the example's agent gives it back when i
   }
 });
 
-test("[AG10] what a person wrote while the example's agent was cut off stays", { timeout: 90_000 }, async () => {
+test("[AG10] an edit that a person makes while the example's agent is disconnected stays", {
+  timeout: 90_000,
+}, async () => {
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const [id = ""] = await slides(1);
   const agent = start("four", await tokenOf("four"), 1_500, gate.url);

@@ -84,7 +84,7 @@ const older = await startMcp({}, [], { versionNegotiation: { mode: "legacy" } })
 test.each([
   { host: "today's", mcp: today },
   { host: "an older", mcp: older },
-])("[AG7] $host host finds the five tools, described over the models that the server has", async ({ mcp }) => {
+])("[AG7] $host host finds the five tools, with descriptions of the server's models", async ({ mcp }) => {
   const { tools } = await mcp.client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual(
     ["claim_record", "list_records", "read_record", "release_record", "update_record"].sort(),
@@ -103,7 +103,7 @@ test.each([
   expect(mcp.stderr()).toContain(`serving ${models.length} models`);
 });
 
-test("[AG7] a record is read, claimed, updated and released over the protocol; a person's change in between is told", {
+test("[AG7] a record is read, claimed, updated and released over the protocol; the agent learns of a person's change in between", {
   timeout: 60_000,
 }, async () => {
   const id = await slide();
@@ -122,7 +122,7 @@ test("[AG7] a record is read, claimed, updated and released over the protocol; a
   expect(await stored(id)).toMatchObject({ title: "Mine" });
 });
 
-test("[AG7] what is sent amiss is answered with a code, and the server goes on", { timeout: 60_000 }, async () => {
+test("[AG7] an invalid request gets an error code, and the server continues", { timeout: 60_000 }, async () => {
   const { client, call } = older;
   const id = await slide();
   expect(await call("read_record", { model: "nothing", id })).toMatchObject({ ok: false, code: "invalid_input" });
@@ -136,7 +136,7 @@ test("[AG7] what is sent amiss is answered with a code, and the server goes on",
 });
 
 test.each(["SIGTERM", "closed stdin"] as const)(
-  "[AG8] %s releases what is held and ends it",
+  "[AG8] %s releases all claims and ends the process",
   { timeout: 60_000 },
   async (how) => {
     const id = await slide();
@@ -152,7 +152,7 @@ test.each(["SIGTERM", "closed stdin"] as const)(
   },
 );
 
-test("[AG8] stdout carries the protocol and nothing else, whatever happens beside it", {
+test("[AG8] stdout carries only the protocol, even while errors are logged", {
   timeout: 60_000,
 }, async () => {
   const child = runIn(root, program, [], { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token }, "pipe");
@@ -182,7 +182,9 @@ test("[AG8] stdout carries the protocol and nothing else, whatever happens besid
   expect(code).toBe(0);
 });
 
-test("[AG9] what it cannot start with is told in a sentence, with nothing on stdout", { timeout: 60_000 }, async () => {
+test("[AG9] if the program cannot start, it prints one sentence on stderr and nothing on stdout", {
+  timeout: 60_000,
+}, async () => {
   const start = (env: Record<string, string>, ...words: string[]) =>
     ending(runIn(root, process.execPath, [...flags, file, ...words], env));
   const given = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token };
@@ -200,7 +202,7 @@ test("[AG9] what it cannot start with is told in a sentence, with nothing on std
   expect(await start({}, "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
 });
 
-test("[AG12] its token comes from a command, and the next one when that is revoked; without one every tool says needs_auth", {
+test("[AG12] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", {
   timeout: 60_000,
 }, async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-token-"));
@@ -233,7 +235,7 @@ test("[AG12] its token comes from a command, and the next one when that is revok
   expect(await read()).toMatchObject({ ok: false, code: "needs_auth" });
 });
 
-test("[AG9] with --schema it knows the models of the file, and with --models no others", {
+test("[AG9] --schema takes the models from a file, and --models restricts them", {
   timeout: 60_000,
 }, async () => {
   const file = `${root}packages/server/reference-schema.json`;

@@ -49,7 +49,7 @@ const titles = async () => {
   return (data as { data: { title: string } }[]).map((entry) => entry.data.title);
 };
 
-test("[D25] the agent of the README ends when it is told to, and the next one sends what it had left", {
+test("[D25] the README's agent ends on a signal, and the next process sends its remaining writes", {
   timeout: 60_000,
 }, async () => {
   expect(text).toContain("SIGTERM");
@@ -74,7 +74,9 @@ test("[D25] the agent of the README ends when it is told to, and the next one se
   expect(await titles()).toEqual(["one", "two", "three", "four"]);
 });
 
-test("[D21] a second one beside it says at once what is in use", { timeout: 60_000 }, async () => {
+test("[D21] a second process with the same store fails at once and names the file in use", {
+  timeout: 60_000,
+}, async () => {
   const first = start();
   first.child.stdin.write("five\n");
   await expect.poll(first.said, { timeout: 20_000 }).toContain("kept five");

@@ -26,7 +26,7 @@ const claimsOn = async (id: string) =>
   (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
 const model = "slide";
 
-test("[AG1] a record is read with its position, and what is not there is a refusal with a code", async () => {
+test("[AG1] a record is read with its position; a missing record is refused with a code", async () => {
   const id = await slide({ title: "Hello" });
   const read = await kit.tools.read_record.execute({ model, id });
   expect(read).toMatchObject({ ok: true, record: { id, title: "Hello", order: 0 }, readAt: expect.any(Number) });
@@ -37,7 +37,7 @@ test("[AG1] a record is read with its position, and what is not there is a refus
   });
 });
 
-test("[AG1] records are listed by value and range, in order and in pages; a field that is not there is refused", async () => {
+test("[AG1] records are listed by value and range, in order and in pages; an unknown field is refused", async () => {
   for (const order of [3, 1, 2]) await slide({ title: `Page ${order}`, deckId: "d1", order: 100 + order });
   const where = { order: { gt: 100 } };
   const list = (more: object) => kit.tools.list_records.execute({ model, where, orderBy: "order", ...more });
@@ -51,7 +51,7 @@ test("[AG1] records are listed by value and range, in order and in pages; a fiel
     expect(await list(wrong)).toMatchObject({ ok: false, code: "unknown_field", param: "colour" });
 });
 
-test("[AG13] a list has the fields that are asked for and some 20 KB at most, and says what was cut", async () => {
+test("[AG13] a list has the requested fields and at most about 20 KB, and says what it left out", async () => {
   for (let i = 0; i < 12; i++) await slide({ title: "x".repeat(3_000), order: 1_300 + i });
   const list = (more: object) =>
     kit.tools.list_records.execute({ model, where: { order: { gte: 1_300 } }, orderBy: "order", ...more });
@@ -86,7 +86,7 @@ test("[AG13] a filter that no record can match is refused", async () => {
     expect(await kit.tools.list_records.execute({ model, where })).toMatchObject({ ok: true });
 });
 
-test("[AG2] an update is made in view of what was read, and confirmed with the record as it is then", async () => {
+test("[AG2] an update is based on the read record, and its result has the updated record", async () => {
   const id = await slide();
   expect(await kit.tools.update_record.execute({ model, id, data: { title: "New" } })).toMatchObject({
     ok: false,
@@ -100,7 +100,7 @@ test("[AG2] an update is made in view of what was read, and confirmed with the r
   expect(await kit.tools.update_record.execute({ model, id, data: { title: "Newer" } })).toMatchObject({ ok: true });
 });
 
-test("[AG2] what somebody changed since is never overwritten: the model is told what, and decides anew", async () => {
+test("[AG2] an update never overwrites a newer change: the model gets the changed fields and decides again", async () => {
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
   await ann.client.models.slide.update(id, { title: "Ann's" }).receipt;
@@ -121,7 +121,7 @@ test("[AG2] what somebody changed since is never overwritten: the model is told 
   expect(await stored(id)).toMatchObject(data);
 });
 
-test("[AG2] a record that was deleted since, and one that nobody may see, are told apart from one that moved", async () => {
+test("[AG2] a deleted record and an invisible record are distinguished from a changed one", async () => {
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
   await ann.client.models.slide.delete(id).receipt;
@@ -132,7 +132,7 @@ test("[AG2] a record that was deleted since, and one that nobody may see, are to
   });
 });
 
-test("[AG3] what a person holds is not written: who holds it is told, and a claim waits in the line for it", async () => {
+test("[AG3] a record that a person holds is not written: the model learns the holder, and a claim waits in the queue", async () => {
   const id = await slide();
   const lease = await ann.client.models.slide.claim(id, { description: "Rewriting" });
   await kit.tools.read_record.execute({ model, id });
@@ -162,7 +162,7 @@ test("[AG3] what a person holds is not written: who holds it is told, and a clai
   expect(await kit.tools.release_record.execute({ model, id })).toEqual({ ok: true, released: false });
 });
 
-test("[AG3] [U18] a claim that was lost is told with the next update, which writes nothing and says who took over", async () => {
+test("[AG3] [U18] after a claim is lost, the next update writes nothing and names the new holder", async () => {
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const id = await slide();
   expect(await kit.tools.claim_record.execute({ model, id })).toMatchObject({ ok: true, record: { title: "Base" } });
@@ -173,7 +173,7 @@ test("[AG3] [U18] a claim that was lost is told with the next update, which writ
   expect(await stored(id)).toMatchObject({ title: "Base" });
 });
 
-test("[AG3] a claim that no call uses for a while is given up, and all of them when the tools are closed", async () => {
+test("[AG3] an unused claim is released after a while, and all claims when the tools are closed", async () => {
   const short = createTools({ client: robot.client, schema, claimIdleMs: 600 });
   const [first, second] = [await slide(), await slide()];
   await short.tools.claim_record.execute({ model, id: first });
@@ -189,7 +189,7 @@ test("[AG3] a claim that no call uses for a while is given up, and all of them w
   for (const id of [first, second]) expect(await claimsOn(id)).toEqual([]);
 });
 
-test("[AG4] whatever a model sends is answered with a code, and never thrown", async () => {
+test("[AG4] any input of a model gets a result with a code; nothing is thrown", async () => {
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
   const { update_record, claim_record, read_record, list_records } = kit.tools;
@@ -219,7 +219,7 @@ test("[AG4] whatever a model sends is answered with a code, and never thrown", a
   expect(await stored(id)).toMatchObject({ title: "Base" });
 });
 
-test("[AG4] a scope that does not reach is named, and nothing of the write stays behind", async () => {
+test("[AG4] a missing scope is named, and nothing of the write remains", async () => {
   const reader = await people.agent("reader", { operations: ["slide.read"] });
   const id = await slide();
   await vi.waitFor(() => expect(reader.client.models.slide.get(id)).toBeDefined(), 10_000);
@@ -233,7 +233,7 @@ test("[AG4] a scope that does not reach is named, and nothing of the write stays
   expect(reader.client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
-test("[AG5] without a line an update is kept and said to be so; what became of it is told with a later answer", async () => {
+test("[AG5] without a connection an update is queued, the result says so, and a later result has its outcome", async () => {
   const away = await people.agent("away");
   const { tools } = createTools({ client: away.client, schema, answerMs: 300 });
   const [kept, contested] = [await slide(), await slide()];
@@ -262,7 +262,7 @@ test("[AG5] without a line an update is kept and said to be so; what became of i
   expect(away.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
 });
 
-test("[AG6] the tools of two agents share the work: each claims what the other has not", async () => {
+test("[AG6] the tools of two agents share the work: each claims records that the other has not claimed", async () => {
   const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => slide({ title: "todo" })));
   const other = await people.agent("other");
   await vi.waitFor(() => expect(ids.every((id) => other.client.models.slide.get(id))).toBe(true), 10_000);

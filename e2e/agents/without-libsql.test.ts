@@ -43,7 +43,7 @@ const client = (more: string) => `
   await client.close();
 `;
 
-test("[D26] without libsql a store in a file says what to install, and nothing else needs it", {
+test("[D26] without libsql a store in a file fails with an install hint, and nothing else needs libsql", {
   timeout: 30_000,
 }, async () => {
   expect(await run(client(`storage: fileStorage("./agent.db")`))).toMatch(/npm install libsql/);

@@ -22,7 +22,7 @@ beforeAll(async () => {
   ben = await agent("ben");
 });
 
-test("[U1] [U6] one holds it, the other waits, is told the place, and gets it with a higher fence", async () => {
+test("[U1] [U6] one client holds the claim; the other waits, learns its position, and gets the claim with a higher fence", async () => {
   const id = await slide();
   const first = await ann.client.models.slide.claim(id, { description: "Mine" });
   await expect(ben.client.models.slide.claim(id)).rejects.toMatchObject({
@@ -40,7 +40,7 @@ test("[U1] [U6] one holds it, the other waits, is told the place, and gets it wi
   expect(second.remainingMs()).toBeGreaterThan(50_000);
 });
 
-test("[U6] [U16] agents claim over HTTP alone, and hear of their turn by a long poll", async () => {
+test("[U6] [U16] agents claim over HTTP alone, and learn of their grant by a long poll", async () => {
   const id = await slide();
   const one = await agent("one", { stream: false });
   const two = await agent("two", { stream: false });
@@ -57,7 +57,7 @@ test("[U6] [U16] agents claim over HTTP alone, and hear of their turn by a long 
   await two.client.close();
 });
 
-test("[U3] a lease of four seconds is held for as long as it is wanted", async () => {
+test("[U3] a lease of four seconds is renewed until it is released", async () => {
   const id = await slide();
   await using lease = await ann.client.models.slide.claim(id, { ttl: "4s" });
   for (let i = 0; i < 5; i++) {
@@ -85,7 +85,7 @@ test("[U4] a claim that is preempted, or whose token is revoked, is lost at once
   await chief.client.close();
 });
 
-test("[U10] an edit under a claim that lapsed while away is a conflict with the present holder and values", async () => {
+test("[U10] an edit under a claim that expired offline is a conflict with the present holder and values", async () => {
   const id = await slide();
   await online(ann.client, await head());
   const lease = await ann.client.models.slide.claim(id, { ttl: "1s" });
@@ -114,7 +114,7 @@ test("[U10] an edit under a claim that lapsed while away is a conflict with the 
   expect(await ask("GET", `/v1/models/slide/${id}`)).toMatchObject({ data: { title: "Ann's" } });
 });
 
-test("[U9] a commit under several leases carries each on its own record", async () => {
+test("[U9] a commit under several leases sends each lease with its own record", async () => {
   const [one, two] = [await slide(), await slide()];
   const leases = await Promise.all([one, two].map((id) => ann.client.models.slide.claim(id)));
   const write = ann.client.commit(
@@ -131,7 +131,7 @@ test("[U9] a commit under several leases carries each on its own record", async 
   await Promise.all(leases.map((lease) => lease.release()));
 });
 
-test("[U8] a client that is closed leaves nothing behind for others to wait for", async () => {
+test("[U8] closing a client releases all its claims and places in claim queues", async () => {
   const id = await slide();
   const guest = await agent("guest");
   const { fence } = await guest.client.models.slide.claim(id, { ttl: "1h" });
@@ -140,7 +140,7 @@ test("[U8] a client that is closed leaves nothing behind for others to wait for"
   expect(lease.fence).toBeGreaterThan(fence);
 });
 
-test("[U11] who holds what is watched is heard, and of what is not there nothing", async () => {
+test("[U11] a client receives the holders of watched records, and nothing for missing records", async () => {
   const id = await slide();
   await online(ann.client, await head());
   const stop = ann.client.claims.watch("slide", [id, "nowhere"]);

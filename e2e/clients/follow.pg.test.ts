@@ -4,7 +4,7 @@ import { schema, startPeople } from "./people.ts";
 
 const { url, ask } = await startPeople();
 
-test("[N14] a client follows groups, and others when it is told to: with the log live, and records that move between them", async () => {
+test("[N14] a client follows groups, and other ones after follow(): with a live log, and records that move between groups", async () => {
   const { token } = await ask("POST", "/v1/capabilities", {
     ...{ participantId: "reader", operations: ["slide.*"], syncGroups: ["deck:d1", "deck:d2", "deck:d3"] },
   });

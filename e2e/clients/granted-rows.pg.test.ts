@@ -48,7 +48,7 @@ async function claimedByAnn() {
   return { id, lease };
 }
 
-test("[U17] [A24] over HTTP alone a waiter that is granted has the last write of the holder before", async () => {
+test("[U17] [A24] over HTTP alone a granted waiter has the previous holder's last write", async () => {
   const ben = await agent("ben", { stream: false });
   for (let round = 0; round < 5; round++) {
     const { id, lease } = await claimedByAnn();
@@ -61,7 +61,7 @@ test("[U17] [A24] over HTTP alone a waiter that is granted has the last write of
   }
 });
 
-test("[U17] on a stream that is 3 s late a waiter that is granted has the last write, and does not wait for the stream", async () => {
+test("[U17] with a stream that is 3 s late, a granted waiter has the last write without waiting for the stream", async () => {
   const { token } = await agent("cem");
   const url = await lateSockets(people.url, 3_000);
   const cem = createClient({ schema, url, getToken: () => token });
@@ -79,7 +79,7 @@ test("[U17] on a stream that is 3 s late a waiter that is granted has the last w
   }
 });
 
-test("[U18] [A25] who is preempted is told by whom", async () => {
+test("[U18] [A25] a preempted holder learns who took the claim", async () => {
   const bob = await agent("bob");
   const boss = await person("boss", { operations: ["slide.*", "claim.preempt"] });
   const id = `g${++made}`;
@@ -92,7 +92,7 @@ test("[U18] [A25] who is preempted is told by whom", async () => {
   expect(error.message).toContain("It is now held by user boss.");
 });
 
-test("[A25] who may not see the record any more is not told who holds it", async () => {
+test("[A25] a participant that may no longer see the record does not learn its holder", async () => {
   const dan = await agent("dan");
   const id = `g${++made}`;
   await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });

@@ -118,7 +118,7 @@ async function clientAt(url: string) {
   return client;
 }
 
-test("[R23] [C18] a write that is under way while the log is restored and renewed overwrites nothing that its user did not see", async () => {
+test("[R23] [C18] a write in flight during a restore with new log ids overwrites nothing that its user did not see", async () => {
   await ask("POST", "/v1/models/slide", { id: "r1", data: { deckId: "d1", title: "Base" } });
   const backup = await head();
   await ask("PATCH", "/v1/models/slide/r1", { data: { title: "Lost" } });
@@ -139,7 +139,7 @@ test("[R23] [C18] a write that is under way while the log is restored and renewe
   expect(await titleOf("r1")).toBe("Ben's");
 });
 
-test("[R23] a write whose answer was lost in a restore that lost it too is done once", async () => {
+test("[R23] a write whose response and log entry were lost in a restore is applied once", async () => {
   await ask("POST", "/v1/models/slide", { id: "r2", data: { deckId: "d1", title: "Base" } });
   const backup = await head();
   const gate = await holdingGate();
@@ -155,7 +155,7 @@ test("[R23] a write whose answer was lost in a restore that lost it too is done 
   expect((await entriesOf("r2")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
 });
 
-test("[R23] a write whose answer was lost, and that the restored log has, is not done again", async () => {
+test("[R23] a write whose response was lost, but that the restored log contains, is not applied again", async () => {
   const gate = await holdingGate();
   const ann = await clientAt(gate.url);
   gate.hold("answers");
@@ -168,7 +168,7 @@ test("[R23] a write whose answer was lost, and that the restored log has, is not
   expect((await entriesOf("r3")).map(({ verb }) => verb)).toEqual(["created"]);
 });
 
-test("[W52] a receiver is handed what a restored log tells at positions that it had already", async () => {
+test("[W52] a receiver gets the events of a restored log at positions that it had already received", async () => {
   const taken: string[] = [];
   const names: unknown[] = [];
   let handler: WebhookHandler | undefined;

@@ -8,7 +8,7 @@ const claimsOn = async (id: string) =>
 const make = (...ids: string[]) =>
   Promise.all(ids.map((id) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } })));
 
-test("[U19] the next process with a store finds what the one before has left, and gives it back", async () => {
+test("[U19] the next process with a store finds the claims of the previous one and releases them", async () => {
   await make("o1", "o2", "o3");
   const before = await agent("robot", { clientId: "store-1" });
   const left = await before.client.models.slide.claim("o1");
@@ -42,7 +42,7 @@ test("[U19] the next process with a store finds what the one before has left, an
   }
 });
 
-test("[U19] what waits in the store under a claim reaches the server before the claim is given back", async () => {
+test("[U19] queued writes under a claim reach the server before the claim is released", async () => {
   await make("w1");
   const { token, client } = await agent("writer", { clientId: "store-3" });
   const lease = await client.models.slide.claim("w1");
@@ -63,7 +63,7 @@ test("[U19] what waits in the store under a claim reaches the server before the 
   }
 });
 
-test("[U19] more claims than a page has are all found", async () => {
+test("[U19] claims beyond the first page are found", async () => {
   const ids = Array.from({ length: 120 }, (_, n) => `p${n}`);
   await make(...ids);
   const { client, token } = await agent("many");
@@ -71,7 +71,7 @@ test("[U19] more claims than a page has are all found", async () => {
   expect((await client.claims.mine()).map(({ target }) => target.id).sort()).toEqual([...ids].sort());
 });
 
-test("[U19] a server that cannot be asked is an error, and another call tries again", async () => {
+test("[U19] an unreachable server is an error, and another call tries again", async () => {
   const client = createClient({ schema, url, getToken: () => "none", clientId: "store-4" });
   await expect(client.claims.mine()).rejects.toMatchObject({ name: "SyncError", then: "sign-in" });
   await client.close();

@@ -41,7 +41,7 @@ const home = await tenant(first, true);
 const others = { organization: await tenant(second, true), environment: await tenant(first, false) };
 
 test.each(["organization", "environment"] as const)(
-  "[D15] on a real server: what ann has queued in one tenant never reaches the other %s",
+  "[D15] on a real server: writes that ann queued in one tenant never reach the other %s",
   async (which) => {
     for (const stream of [true, false]) {
       const file = join(folder, `${which}-${stream}.db`);
@@ -73,7 +73,7 @@ test.each(["organization", "environment"] as const)(
   },
 );
 
-test("[N16] on a real server: a token that lives 6 s is renewed again and again, and the app sees nothing of it", async () => {
+test("[N16] on a real server: a token that lives 6 s is renewed repeatedly, unnoticed by the app", async () => {
   let asked = 0;
   const getToken = () => {
     asked += 1;

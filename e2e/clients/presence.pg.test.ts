@@ -3,7 +3,7 @@ import { startPeople } from "./people.ts";
 
 const { person, agent } = await startPeople();
 
-test("[U12] [U13] people and agents in a room see each other, and what each says last", async () => {
+test("[U12] [U13] people and agents in a room see each other, with the latest state of each", async () => {
   const ann = await person("ann");
   const second = await person("ann");
   const ben = await agent("ben");
@@ -24,7 +24,7 @@ test("[U12] [U13] people and agents in a room see each other, and what each says
   await vi.waitFor(() => expect(mine.self()).toMatchObject({ participantId: "ann", sessions: [{}] }));
 });
 
-test("[U12] after a pause it is in its rooms again with what it said last", async () => {
+test("[U12] after a pause the client is in its rooms again with its latest state", async () => {
   const cem = await person("cem");
   const dan = await person("dan");
   const mine = cem.client.presence("deck:d1");
@@ -40,7 +40,7 @@ test("[U12] after a pause it is in its rooms again with what it said last", asyn
   expect(cemAsSeen()).toMatchObject({ state: { at: 7 } });
 });
 
-test("[U14] rooms out of reach, and what is no room, are denied; the line goes on", async () => {
+test("[U14] rooms out of scope and invalid room names are denied; the connection continues", async () => {
   const eve = await person("eve");
   const good = eve.client.presence("deck:d1");
   const far = eve.client.presence("deck:elsewhere");

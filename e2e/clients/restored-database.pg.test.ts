@@ -127,7 +127,7 @@ async function goOn(house: House): Promise<number> {
   return await house.claim("own");
 }
 
-test("[O19] [R13] a standby that is promoted under a running server: clients have its rows, and offer what was not sent", {
+test("[O19] [R13] after a standby is promoted under a running server, clients have its rows and offer their unsent writes", {
   timeout: 120_000,
 }, async () => {
   const [first, second] = [directory(), directory()];
@@ -174,7 +174,7 @@ test("[O19] [R13] a standby that is promoted under a running server: clients hav
   expect(await house.claim("own")).toBeGreaterThan(lostFence);
 });
 
-test("[O19] a restored base backup has new log ids before anything of it is answered", {
+test("[O19] a restored base backup has new log ids before the first response", {
   timeout: 120_000,
 }, async () => {
   const [first, second] = [directory(), directory()];
@@ -203,7 +203,7 @@ test("[O19] a restored base backup has new log ids before anything of it is answ
   expect(await logIdsOf(restored.url)).toBe(after);
 });
 
-test("[O20] a cold copy is not noticed; `holdfast log renew` gives its logs new ids, also while a server runs", {
+test("[O20] a cold copy goes unnoticed; `holdfast log renew` gives its logs new ids, also while a server runs", {
   timeout: 120_000,
 }, async () => {
   const [first, second] = [directory(), directory()];

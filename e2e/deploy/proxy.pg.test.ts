@@ -15,7 +15,7 @@ import { type RunningProxy, startCaddy, whyNoCaddy } from "./caddy.ts";
 const reason = whyNoCaddy();
 const { url: databaseUrl } = await freshDatabase();
 
-test("the page about deployment shows the proxy's configuration as it stands in deploy/Caddyfile", () => {
+test("the deployment page shows deploy/Caddyfile unchanged", () => {
   const page = readFileSync(join(root, "docs/deploy.md"), "utf8");
   expect(page).toContain(`\`\`\`caddyfile\n${readFileSync(join(root, "deploy/Caddyfile"), "utf8")}\`\`\``);
 });
@@ -64,7 +64,7 @@ describe.skipIf(reason !== undefined)(
       sent.destroy();
     });
 
-    test("a WebSocket passes, and hears a commit that is sent by way of the proxy", async () => {
+    test("a WebSocket passes, and receives a commit that is sent through the proxy", async () => {
       const socket = new WebSocket(`${proxy.url.replace("https", "wss")}/v1/stream`, ["holdfast.v1"], {
         ca: proxy.authority,
       });
@@ -90,7 +90,7 @@ describe.skipIf(reason !== undefined)(
       await once(socket, "close");
     });
 
-    test("the servers count each client by its own address, whatever it says of itself", async () => {
+    test("the servers count each client by its real address, whatever its headers claim", async () => {
       const from = (localAddress: string, claimed: string) =>
         ask("GET", "/v1/log", { "x-forwarded-for": claimed }, { localAddress }).then(({ status }) => status);
       // Enough for both processes: each counts for itself.

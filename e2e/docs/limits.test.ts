@@ -13,13 +13,13 @@ const rows = [...page.matchAll(/^\| `(\w+)` *\| *([\d ]+?) *\|/gm)].map(([, name
 }));
 const isVariable = ({ name }: { name: string }) => name.startsWith("HOLDFAST_");
 
-test("[DP2] the fixed limits are those of the source", () => {
+test("[DP2] the page lists the fixed limits of the source", () => {
   const fixed = rows.filter((row) => !isVariable(row));
   expect(fixed.length).toBeGreaterThan(20);
   expect(fixed).toEqual(fixed.map(({ name }) => ({ name, is: limits[name as keyof typeof limits] })));
 });
 
-test("[DP2] the limits that can be set are those that the server's help lists", async () => {
+test("[DP2] the page lists the settable limits of the server's help", async () => {
   const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
   const { stdout } = await ending(runIn(root, process.execPath, [...flags, file, "--help"]));
   const listed = [...stdout.matchAll(/^ +(HOLDFAST_\w+) +(\d+)$/gm)].map(([, name, is]) => ({ name, is: Number(is) }));

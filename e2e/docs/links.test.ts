@@ -41,7 +41,7 @@ test("[DP3] there are pages, and links in them", () => {
   expect(pages.flatMap(linksOf).length).toBeGreaterThan(100);
 });
 
-test.each(pages)("[DP3] what %s links to is there", (page) => {
+test.each(pages)("[DP3] every link in %s leads to something that exists", (page) => {
   expect(linksOf(page).filter((link) => isDead(page, link))).toEqual([]);
 });
 

@@ -45,7 +45,7 @@ function textsIn(path: string): string[] {
   });
 }
 
-test("[DP7] every command that the pages name is a script of the workspace, and each script is tried or run elsewhere", () => {
+test("[DP7] every command on the pages is a script of the workspace, and each script is run here or in another test", () => {
   expect(named.length).toBeGreaterThan(20);
   for (const name of new Set(named)) expect([...Object.keys(scripts), ...exampleScripts()]).toContain(name);
   expect(jobs.filter((name) => !started[name] && !elsewhere.has(name))).toEqual([]);
@@ -64,37 +64,33 @@ function exampleScripts(): string[] {
 // `start` and `server` are started and used by the end-to-end tests and those of the packages.
 const tried = Object.entries(started).filter(([name]) => name !== "start" && name !== "server");
 
-test.each(tried)(
-  "[DP7] npm run %s, typed without an option, gets to work",
-  { timeout: 120_000 },
-  async (name, sign) => {
-    // A group of its own, ended as Ctrl-C ends it: whatever the command has started hears it too.
-    const child = spawn(process.execPath, ["scripts/run.mjs", name], {
-      cwd: root,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let output = "";
-    const code = await new Promise<number | null>((resolve) => {
-      const hear = (chunk: Buffer) => {
-        output += chunk.toString();
-        if (sign.test(output)) resolve(null);
-      };
-      child.stdout.on("data", hear);
-      child.stderr.on("data", hear);
-      child.once("close", resolve);
-    });
-    if (code === null) {
-      const closed = new Promise((resolve) => child.once("close", resolve));
-      process.kill(-(child.pid as number), "SIGINT");
-      const late = setTimeout(() => process.kill(-(child.pid as number), "SIGKILL"), 20_000);
-      await closed;
-      clearTimeout(late);
-    }
-    expect(output).toMatch(sign);
-    expect(output).not.toMatch(/ReferenceError|TypeError|SyntaxError|before initialization/);
-  },
-);
+test.each(tried)("[DP7] npm run %s works without options", { timeout: 120_000 }, async (name, sign) => {
+  // A group of its own, ended as Ctrl-C ends it: whatever the command has started hears it too.
+  const child = spawn(process.execPath, ["scripts/run.mjs", name], {
+    cwd: root,
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let output = "";
+  const code = await new Promise<number | null>((resolve) => {
+    const hear = (chunk: Buffer) => {
+      output += chunk.toString();
+      if (sign.test(output)) resolve(null);
+    };
+    child.stdout.on("data", hear);
+    child.stderr.on("data", hear);
+    child.once("close", resolve);
+  });
+  if (code === null) {
+    const closed = new Promise((resolve) => child.once("close", resolve));
+    process.kill(-(child.pid as number), "SIGINT");
+    const late = setTimeout(() => process.kill(-(child.pid as number), "SIGKILL"), 20_000);
+    await closed;
+    clearTimeout(late);
+  }
+  expect(output).toMatch(sign);
+  expect(output).not.toMatch(/ReferenceError|TypeError|SyntaxError|before initialization/);
+});
 
 test.concurrent.each(Object.keys(started))(
   "[DP7] npm run %s -- --help ends with 0",

@@ -26,7 +26,7 @@ const files = pages.flatMap(({ name, text }) => {
 });
 for (const { file, text } of files) folder.write(file, text.replace(ADDRESS, people.url));
 
-test("[DP1] everything that the pages show in TypeScript compiles, as strictly as our own", {
+test("[DP1] all TypeScript on the pages compiles, as strictly as our own", {
   timeout: 60_000,
 }, async () => {
   expect(new Set(files.map(({ file }) => file)).size).toBe(files.length);
@@ -34,7 +34,7 @@ test("[DP1] everything that the pages show in TypeScript compiles, as strictly a
 });
 
 test.each(files.filter(({ isRun }) => isRun))(
-  "[DP1] $file runs, and prints what its page says",
+  "[DP1] $file runs, and prints the output shown on its page",
   async ({ file, text }) => {
     expect(told.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
     const lines = printed(text);

@@ -6,7 +6,7 @@ import { filesOf } from "./fences.ts";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 
-test("[DP1] the React test that the page about testing shows is one that runs", () => {
+test("[DP1] the React test on the testing page is one that runs in CI", () => {
   const shown = filesOf(read("docs/testing.md")).get("task-title.test.tsx");
   expect(shown).toBe(read("packages/react/src/testing-page.test.tsx"));
 });

@@ -59,14 +59,14 @@ const freePort = () =>
     });
   });
 
-test("[V25] the page comes from the server with its slides in it, and without the secret key", async () => {
+test("[V25] the server renders the page with its slides, and without the secret key", async () => {
   const html = await (await fetch(pageUrl)).text();
   expect(html).toContain('value="Hello from the server"');
   const { live } = JSON.parse(readFileSync(join(folder, ".holdfast", "keys.json"), "utf8"));
   expect(html).not.toContain(live);
 });
 
-test("[V25] a browser takes it over without a complaint, asks nobody else, and its edit reaches the log", async () => {
+test("[V25] a browser hydrates the page without warnings or requests to other hosts, and its edit reaches the log", async () => {
   const executablePath = findChromium();
   const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
   try {

@@ -23,14 +23,14 @@ test("every package of the workspace is packed", () => {
 describe.each(released)("$name", ({ tarball, packed }) => {
   const { manifest, files, folder } = packed;
 
-  test("[PK1] publint finds nothing to say about it", async () => {
+  test("[PK1] publint finds no problems", async () => {
     const bytes = readFileSync(tarball);
     const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
     const { messages } = await publint({ pack: { tarball: buffer }, strict: true });
     expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([]);
   });
 
-  test("[PK1] its types are found by whoever imports ES modules, and fit what is run", {
+  test("[PK1] importers of ES modules find its types, which match the code", {
     timeout: 60_000,
   }, async () => {
     const attw = join(root, "node_modules", ".bin", "attw");
@@ -38,14 +38,14 @@ describe.each(released)("$name", ({ tarball, packed }) => {
     expect(code, output).toBe(0);
   });
 
-  test("[PK1] what it imports it declares", () => {
+  test("[PK1] it declares every package that it imports", () => {
     const declared = { ...manifest.dependencies, ...manifest.peerDependencies };
     const imported = [...importsOf(packed)];
     expect(imported.length).toBeGreaterThan(0);
     expect(imported.filter(([name]) => !(name in declared))).toEqual([]);
   });
 
-  test("[PK2] it has its licence, its changes and its page, and names what it needs", () => {
+  test("[PK2] it has its licence, changelog and README, and names its requirements", () => {
     expect(files).toEqual(expect.arrayContaining(["LICENSE", "CHANGELOG.md", "README.md"]));
     expect(readFileSync(join(folder, "CHANGELOG.md"), "utf8")).toContain(`## ${manifest.version}`);
     expect(manifest).toMatchObject({
@@ -57,7 +57,7 @@ describe.each(released)("$name", ({ tarball, packed }) => {
     expect(manifest.sideEffects).toBeDefined();
   });
 
-  test("[PK2] nothing in it is a test, made for our tests, or of this workspace", () => {
+  test("[PK2] it contains no tests, no test helpers, and nothing private to this workspace", () => {
     expect(files.filter((file) => /\.test\.|tsbuildinfo|\.tgz$/.test(file))).toEqual([]);
     const testing = files.filter((file) => /(^|\/)testing\//.test(file));
     const exported = "./testing" in (manifest.exports ?? {}) ? /^(dist|src)\/testing\// : /^$/;
@@ -65,7 +65,7 @@ describe.each(released)("$name", ({ tarball, packed }) => {
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|holdfast-source|https?:\/\/|"\.\/src\//);
   });
 
-  test("[PK2] what was built has its source beside it, to step into", () => {
+  test("[PK2] built files come with their sources, for debuggers", () => {
     const built = files.filter((file) => /^dist\/.*\.js$/.test(file));
     expect(built.length).toBeGreaterThan(5);
     const stray = built.filter((file) => !files.some((each) => each.replace(/\.tsx?$/, "") === sourceOf(file)));

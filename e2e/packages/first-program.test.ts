@@ -36,7 +36,7 @@ test("[PK3] the README's first program takes 15 lines at most, and runs against 
   expect((await server.ended).code).toBe(0);
 });
 
-test("[PK3] npx finds the programs, and their help tells what they do", {
+test("[PK3] npx finds the programs, and their help describes them", {
   timeout: 60_000,
 }, async () => {
   const [server, commands, mcp] = await Promise.all([
@@ -49,7 +49,7 @@ test("[PK3] npx finds the programs, and their help tells what they do", {
   expect(mcp).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
 });
 
-test("[PK3] without its optional package a file for the queue is refused with a sentence, and nothing else is", async () => {
+test("[PK3] without its optional package only a queue in a file is refused, with a sentence", async () => {
   const text = `
     import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
     const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });

@@ -11,7 +11,7 @@ const newcomer = inject("newcomer");
 const page = readFileSync(fileURLToPath(new URL("../../docs/quick-start.md", import.meta.url)), "utf8");
 const commands = commandsOf(page);
 
-test("[DP4] the quick start leads to two windows that hear each other, go on without the server, and agree again", {
+test("[DP4] the quick start leads to two windows that sync, work without the server, and converge again", {
   timeout: 120_000,
 }, async () => {
   const folder = openFolder("quick-start");

@@ -24,7 +24,7 @@ async function start(): Promise<string> {
   return folder;
 }
 
-test("[DP6] every component of the page about React does in two windows what the page says, and its server renders", {
+test("[DP6] every component of the React page behaves in two windows as documented, and renders on its server", {
   timeout: 120_000,
 }, async () => {
   const folder = await start();
@@ -129,7 +129,7 @@ test("[DP6] every component of the page about React does in two windows what the
   expect(rendered, rendered.output).toMatchObject({ code: 0, stdout: printed(own.get("render.tsx") ?? "") });
 });
 
-test("[DP6] the page that shows all components shows every one that there is, and every hook is in one of them", async () => {
+test("[DP6] the page of all components shows each of them, and each hook is used in one", async () => {
   const components = [...own.keys()].filter(
     (name) => name.endsWith(".tsx") && !["hooks.tsx", "render.tsx"].includes(name),
   );

@@ -32,13 +32,13 @@ const entry = chunks.find(({ name }) => new RegExp(`<script[^>]*${name}"`).test(
 const atOnce = chunks.filter(({ name }) => html.includes(name));
 const has = (part: string) => chunks.filter(({ sources }) => sources.some((source) => source.includes(part)));
 
-test("[PK4] a page that imports the packed client and hooks is built without a word", () => {
+test("[PK4] a page that imports the packed client and hooks builds without warnings", () => {
   // On a slow machine the bundler tells which of Vite's own plugins took long.
   const aboutTime = /^.*\[PLUGIN_TIMINGS\][\s\S]*?#bundlertimings.*$/m;
   expect({ code: built.code, says: built.output.replace(aboutTime, "").trim() }).toEqual({ code: 0, says: "" });
 });
 
-test("[PK4] what a page needs at once is in its first chunk: the client's shell and the hooks, and not what comes later", () => {
+test("[PK4] the first chunk has the client's shell and the hooks, and no code that is loaded later", () => {
   expect(entry?.sources.some((source) => source.includes("@holdfast/react/dist/hooks/use-query.js"))).toBe(true);
   expect(entry?.sources.some((source) => source.includes("@holdfast/sdk/dist/client.js"))).toBe(true);
   const later =
@@ -46,7 +46,7 @@ test("[PK4] what a page needs at once is in its first chunk: the client's shell 
   expect(atOnce.flatMap(({ sources }) => sources).filter((source) => later.test(source))).toEqual([]);
 });
 
-test("[PK4] the database is a chunk of its own, and so is what works with the server", () => {
+test("[PK4] the database and the runtime are separate chunks", () => {
   const dexie = has("node_modules/dexie/");
   expect(dexie).toHaveLength(1);
   expect(dexie[0]).not.toBe(entry);
@@ -57,14 +57,14 @@ test("[PK4] the database is a chunk of its own, and so is what works with the se
   expect(has("@holdfast/sdk/dist/api/claims/collab.js")).toHaveLength(1);
 });
 
-test("[PK4] nothing of the server's words or of Node's reaches the page", () => {
+test("[PK4] no code of the server or of Node reaches the page", () => {
   expect(has("node_modules/typebox")).toEqual([]);
   expect(has("node_modules/ws/")).toEqual([]);
   expect(has("node_modules/undici/")).toEqual([]);
   expect(has("@holdfast/sdk/dist/node")).toEqual([]);
 });
 
-test("[V24] of the devtools the build has only the panel that is imported on demand, in a chunk of its own", () => {
+test("[V24] the build has the devtools panel only as a separate chunk, imported on demand", () => {
   const panel = has("react/dist/devtools/panel.js");
   expect(panel).toHaveLength(1);
   expect(atOnce).not.toContain(panel[0]);

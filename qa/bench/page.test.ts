@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { benchmarkPage } from "./page.ts";
 
-test("what was measured takes its section's place, in the page's order; the others stay", () => {
+test("new results replace their sections, in the page's order; other sections stay", () => {
   const first = benchmarkPage(
     "",
     new Map([

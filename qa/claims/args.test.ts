@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readArgs } from "./args.ts";
 
-test("the program takes whole numbers, and says what it does not take", () => {
+test("the program accepts whole numbers and explains what it rejects", () => {
   const usual = { claimants: 60, operations: 20_000, records: 12, minutes: 15, seed: undefined };
   expect(readArgs([])).toEqual(usual);
   expect(readArgs(["--claimants", "12", "--seed", "0"])).toEqual({ ...usual, claimants: 12, seed: 0 });

@@ -104,7 +104,7 @@ const found = (calls: readonly Call[], log: readonly Entry[] = [], rest: Partial
 
 type Story = [says: string, calls: readonly Call[], log?: readonly Entry[]];
 
-describe("what is sound", () => {
+describe("valid histories", () => {
   test.each<Story>([
     [
       "one after the other, by release",
@@ -247,7 +247,7 @@ describe("what is sound", () => {
   });
 });
 
-describe("what is not", () => {
+describe("invalid histories", () => {
   test.each<[says: string, calls: readonly Call[], log: readonly Entry[], kind: ViolationKind]>([
     ["two holders by their grants", [granted("c1", "ann", 0, 1), granted("c2", "bob", 500, 2)], [], "overlap"],
     [
@@ -395,7 +395,7 @@ describe("what is not", () => {
     expect(found(calls, log)).toEqual([kind]);
   });
 
-  test("a silent waiter may be passed over, and one that shows life may not", () => {
+  test("a silent waiter may be passed over, a live one may not", () => {
     const late = 60_000;
     const line = [
       granted("c1", "ann", late - 1_000, 1),
@@ -409,10 +409,10 @@ describe("what is not", () => {
   });
 });
 
-describe("histories at random", () => {
+describe("random histories", () => {
   const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-  test("a server that keeps the rules has nothing against it, whatever is lost on the way", () => {
+  test("a correct server produces no violations, whatever is lost", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         expect(check(imagine(seed)).violations).toEqual([]);
@@ -421,7 +421,7 @@ describe("histories at random", () => {
     );
   });
 
-  test("and there was something to look at", () => {
+  test("each check had something to check", () => {
     const coverage = Array.from({ length: 20 }, (_, seed) => check(imagine(seed)).coverage);
     for (const key of ["granted", "pairs", "waiters", "underClaim", "lapsed", "byHolders"] as const)
       expect(coverage.reduce((sum, one) => sum + one[key], 0)).toBeGreaterThan(20);
@@ -438,7 +438,7 @@ describe("histories at random", () => {
     "says conflict for a lapsed claim": "unsaid",
     "refuses its holders": "refused",
   };
-  test.each(SYNTHETIC_BUGS)("one that %s is found out", (bug) => {
+  test.each(SYNTHETIC_BUGS)("the checker finds a server that %s", (bug) => {
     const kinds = Array.from({ length: 30 }, (_, seed) =>
       check(imagine(seed, { bug })).violations.map(({ kind }) => kind),
     );

@@ -15,7 +15,7 @@ const HOUR_MS = 3_600_000;
 
 // Both mostly wait for leases: they do it at the same time.
 
-/** Nothing is wrong, and there was something to look at. */
+/** The run found no violations, and the checks had something to check. */
 function expectSound({ verdict, audited }: Findings): void {
   expect(verdict.violations).toEqual([]);
   expect(audited.violations).toEqual([]);
@@ -24,7 +24,7 @@ function expectSound({ verdict, audited }: Findings): void {
   expect(lapsed).toBeGreaterThan(0);
 }
 
-test.concurrent("[A19] holders, line and writes stand the check while clients, servers, Postgres and connections are hurt", {
+test.concurrent("[A19] holders, queue and writes pass the check while clients, servers, Postgres and connections fail", {
   timeout: 240_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));

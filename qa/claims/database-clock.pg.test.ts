@@ -17,7 +17,7 @@ const [ann, bob, eve] = (
 const write = (token: string, id: string, rest: object = {}) =>
   ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${Math.random()}` }, ...rest } });
 
-test("[A21] the clock of these tests is the database's own for the server", async () => {
+test("[A21] the server uses the tests' clock as the database's", async () => {
   await make("clock");
   const before = claimIn(await claim(ann, "clock", { ttl: "5s" }));
   await move(3_600_000);
@@ -28,7 +28,7 @@ test("[A21] the clock of these tests is the database's own for the server", asyn
   expect((await claimOf(ann, before.id)).status).toBe("expired");
 });
 
-test("[A21] when the database's clock steps back a minute nobody holds beside another, and a lease ends late by that at most", async () => {
+test("[A21] if the database's clock steps back a minute, no two participants hold one record, and a lease ends at most a minute late", async () => {
   // Later than all that came before: a log's time never runs backwards.
   const base = 7_200_000;
   await move(base);
@@ -58,7 +58,7 @@ test("[A21] when the database's clock steps back a minute nobody holds beside an
   expect(times).toEqual(times.toSorted((a, b) => a - b));
 });
 
-test("[A21] [A5] a step back between a release and the next grants changes neither their order nor that there is one", async () => {
+test("[A21] [A5] a step back between a release and the next grants does not reorder or prevent them", async () => {
   const base = 14_400_000;
   await move(base);
   await make("order");
@@ -73,7 +73,7 @@ test("[A21] [A5] a step back between a release and the next grants changes neith
   expect((await lineOf("order")).claims.map(({ id }) => id)).toEqual([third.id]);
 });
 
-test("[A6] a waiter whose connection is gone is passed over half a minute later, keeps its place, and the next one gets it", async () => {
+test("[A6] a disconnected waiter is passed over after half a minute and keeps its position; the next waiter gets the claim", async () => {
   const base = 21_600_000;
   await move(base);
   await make("died");

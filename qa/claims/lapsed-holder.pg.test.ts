@@ -19,7 +19,7 @@ async function startHolder(token: string, record: string) {
   return { child, next, claimed: await next() };
 }
 
-test("[A11] a holder that stood still past its lease is told so when it writes, and changes nothing", async () => {
+test("[A11] a write by a holder that was suspended past its lease is refused with the reason, and changes nothing", async () => {
   const [ann, bob] = [await agent("ann"), await agent("bob")];
   await make("paused");
   const { child, next, claimed } = await startHolder(ann.token, "paused");
@@ -47,7 +47,7 @@ test("[A11] a holder that stood still past its lease is told so when it writes, 
   expect(entries.map(({ actor, data }) => [actor, data?.title])).toEqual([["bob", "bob's"]]);
 });
 
-test("[A11] a lease that is over refuses its own claim also while nobody else wants the record", async () => {
+test("[A11] a write under an expired lease is refused even if the record is free", async () => {
   const ann = await agent("ann");
   await make("alone");
   const { id } = claimIn(await claim(ann.token, "alone", { ttl: TTL_MS }));
@@ -61,7 +61,7 @@ test("[A11] a lease that is over refuses its own claim also while nobody else wa
   expect((await ask("PATCH", "/v1/models/slide/alone", { token: ann.token, json })).status).toBe(200);
 });
 
-test("[A11] one operation of a batch that meets a claim: nothing is applied, and it is named; a claim is told before staleness", async () => {
+test("[A11] if one operation of a batch meets a claim, nothing is applied and the error names it; a claim conflict precedes staleness", async () => {
   const [ann, bob] = [await agent("ann"), await agent("bob")];
   await make("held");
   const { id: claimId } = claimIn(await claim(ann.token, "held"));
@@ -92,7 +92,7 @@ test("[A11] one operation of a batch that meets a claim: nothing is applied, and
   expect((await log()).slice(before).map(({ id }) => id)).toEqual(["batch10", "batch11"]);
 });
 
-test("[A4] a claim on what is not there, of a model that is not, or of another organization's is 404 and claims nothing", async () => {
+test("[A4] a claim on a missing record, an unknown model, or another organization's record is 404 and claims nothing", async () => {
   const ann = await agent("ann");
   const other = await startTenant();
   await make("ours");

@@ -7,7 +7,7 @@ const { ask, make, claim, agent, lineOf, organization } = await startTenant();
 /** Leases and lines are looked after once a second. */
 const LOOKED_AFTER_MS = 1_500;
 
-test("[A15] whoever may not revoke a token does not end its claims by trying", async () => {
+test("[A15] an unauthorized attempt to revoke a token does not end its claims", async () => {
   const ann = await agent("ann");
   await make("kept");
   const held = claimIn(await claim(ann.token, "kept"));

@@ -62,7 +62,7 @@ test("[X1] our server passes the conformance suite", { timeout: 300_000 }, async
   expect(absent.filter((title) => !passed.has(title))).toEqual([]);
 });
 
-test("[X3] a server that cannot be tested is told apart from one that fails", async () => {
+test("[X3] a server that cannot be tested is distinguished from one that fails", async () => {
   const run = (target: { url?: string; key?: string }) =>
     runSections({ url: server.url, key: newSecretToken(true), ...target }, { sections: ["ids"] });
   await expect(run({ url: "http://127.0.0.1:1" })).rejects.toThrow("No server of this interface answers at");

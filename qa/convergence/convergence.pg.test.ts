@@ -19,7 +19,7 @@ afterAll(() => environment.server.close());
 const fresh = Array.from({ length: RUNS }, () => Math.floor(Math.random() * 2 ** 32));
 
 test.each([...PINNED, ...fresh])(
-  "[R8] devices converge over bad lines, seed %i",
+  "[R8] devices converge over bad connections, seed %i",
   async (seed) => {
     const ended = await convergeFrom(environment, seed);
     expect(ended.written).toBeGreaterThan(10);
@@ -28,7 +28,7 @@ test.each([...PINNED, ...fresh])(
   60_000,
 );
 
-test("the runs had something to do: writes, conflicts and deaths", () => {
+test("the runs had writes, conflicts and killed clients", () => {
   const sum = (of: (ended: Ended) => number) => totals.reduce((all, ended) => all + of(ended), 0);
   expect(sum((e) => e.written)).toBeGreaterThan(20 * totals.length);
   expect(sum((e) => e.conflicts)).toBeGreaterThan(totals.length);

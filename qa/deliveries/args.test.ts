@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PARTS, readArgs } from "./args.ts";
 
-test("the program takes whole numbers and parts, and says what it does not take", () => {
+test("the program accepts whole numbers and parts, and explains what it rejects", () => {
   const usual = { seconds: 120, endpoints: 8, writers: 6, servers: 2, events: 100_000, seed: undefined, only: PARTS };
   expect(readArgs([])).toEqual(usual);
   expect(readArgs(["--only", "run,poison", "--seed", "0"])).toEqual({ ...usual, only: ["run", "poison"], seed: 0 });

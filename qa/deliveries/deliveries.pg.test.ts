@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from "@holdfast/server";
 import { expect, test } from "vitest";
 import { runDeliveries } from "./run.ts";
 
-test("everything committed arrives, in order, and twice only beside a retry, while everything fails that can", {
+test("under all faults every committed event arrives in order, and duplicates come only from retries", {
   timeout: 240_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));

@@ -143,7 +143,7 @@ function attempts(count: number, from: number, first: number, at = 100): Receive
 
 type Story = [title: string, requests: readonly Received[], parts?: EvidenceParts];
 
-describe("what is sound", () => {
+describe("valid histories", () => {
   test.each<Story>([
     ["one batch after the other", [sent(100, 1, 4), sent(200, 5, 10)]],
     ["a retry with the same batch, and then the rest", [failed(100, 1, 4), sent(1_150, 1, 4), sent(1_300, 5, 10)]],
@@ -286,7 +286,7 @@ describe("what is sound", () => {
 
 const none: EvidenceParts = {};
 
-describe("what is not", () => {
+describe("invalid histories", () => {
   test.each<[string, readonly Received[], EvidenceParts, readonly ViolationKind[]]>([
     ["an event never comes", [sent(100, 1, 9)], none, ["missing", "status"]],
     ["events are passed over", [sent(100, 1, 4), sent(200, 6, 10)], none, ["missing"]],
@@ -518,10 +518,10 @@ describe("what is not", () => {
   });
 });
 
-describe("histories at random", () => {
+describe("random histories", () => {
   const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-  test("a sender that keeps the rules has nothing against it, whatever fails and whoever meddles", {
+  test("a correct sender produces no violations, whatever fails and whatever its owner changes", {
     timeout: 30_000,
   }, () => {
     fc.assert(
@@ -532,7 +532,7 @@ describe("histories at random", () => {
     );
   });
 
-  test("and there was something to look at", () => {
+  test("each check had something to check", () => {
     const looked = Array.from({ length: 20 }, (_, seed) => judgeDeliveries(makeEvidence(seed)).coverage);
     const sum = (key: keyof Coverage) => looked.reduce((total, one) => total + one[key], 0);
     for (const key of ["accepted", "repeats", "shrunk", "waits", "waitsAbove", "unsubscribed", "sameNames"] as const)
@@ -569,7 +569,7 @@ describe("histories at random", () => {
   };
   /** It takes a receiver that fails eight times in a row. */
   const rare: readonly SyntheticBug[] = ["goes on after the last attempt", "signs with the old secret for ever"];
-  test.each(SYNTHETIC_BUGS)("one that %s is found out", (bug) => {
+  test.each(SYNTHETIC_BUGS)("the checker finds a server that %s", (bug) => {
     const [steps, often] = rare.includes(bug) ? [250, 1] : [120, 4];
     let found = 0;
     for (let seed = 0; seed < 16 && found < often; seed++)

@@ -84,7 +84,7 @@ const outcomes: Partial<Record<Behaviour, Outcome>> = {
 const deadly: readonly Behaviour[] = ["204, and dead", "dead"];
 const names = Object.keys(BEHAVIOURS).filter((name) => name !== "held") as Behaviour[];
 
-test("each misbehaviour is what its name says, and is written down", { timeout: 60_000 }, async () => {
+test("each misbehaviour matches its name and is recorded", { timeout: 60_000 }, async () => {
   for (const behaviour of [...names.filter((name) => !deadly.includes(name)), ...deadly]) {
     await receiver.script("a", [behaviour]);
     const response = await send("a", behaviour);
@@ -103,7 +103,7 @@ test("each misbehaviour is what its name says, and is written down", { timeout: 
   expect(records.strays).toEqual([]);
 });
 
-test("one that is held goes on as it is told", async () => {
+test("a held request continues as ordered", async () => {
   await receiver.script("b", ["held"]);
   const response = send("b", "held-1");
   const { resume } = await receiver.holds("b");
@@ -111,13 +111,13 @@ test("one that is held goes on as it is told", async () => {
   expect(await response).toBe(299);
 });
 
-test("who comes where nobody was sent is written down", async () => {
+test("unexpected requests are recorded", async () => {
   await fetch(receiver.addressOf("b").replace("/hooks/b", "/elsewhere"));
   records.read();
   expect(records.strays).toEqual(["GET /elsewhere"]);
 });
 
-test("what nobody signed, or whose secret is not known yet, is not verified", async () => {
+test("a request without a signature, or with an unknown secret, is not verified", async () => {
   await send("unknown", "unknown-1");
   expect((await noted("unknown-1")).signedBy).toEqual([]);
 });

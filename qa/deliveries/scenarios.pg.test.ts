@@ -15,7 +15,7 @@ for (const _ of scenarios) databases.push((await freshDatabase()).url);
 const workerHost = await openWorkerHost();
 afterAll(() => workerHost.close());
 
-describe.concurrent("what is done on purpose", () => {
+describe.concurrent("scenarios", () => {
   for (const [i, { title, kills, play }] of scenarios.entries())
     test(title, { timeout: 120_000 }, async () => {
       const { verdict, unmet } = await play({

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readArgs } from "./args.ts";
 
-test("the program takes whole numbers, and says what it does not take", () => {
+test("the program accepts whole numbers and explains what it rejects", () => {
   expect(readArgs([])).toEqual({ requests: 50_000, seed: undefined, connections: 16 });
   expect(readArgs(["--requests", "10", "--seed", "0", "--connections", "1"])).toEqual({
     requests: 10,

@@ -24,7 +24,7 @@ const sound: Tenant = {
   ],
 };
 
-test("[F2] a sound tenant has nothing against it", () => {
+test("[F2] a correct tenant produces no violations", () => {
   expect(auditTenant(sound)).toEqual([]);
 });
 
@@ -48,7 +48,7 @@ test.each<[string, Partial<Tenant>, RegExp]>([
   expect(auditTenant({ ...sound, ...change })).toContainEqual(expect.stringMatching(fault));
 });
 
-test("[F1] an entry is shown to who may see its record before or after, and to nobody else", () => {
+test("[F1] an entry is shown only to tokens that may see its record before or after the change", () => {
   const schema = {
     models: { slide: { fields: { deckId: { type: "string" as const } }, groups: [{ kind: "deck", from: "deckId" }] } },
   };
@@ -62,7 +62,7 @@ test("[F1] an entry is shown to who may see its record before or after, and to n
   expect(faultsOf(["slide.*"], ["deck:d0"], 9)).toHaveLength(1);
 });
 
-test("[F1] of an erased record it is not known any more where it was: what was shown of it then is no fault", () => {
+test("[F1] the former groups of an erased record are unknown, so earlier entries of it are no violation", () => {
   const log = [
     { ...entry(1, "created", null), erased: true },
     { ...entry(2, "erased", null), erased: true },

@@ -12,7 +12,7 @@ test.each([
   [PINNED, databases[0]?.url as string],
   [Math.floor(Math.random() * 2 ** 31), databases[1]?.url as string],
 ])(
-  "[F1] [F2] [F3] [H7] whatever is asked is answered as promised, seed %i",
+  "[F1] [F2] [F3] [H7] every request is answered as documented, seed %i",
   { timeout: 120_000 },
   async (seed, databaseUrl) => {
     const findings = await run({ databaseUrl, requests: REQUESTS, seed, connections: 16, print: () => {} });

@@ -52,7 +52,7 @@ const held = { headers: { "holdfast-held": "true" } };
 const row = (deckId: string) => ({ id: "a", deckId });
 const line = (value: object) => JSON.stringify(value);
 
-test("[F1] what is as it should be has nothing against it", () => {
+test("[F1] correct responses produce no violations", () => {
   const fine: [EndpointName | undefined, number, unknown, Partial<Answer>?][] = [
     ["readRecord", 404, envelope("record_not_found")],
     ["commit", 400, envelope("unknown_model", { type: "validation_error" })],
@@ -110,7 +110,7 @@ test.each<[string, EndpointName | undefined, number, unknown, Partial<Answer>?]>
   expect(faultsOf(endpoint, status, body, more).length).toBeGreaterThan(0);
 });
 
-test("[F1] entries that are shown are remembered, to be held against the whole log", () => {
+test("[F1] shown entries are remembered and compared with the whole log", () => {
   shown.length = 0;
   faultsOf("readHistory", 200, { data: [{ syncId: 3, model: "slide", data: row("d0") }] });
   const notice = { model: "slide", observedSyncId: 4, currentValues: {} };

@@ -44,7 +44,7 @@ const claim = (actor: string) => ({ frame: "claim", claim: { id: "claim_1", part
 const presence = (room: string) => ({ frame: "presence", room });
 const claims = (model: string) => ({ frame: "claims", model, id: "i1", claims: [], queue: [] });
 
-test("[F3] what is as it should be has nothing against it", () => {
+test("[F3] correct frames produce no violations", () => {
   const pong = { frame: "pong", n: 1, stamp: 3 };
   const schema = { frame: "schema", version: 1, hash: "x" };
   const log = [entries(3, 5, "d0", "d0"), entries(5, 5), { frame: "resync", reason: "scope" }, entries(9, 9)];
@@ -67,6 +67,6 @@ test.each([
   ["somebody else's claim as one's own", claim("bob"), "agent:ada was told of the claim claim_1"],
   ["who claims what its token does not cover", claims("document"), "a stream was told who claims the document i1"],
   ["an error without an envelope", { frame: "error", code: "x" }, "a frame: "],
-])("[F3] a fault: %s", (_, frame, fault) => {
+])("[F3] a violation: %s", (_, frame, fault) => {
   expect(faults([narrow], [welcome, frame]).join("\n")).toContain(fault);
 });

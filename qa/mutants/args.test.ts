@@ -3,7 +3,7 @@ import { readArgs } from "./args.ts";
 
 const SUITES = ["conformance", "commits", "claims", "deliveries", "simulate"];
 
-test("the program takes suites, words of a name and whole numbers, and says what it does not take", () => {
+test("the program accepts suites, words of a name and whole numbers, and explains what it rejects", () => {
   expect(readArgs([])).toEqual({ suites: SUITES, only: "", seed: 1, jobs: undefined, list: false });
   expect(
     readArgs(["--suite", "claims", "--suite", "simulate", "--only", "a fence", "--seed", "0", "--jobs", "2"]),

@@ -10,8 +10,8 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 // Whole runs are `npm run planted`; that nothing of it goes stale meanwhile is asked here.
 for (const { name, planted } of suites)
-  describe(`what ${name} plants fits the sources`, () => {
-    test("each has another name, and some are looked for in every run", () => {
+  describe(`the mutants of ${name} fit the sources`, () => {
+    test("names are unique, and every run includes some mutants", () => {
       expect(new Set(planted.map((one) => one.name)).size).toBe(planted.length);
       expect(planted.some(({ isQuick }) => isQuick)).toBe(true);
     });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readArgs } from "./args.ts";
 
-test("the program takes whole numbers, and says what it does not take", () => {
+test("the program accepts whole numbers and explains what it rejects", () => {
   expect(readArgs([])).toEqual({ schedules: 20_000, seed: undefined, processes: undefined });
   expect(readArgs(["--schedules", "1", "--seed", "0", "--processes", "2"])).toEqual({
     schedules: 1,

@@ -19,7 +19,7 @@ const schema = defineSchema({
 const app = await startApp();
 const operator = caller(app.url, ADMIN);
 
-test.each(SEEDS)("[R13] the model server answers as the server does, seed %i", async (seed) => {
+test.each(SEEDS)("[R13] the model server answers like the server, seed %i", async (seed) => {
   const { id: organization } = (await operator("POST", "/v1/organizations", { json: { name: `seed ${seed}` } })).body;
   const key = await operator("POST", "/v1/secret_keys", { json: { organization, livemode: true } });
   const token = String(key.body.token);

@@ -10,11 +10,11 @@ const table = {
 } as const;
 const read = (...args: string[]) => readArgs(table, args);
 
-test("options that are absent have their defaults", () => {
+test("missing options have their defaults", () => {
   expect(read()).toEqual({ seeds: 20, seed: undefined, only: "", suite: ["a", "b", "c"], list: false });
 });
 
-test("values may stand behind a space or an equals sign; the last one counts", () => {
+test("values may follow a space or an equals sign; the last one counts", () => {
   expect(read("--seeds", "3", "--seed=0", "--seeds", "4", "--only", "a fence", "--list")).toMatchObject({
     seeds: 4,
     seed: 0,
@@ -28,7 +28,7 @@ test("names may be repeated, or have commas between them", () => {
   expect(read("--suite", "c", "--suite", "b")).toMatchObject({ suite: ["c", "b"] });
 });
 
-test("help is asked for wherever it stands, also beside what is wrong", () => {
+test("--help works at any position, even beside invalid arguments", () => {
   expect(read("--nothing", "--help")).toBe("");
 });
 

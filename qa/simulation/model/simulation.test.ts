@@ -75,7 +75,7 @@ test.each(found)("[R12] seed %i: %s", async (seed) => {
   expect((await runSchedule({ seed })).violation).toBeUndefined();
 });
 
-test("[R8] [R9] [R12] [U10] tabs, devices and the server agree in the end, and nothing is lost on the way", async () => {
+test("[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", async () => {
   const broken: unknown[] = [];
   for (let seed = FIRST; seed < FIRST + SCHEDULES; seed++) {
     const outcome = await runSchedule({ seed });
@@ -85,7 +85,7 @@ test("[R8] [R9] [R12] [U10] tabs, devices and the server agree in the end, and n
   expect(broken).toEqual([]);
 });
 
-test("[D15] [N15] whoever signs in, and whatever their tokens cover: no write reaches another owner, and what is shown is their view", async () => {
+test("[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view", async () => {
   const broken: unknown[] = [];
   for (let seed = FIRST_WITH_TENANTS; seed < FIRST_WITH_TENANTS + WITH_TENANTS; seed++) {
     const outcome = await runSchedule({ seed });
@@ -95,7 +95,7 @@ test("[D15] [N15] whoever signs in, and whatever their tokens cover: no write re
   expect(broken).toEqual([]);
 });
 
-test("the schedules had something of everything in them", () => {
+test("the schedules contained every kind of event", () => {
   const sum = (what: string) => outcomes.reduce((all, { counts }) => all + (counts.get(what) ?? 0), 0);
   for (const what of ["write: own", "write: commit", "write: child", "tab opened", "decision: keeps mine"])
     expect([what, sum(what)]).toEqual([what, expect.toSatisfy((often: number) => often > SCHEDULES / 20)]);
