@@ -18,7 +18,7 @@ const finish = () => {
   over = true;
 };
 process.on("message", finish);
-// Who started it is gone.
+// The parent process has ended.
 process.on("disconnect", () => process.exit(1));
 const progress = setInterval(() => process.send?.(count()), PROGRESS_MS);
 

@@ -32,7 +32,7 @@ export interface Nemesis {
   one(fault?: Fault): Promise<Fault>;
 }
 
-/** One fault at a time, drawn from all that can be done here. */
+/** Injects random faults, one at a time. */
 export function createNemesis({ workerPool, servers, gates, postgresDir }: Victims, chance: SeededRandom): Nemesis {
   const hurt = Object.fromEntries(Object.keys(FAULTS).map((fault) => [fault, 0])) as Record<Fault, number>;
   const draws: readonly Fault[] = [
@@ -62,7 +62,7 @@ export function createNemesis({ workerPool, servers, gates, postgresDir }: Victi
   };
 }
 
-/** A server refuses to start while its database is away; whoever runs it starts it again. */
+/** A server does not start while its database is down, so it is restarted until it does. */
 async function startAgain(server: KillableServer): Promise<void> {
   for (let tried = 1; ; tried++)
     try {

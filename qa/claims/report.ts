@@ -10,7 +10,7 @@ const SHOWN = 20;
 export const isSound = ({ verdict, audited }: Findings): boolean =>
   verdict.violations.length === 0 && audited.violations.length === 0;
 
-/** What was done, what was looked at, and what was found. */
+/** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
   const { seed, history, verdict, audited, hurt, seconds } = findings;
   const { calls, participants } = history;

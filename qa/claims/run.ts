@@ -18,7 +18,7 @@ import { startWorkerPool } from "./worker-pool.ts";
 
 export interface RunOptions {
   readonly databaseUrl: string;
-  /** Where the Postgres of that address runs, when it may be killed. */
+  /** The data directory of that Postgres, if the run may kill it. */
   readonly postgresDir?: string;
   readonly claimants: number;
   readonly records: number;

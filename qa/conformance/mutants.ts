@@ -7,7 +7,7 @@ export interface Mutant {
   readonly edits: readonly Edit[];
   /** What of the server's environment is another than usual. */
   readonly env?: Readonly<Record<string, string>>;
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
 

@@ -1,23 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 
-/** What a receiver does with one request, when it has been noticed. */
+/** How the receiver handles one request. */
 export interface Scene {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Reads the body to its end; answers what came of it. */
+  /** Reads the whole body. */
   read(): Promise<string>;
-  /** Writes down that this status leaves now. */
+  /** Records that this status is sent now. */
   note(status: number): void;
-  /** Milliseconds of the usual length of things. */
+  /** The usual delay in milliseconds. */
   some(most: number): number;
-  /** kill -9 of every process that sends; nothing, where that was done just now. */
+  /** kill -9 of every sender, unless that has just been done. */
   killSenders(): void;
-  /** kill -9 of this one; nothing, where it has just been started. */
+  /** kill -9 of this process, unless it has just been started. */
   die(): void;
-  /** Until the run says how to go on. */
+  /** Waits until the run orders how to continue. */
   held(): Promise<Behaviour>;
-  /** Where a redirect leads: somebody who comes there followed it. */
+  /** The target of redirects: a request to it means that a redirect was followed. */
   readonly elsewhere: string;
 }
 
@@ -33,7 +33,7 @@ const answer =
     });
   };
 
-/** Bytes as they are, and then the end, or a reset. */
+/** Writes raw bytes, then ends or resets the connection. */
 const raw =
   (text: string, end: "fin" | "reset", status?: number) =>
   async ({ request: { socket }, read, note }: Scene): Promise<void> => {
@@ -48,13 +48,13 @@ const raw =
     });
   };
 
-/** Id of a record whose events make a poisoned receiver fail. */
+/** The id of a record whose events make a poisoned receiver fail. */
 export const POISON = "poison";
 
 const CHUNK = Buffer.alloc(65_536, "x");
 const HUGE_BYTES = 256 * 1_048_576;
 
-/** By name, so that a seed, or a scenario, can ask for it. */
+/** By name, for seeds and scenarios. */
 export const BEHAVIOURS = {
   "200": answer(200, { "content-type": "text/plain" }, "thank you"),
   "204": answer(204),
@@ -88,7 +88,7 @@ export const BEHAVIOURS = {
         await Promise.race([closed, new Promise((resolve) => response.once("drain", resolve))]);
     response.end();
   },
-  /** Whether the sender heard the status, nobody knows. */
+  /** It is unknown whether the sender received the status. */
   "200, and a reset in the body": raw("HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nbegun", "reset", 200),
   async "204, and dead"(scene: Scene) {
     await BEHAVIOURS["204"](scene);
@@ -142,11 +142,11 @@ export const BEHAVIOURS = {
     scene.killSenders();
     scene.request.socket.destroy();
   },
-  /** There is an event that it cannot bear. */
+  /** Fails for one event. */
   async "500 for poison"(scene: Scene) {
     await BEHAVIOURS[(await scene.read()).includes(`"${POISON}"`) ? "500" : "204"](scene);
   },
-  /** Until the run says how to go on. */
+  /** Waits until the run orders how to continue. */
   async held(scene: Scene): Promise<void> {
     await scene.read();
     await BEHAVIOURS[await scene.held()](scene);
@@ -154,10 +154,10 @@ export const BEHAVIOURS = {
 } satisfies Record<string, (scene: Scene) => Promise<void>>;
 export type Behaviour = keyof typeof BEHAVIOURS;
 
-/** What of it is a 2xx that reaches the sender, or may. */
+/** Behaviours whose 2xx reaches the sender, or may reach it. */
 export const UNSURE: readonly Behaviour[] = ["200, and a reset in the body", "204, and dead"];
 
-/** How a receiver of deliveries feels; with how many of a hundred requests it does what. */
+/** The moods of a receiver: the behaviours for a hundred requests. */
 export const MOODS = {
   calm: [[100, ["204"]]],
   good: [

@@ -14,13 +14,13 @@ interface Seen {
   readonly records: Records;
   readonly times: Omit<WebhookOptions, "allowPrivate">;
   readonly lateMs: number;
-  /** What the server says of each endpoint in the end. */
+  /** The server's view of each endpoint at the end. */
   readonly views: readonly View[];
   readonly log: readonly LogEntry[];
   readonly earlier: readonly (readonly LogEntry[])[];
 }
 
-/** Everything that is known, as the judge takes it. */
+/** Collects the evidence for the judge. */
 export function evidenceOf(seen: Seen): Evidence {
   const { owner, receiver, senders, records, times, lateMs, views, log, earlier } = seen;
   const byId = new Map(views.map((view) => [view.id, view]));
@@ -49,7 +49,7 @@ const endpointOf = ({ id, cursor, models, made, actions, removed }: Owned, view:
 function requestsOf({ owner, receiver, records, times }: Seen): Received[] {
   const byHook = new Map(owner.owned.map(({ hook, id }) => [hook, id]));
   const isOrphans = (webhookId: string) => [...owner.orphans].some((id) => webhookId.startsWith(`msg_${id}_`));
-  // One that still goes on has no end yet.
+  // A fault in progress has no end yet.
   const endOf = (generation: number) => receiver.ends[generation] ?? Number.POSITIVE_INFINITY;
   return [...records.notes.values()]
     .filter(({ begun }) => !isOrphans(begun.headers["webhook-id"]))

@@ -2,14 +2,14 @@ import type { Case } from "./case.ts";
 import { isTest, type Received, readName } from "./evidence.ts";
 import { judgeEvent, judgeRange, judgeSize, readBody } from "./shape.ts";
 
-/** The positions that each request carries, by its name; undefined where its body was not read, or is none. */
+/** The positions in each request, by its name; undefined if its body was not read or is invalid. */
 export type Bodies = ReadonlyMap<string, readonly number[] | undefined>;
 
 export function readBodies(one: Case): Bodies {
   return new Map(one.requests.map((request) => [request.name, readEvents(request, one)]));
 }
 
-/** One name, one body. */
+/** Requests with the same name must have the same body. */
 export function judgeNames({ requests, coverage, report }: Case): void {
   const bodies = new Map<string, Received>();
   for (const request of requests) {
@@ -24,7 +24,7 @@ export function judgeNames({ requests, coverage, report }: Case): void {
   }
 }
 
-/** What a delivery carries, if its body was read and is one; what is wrong with it is said. */
+/** Parses the body of a delivery, if it was read, and reports its violations. */
 function readEvents(request: Received, { endpoint, tenant, report }: Case): readonly number[] | undefined {
   const { body, name } = request;
   if (body === undefined) return undefined;
@@ -49,7 +49,7 @@ function readEvents(request: Received, { endpoint, tenant, report }: Case): read
   return events.map(({ syncId }) => syncId);
 }
 
-/** The plain question, whatever the cursor did, where it can be asked: did every event come, and none for the first time behind a later one? */
+/** Checks, independently of the cursor, that every event arrived, and that none arrived first after a later one. */
 export function judgeArrivals({ endpoint, requests, tenant, report }: Case, bodies: Bodies): void {
   if (endpoint.actions.some(({ what }) => what === "subscribe" || what === "skip")) return;
   const came = new Set<number>();

@@ -24,7 +24,7 @@ interface Flight {
   readonly next: number;
 }
 
-/** Follows the sender's cursor through all requests; answers where it may be in the end. */
+/** Follows the sender's cursor through all requests. Returns its possible states at the end. */
 export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[] {
   const { endpoint, requests, tenant, coverage, report } = one;
   const deliveries = requests.filter((request) => {
@@ -37,7 +37,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[]
   let top = endpoint.cursor;
   let flights: readonly Flight[] = [];
 
-  /** Ends those that ended by then. */
+  /** Handles the requests that have ended by this time. */
   const land = (time: number): void => {
     const ended = flights
       .filter(({ request }) => request.ended <= time)
@@ -45,7 +45,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[]
     flights = flights.filter(({ request }) => request.ended > time);
     for (const flight of ended) {
       const then = outcomesOf(flight, one);
-      // Beside another one: what came of this one may be so, or not any more.
+      // Another request is in flight, so the outcome of this one may already be outdated.
       possibleStates = flights.length > 0 || flight.next < flight.request.ended ? [...possibleStates, ...then] : then;
     }
   };
@@ -71,7 +71,7 @@ export function judgeCursor(one: Case, bodies: Bodies): readonly PossibleState[]
   return possible(possibleStates, endpoint, tenant, Number.POSITIVE_INFINITY);
 }
 
-/** Of all that may have been so, what the request fits; and what speaks against it where it fits. */
+/** Keeps the possible states that the request fits, and reports its violations in those. */
 function judgeRequest(
   possibleStates: readonly PossibleState[],
   request: Received,
@@ -131,13 +131,13 @@ function misplaced({ low, high, done }: PossibleState, { from, to }: Named, endp
   return ["missing", `begins with ${from}, and the first one behind ${high} is ${next}`];
 }
 
-/** Where the sender may stand when a request is over. */
+/** The possible states of the sender after a request. */
 function outcomesOf({ request, from, next }: Flight, { endpoint, tenant }: Case): PossibleState[] {
   const { begun, ended, outcome } = request;
   const { troubles } = tenant.evidence;
   const isTroubledThen = isTroubled(troubles, begun, Math.min(next, ended + SETTLE_MS));
   const until = Math.min(next, ended + RACE_MS);
-  /** What the owner did meanwhile, where it had not come to pass before. */
+  /** Whether an action of the owner may have taken effect meanwhile. */
   const isRuled = ({ done }: PossibleState) =>
     endpoint.actions
       .slice(done)

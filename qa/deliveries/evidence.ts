@@ -1,18 +1,18 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 
 /**
- * What a run remembers of deliveries. Every time is one of this machine's clock that only runs forward, in milliseconds;
- * all processes read the same one.
+ * The records of a run. All times are milliseconds of this machine's monotonic clock,
+ * which all processes share.
  */
 export interface Evidence {
-  /** The log as it was read afterwards, from its beginning. */
+  /** The log, read from its beginning after the run. */
   readonly log: readonly LogEntry[];
-  /** The same as an earlier reading told it, where a push changed the words. */
+  /** Earlier reads of the log, if a schema push has changed how entries are shown. */
   readonly earlier?: readonly (readonly LogEntry[])[];
   readonly endpoints: readonly Endpoint[];
   /** Of all endpoints. */
   readonly requests: readonly Received[];
-  /** Who came where nobody was sent: by following a redirect. */
+  /** Requests to unregistered URLs: a redirect was followed. */
   readonly strays: readonly string[];
   readonly troubles: readonly Trouble[];
   readonly times: Times;
@@ -21,12 +21,12 @@ export interface Evidence {
 export interface Times {
   /** The wait before each attempt. */
   readonly schedule: readonly number[];
-  /** So long a sender waits for an answer. */
+  /** How long a sender waits for a response. */
   readonly requestMs: number;
   readonly rotationMs: number;
-  /** How much later than the schedule says an attempt may come on this machine, beside the jitter. */
+  /** How late an attempt may be on this machine, in addition to the jitter. */
   readonly lateMs: number;
-  /** What to add to a time here to have one of the log. */
+  /** The difference between the log's times and these. */
   readonly epochMs: number;
 }
 
@@ -38,70 +38,70 @@ export interface Endpoint {
   readonly made: Span;
   /** One after the other, in this order. */
   readonly actions: readonly Action[];
-  /** What the server said of it in the end; absent: it was removed. */
+  /** The server's view of it at the end; undefined: it was removed. */
   readonly last?: { readonly status: "enabled" | "disabled"; readonly cursor: number };
 }
 
-/** From when somebody asked until it was answered for certain: it happened once at least, somewhere between. */
+/** From the request to the certain response. The action took effect at least once between the two. */
 export interface Span {
   readonly asked: number;
   readonly answered: number;
 }
 
-/** What the owner did. */
+/** An action of the owner. */
 export type Action = Span &
   (
     | { readonly what: "subscribe"; readonly models: readonly string[] }
     /** move: to another address. */
     | { readonly what: "enable" | "disable" | "remove" | "push" | "move" }
-    /** lost: it may have been rolled more than once, to a secret that nobody was told of. */
+    /** lost: it may have been rolled more than once, to a secret that is unknown. */
     | { readonly what: "roll"; readonly lost?: true }
     | { readonly what: "skip"; readonly to: number }
   );
 
 export type Outcome =
-  /** A 2xx left, on a connection that was open. */
+  /** A 2xx was sent on an open connection. */
   | "accepted"
   | "failed"
-  /** Whether the sender had a 2xx nobody knows. */
+  /** It is unknown whether the sender received a 2xx. */
   | "unknown";
 
 /** One request as the receiver saw it. */
 export interface Received {
-  /** A name of its own. */
+  /** A unique name. */
   readonly name: string;
   readonly endpoint: string;
   /** When it was noticed. */
   readonly arrived: number;
-  /** When every connection that was closed before it came was known to be closed. */
+  /** When all connections that were closed before it had been noticed as closed. */
   readonly begun: number;
-  /** When its answer had left, the sender had closed it, or either of the two had died. */
+  /** When its response had been sent, the sender had closed it, or either process had died. */
   readonly ended: number;
   readonly webhookId: string;
-  /** Absent: it was not read. */
+  /** Undefined: it was not read. */
   readonly body?: string;
   readonly outcome: Outcome;
   readonly status?: number;
   readonly retryAfterMs?: number;
-  /** Which of the endpoint's secrets, in the order in which they were made, its signature was made with; absent: its body was not read. */
+  /** The indexes of the endpoint's secrets that signed it; undefined: its body was not read. */
   readonly signedBy?: readonly number[];
 }
 
-/** Something that was done to a process, until it was well again. */
+/** A fault of a process, until it had recovered. */
 export interface Trouble {
   readonly what: "server killed" | "server restarted" | "server stopped" | "postgres killed" | "receiver gone";
   readonly from: number;
   readonly to: number;
 }
 
-/** What the name of a delivery says. */
+/** The parsed name of a delivery. */
 export interface Named {
   readonly revision: number;
   readonly from: number;
   readonly to: number;
 }
 
-/** Undefined: no name of a delivery to that endpoint. */
+/** Undefined: not the name of a delivery to that endpoint. */
 export function readName(webhookId: string, endpoint: string): Named | undefined {
   const rest = webhookId.startsWith(`msg_${endpoint}_`) ? webhookId.slice(endpoint.length + 5) : "";
   const [, revision, from, to] = /^(\d{1,15})_(\d{1,15})_(\d{1,15})$/.exec(rest) ?? [];

@@ -3,7 +3,7 @@ import { good, type SendRequest } from "./request.ts";
 const BATCH = 100;
 const BULK = 1_000;
 
-/** Creates so many slides, a hundred in a commit. Answers the last position of the log. */
+/** Creates `count` slides, a hundred per commit. Returns the last position of the log. */
 export async function fill(request: SendRequest, count: number, prefix: string): Promise<number> {
   for (let made = 0; made < count; made += BULK) {
     const commits = [];

@@ -1,10 +1,10 @@
 import pg from "pg";
 
-/** An endpoint's row that nobody can write: who wants to, waits. */
+/** Locks an endpoint's row, so that writers wait. */
 export interface HeldRow {
-  /** The backends that wait. */
+  /** The waiting Postgres backends. */
   waiting(): Promise<readonly number[]>;
-  /** Ends these, so that what they waited to write is not written by who is dead; and lets go. */
+  /** Ends these backends, so that nothing is written for a killed process, and unlocks the row. */
   release(backends: readonly number[]): Promise<void>;
 }
 

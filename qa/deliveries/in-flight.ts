@@ -1,10 +1,10 @@
 import type { Case } from "./case.ts";
 import type { Received, Trouble } from "./evidence.ts";
 
-/** One may have left a little before it is seen to begin. */
+/** A request may have been sent a little before the receiver notices it. */
 const UNDER_WAY_MS = 200;
 
-/** Never two at a time. One whose sender was stopped in the middle of it cannot be called back: it is counted, not held against anybody. */
+/** Checks that requests never overlap. A request whose sender was suspended cannot be recalled, so it is counted and excused. */
 export function judgeNeighbours({ requests, tenant, coverage, report }: Case): void {
   let open: Received | undefined;
   for (const request of requests) {
@@ -21,7 +21,7 @@ export function judgeNeighbours({ requests, tenant, coverage, report }: Case): v
   }
 }
 
-/** Whether a sender was stopped after this one began, and before the next one. */
+/** Whether a sender was suspended between the start of this request and the next one. */
 const isStopped = ({ begun, ended }: Received, next: number, troubles: readonly Trouble[]): boolean =>
   troubles.some(
     ({ what, from }) => what === "server stopped" && from >= begun - UNDER_WAY_MS && from <= Math.min(ended, next),

@@ -35,7 +35,7 @@ interface Sent extends Partial<Received> {
 }
 
 let named = 0;
-/** A request at a time, with everything from there to there. */
+/** A request at a given time, with all events of a range. */
 function sent(at: number, from: number, to: number, more: Sent = {}): Received {
   const { revision = 1, took = 10, models = ["Slide", "document"], edit, ...rest } = more;
   const events = log
@@ -67,10 +67,10 @@ const failed = (at: number, from: number, to: number, more: Sent = {}): Received
   sent(at, from, to, { outcome: "failed", status: 500, ...more });
 
 interface EvidenceParts {
-  /** What the log holds: 200 entries of it are there. */
+  /** The log has 200 entries. */
   readonly head?: number;
   readonly endpoint?: Partial<Endpoint>;
-  /** The server no longer tells of it. */
+  /** The server no longer lists it. */
   readonly removed?: true;
   readonly actions?: readonly Action[];
   readonly troubles?: readonly Trouble[];
@@ -129,7 +129,7 @@ const stop = (from: number, to = from + 2_000): Trouble => ({ what: "server stop
 
 const large = (request: Received): Received => ({ ...request, body: request.body + " ".repeat(1_048_576) });
 
-/** Attempts at one position, each at its time, the batch cut as it should be. */
+/** Attempts at one position, each at its scheduled time and with the correct batch size. */
 function attempts(count: number, from: number, first: number, at = 100): Received[] {
   const waits = [0, 1_000, 2_000, 3_000, 4_000, 5_000, 6_000, 7_000];
   let size = first;

@@ -12,7 +12,7 @@ export interface Verdict {
   readonly coverage: Coverage;
 }
 
-/** Holds what a receiver got against the log and what deliveries promise. Unknown outcomes are counted against nobody. */
+/** Checks the received requests against the log and the rules of deliveries. A request with an unknown outcome is no violation. */
 export function judgeDeliveries(evidence: Evidence): Verdict {
   const violations: Violation[] = [];
   const coverage = noCoverage();
@@ -46,7 +46,7 @@ function judgeEndpoint(one: Case): void {
   judgeEnd(one, end);
 }
 
-/** In the end, nothing waits for an endpoint that is enabled, and the server says so. */
+/** At the end, enabled endpoints have no pending events, and the server reports the same cursor. */
 function judgeEnd({ endpoint, tenant, report }: Case, possibleStates: readonly PossibleState[]): void {
   const { last, actions } = endpoint;
   if (!last) return;

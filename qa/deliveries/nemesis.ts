@@ -17,7 +17,7 @@ export interface Nemesis {
   one(fault?: Fault): Promise<Fault>;
 }
 
-/** One fault at a time, drawn from all that can be done here. */
+/** Injects random faults, one at a time. */
 export function createNemesis(
   environment: TestEnvironment,
   { chance, servers, postgresDir }: { chance: SeededRandom; servers: number; postgresDir: string | undefined },

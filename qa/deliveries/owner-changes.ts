@@ -42,7 +42,7 @@ const SUBSCRIPTIONS: readonly (readonly string[])[] = [
   [...MODELS],
 ];
 
-/** What an owner does with the endpoints while all goes on, one thing at a time. */
+/** Makes changes to the endpoints during a run, as their owner, one at a time. */
 export function createOwnerChanges(environment: TestEnvironment, chance: SeededRandom): OwnerChanges {
   const { owner, receiver } = environment;
   const done = Object.fromEntries(Object.keys(CHANGES).map((change) => [change, 0])) as Record<ChangeKind, number>;
@@ -57,7 +57,7 @@ export function createOwnerChanges(environment: TestEnvironment, chance: SeededR
   }
 
   const changes: Record<ChangeKind, (endpoint: Owned) => Promise<unknown>> = {
-    // Those that gave up, or were disabled, first.
+    // Prefer a disabled endpoint.
     async enable(endpoint) {
       const disabled = (await owner.list()).find(({ status }) => status === "disabled");
       const chosen = living().find(({ id }) => id === disabled?.id) ?? endpoint;

@@ -2,7 +2,7 @@ import type { Action, Endpoint } from "./evidence.ts";
 import { monotonic } from "./recording.ts";
 import { type Answer, good, type SendRequest } from "./request.ts";
 
-/** An endpoint and everything that its owner did with it. */
+/** An endpoint and all actions of its owner. */
 export interface Owned {
   readonly hook: string;
   readonly url: string;
@@ -15,7 +15,7 @@ export interface Owned {
   readonly secrets: string[];
   /** How often it was moved. */
   moves: number;
-  /** A secret may have been made that nobody was told of yet. */
+  /** A new secret may exist whose response has not arrived yet. */
   rolling: boolean;
   removed: boolean;
 }
@@ -34,12 +34,12 @@ type Undone<A> = A extends Action ? Omit<A, "asked" | "answered"> : never;
 
 export interface Owner {
   readonly owned: readonly Owned[];
-  /** Made by a registration whose answer was lost, and removed again: nobody knows their secrets. */
+  /** Made by registrations whose response was lost, and removed again. Their secrets are unknown. */
   readonly orphans: ReadonlySet<string>;
   register(hook: string, url: string, models?: readonly string[], from?: number): Promise<Owned>;
-  /** Answers how the server answered, when it refused. */
+  /** Returns the server's response if it refused. */
   act(endpoint: Owned, action: Undone<Action>): Promise<Answer | undefined>;
-  /** For all endpoints: the schema is pushed. */
+  /** Pushes the schema, which affects all endpoints. */
   push(schema: object): Promise<void>;
   test(endpoint: Owned): Promise<Answer>;
   list(): Promise<readonly View[]>;
@@ -49,7 +49,7 @@ export interface Owner {
 
 const ENDPOINTS = "/v1/webhook_endpoints";
 
-/** Does one thing at a time, and remembers between which moments it came to pass. */
+/** Makes one change at a time, and records the period in which it took effect. */
 export function createOwner(request: SendRequest): Owner {
   const owned: Owned[] = [];
   const orphans = new Set<string>();

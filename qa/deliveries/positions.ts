@@ -1,19 +1,19 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 
-/** The positions of the log that a subscription names. */
+/** The positions of the log that match a subscription. */
 export interface Positions {
-  /** The first one beyond a position; Infinity: there is none. */
+  /** The first position after the given one; Infinity: there is none. */
   next(after: number): number;
-  /** The last one before a position, or 0. */
+  /** The last position before the given one, or 0. */
   before(position: number): number;
   has(position: number): boolean;
-  /** From one to another, both included. */
+  /** The positions of a range, both ends included. */
   within(from: number, to: number): readonly number[];
-  /** How many lie beyond a position. */
+  /** How many positions follow the given one. */
   beyond(after: number): number;
 }
 
-/** For every subscription one list, made when it is first asked for. */
+/** One list per subscription, built on first use. */
 export function positionsOf(log: readonly LogEntry[]): (models: readonly string[]) => Positions {
   const known = new Map<string, Positions>();
   return (models) => {
@@ -28,7 +28,7 @@ const pick = (log: readonly LogEntry[], models: readonly string[]): number[] =>
   log.filter(({ model }) => models.includes("*") || models.includes(model)).map(({ syncId }) => syncId);
 
 function listed(list: readonly number[]): Positions {
-  /** How many are at most that. */
+  /** How many positions are at most the given one. */
   const upTo = (position: number): number => {
     let low = 0;
     let high = list.length;
@@ -48,7 +48,7 @@ function listed(list: readonly number[]): Positions {
   };
 }
 
-/** Where the log ended at a time: the last position that had been committed by then. */
+/** The last position that had been committed at a time. */
 export function headAt(log: readonly LogEntry[], time: number): number {
   let low = 0;
   let high = log.length;

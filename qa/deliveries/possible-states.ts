@@ -4,35 +4,35 @@ import { headAt, type Positions, positionsOf } from "./positions.ts";
 import { settledAt } from "./troubles.ts";
 
 /**
- * Where the sender may stand with an endpoint. Nobody sees its cursor: of a request that was accepted just before the
- * sender was killed, the cursor may be in front or behind. So all that is possible is kept, and every request shows
- * which of it was so.
+ * A possible state of the sender for one endpoint. Its cursor is invisible: if it was killed just after a request was
+ * accepted, the cursor may be before or after the batch. So all possible states are kept, and every request rules
+ * some of them out.
  *
- *   request accepted, nothing in between        ──► its cursor is behind the range
- *   request accepted, and then something struck ──► behind the range, or where it was
- *   request failed                              ──► where it was
- *   the owner did something                     ──► before it, or after it; soon only after it
+ *   request accepted, no fault                  ──► after the range
+ *   request accepted, then a fault              ──► after the range, or unchanged
+ *   request failed                              ──► unchanged
+ *   action of the owner                         ──► before or after it; soon only after it
  */
 export interface PossibleState {
-  /** The cursor lies from here to there: what is between is not subscribed to. */
+  /** The cursor is between these positions: no events in between are subscribed to. */
   readonly low: number;
   readonly high: number;
-  /** How many of the owner's actions have come to pass. */
+  /** How many of the owner's actions have taken effect. */
   readonly done: number;
   readonly disabled: boolean;
-  /** When the request before was over, or the endpoint was made. */
+  /** When the previous request ended, or the endpoint was made. */
   readonly at: number;
-  /** Seen at this cursor: at least so many there were. */
+  /** The attempts seen at this cursor: a lower bound. */
   readonly attempts: number;
-  /** Whether there were no others. */
+  /** Whether there were no other attempts. */
   readonly sure: boolean;
-  /** A batch has no more events than that. */
+  /** The largest possible batch. */
   readonly limit: number;
-  /** What was sent last from here, and how large it was at first. */
+  /** The last batch from this cursor, and its first size. */
   readonly batch?: { readonly to: number; readonly first: number };
-  /** When the last attempt failed, if it failed for certain. */
+  /** When the last attempt failed, if that is certain. */
   readonly failed?: { readonly at: number; readonly retryAfterMs?: number };
-  /** The newest one seen, and what may have come of it since. */
+  /** The newest seen revision, and whether it may have been raised since. */
   readonly revision?: number;
   readonly since: "same" | "maybe raised" | "raised";
 }
@@ -42,7 +42,7 @@ export const FULL = 100;
 export interface Tenant {
   readonly evidence: Evidence;
   positions(models: readonly string[]): Positions;
-  /** What is told of a position. */
+  /** The entries that the log has shown at a position. */
   entriesAt(syncId: number): readonly LogEntry[];
 }
 
@@ -65,13 +65,13 @@ export const initialState = ({ cursor, made }: Endpoint): PossibleState => ({
   since: "same",
 });
 
-/** What is subscribed to after so many actions. */
+/** The subscribed models after `done` actions. */
 export function modelsAfter({ models, actions }: Endpoint, done: number): readonly string[] {
   const newest = actions.slice(0, done).findLast((action) => action.what === "subscribe");
   return newest?.what === "subscribe" ? newest.models : models;
 }
 
-/** All that may be so at a time, of what may have been so before. */
+/** The possible states at a time, from those before it. */
 export function possible(
   possibleStates: readonly PossibleState[],
   endpoint: Endpoint,
@@ -94,7 +94,7 @@ function distinct(possibleStates: readonly PossibleState[]): PossibleState[] {
   return [...new Map(possibleStates.map((one) => [JSON.stringify(one), one])).values()];
 }
 
-/** Where it stands when the owner has done that. */
+/** The state after an action of the owner. */
 function after(state: PossibleState, action: Action, endpoint: Endpoint, tenant: Tenant): PossibleState {
   const { batch: _batch, failed: _failed, ...rest } = state;
   const loose = rest.since === "same" ? "maybe raised" : rest.since;
@@ -107,7 +107,7 @@ function after(state: PossibleState, action: Action, endpoint: Endpoint, tenant:
       return { ...fresh, attempts: 0, sure: false, limit: FULL, since: "raised" };
     case "subscribe": {
       const models = modelsAfter(endpoint, state.done);
-      // The same as before is no other one.
+      // An unchanged subscription has no effect.
       if (String(models) === String(action.models)) return { ...state, done: state.done + 1 };
       const high = drifted(state.high, models, action, tenant);
       return { ...fresh, high, attempts: 0, sure: false, limit: FULL, since: "raised" };
@@ -124,13 +124,13 @@ function after(state: PossibleState, action: Action, endpoint: Endpoint, tenant:
   }
 }
 
-/** How far a cursor may have gone over what is not subscribed to. */
+/** How far a cursor may have moved over unsubscribed positions. */
 function drifted(cursor: number, models: readonly string[], { answered }: Action, { evidence, positions }: Tenant) {
   const head = headAt(evidence.log, answered + evidence.times.epochMs + 1_000);
   return Math.max(cursor, Math.min(positions(models).next(cursor) - 1, head));
 }
 
-/** Whether a request from that position is the next one there. */
+/** Whether a request for this range may follow in this state. */
 export function fits(state: PossibleState, { from, to }: Named, endpoint: Endpoint, tenant: Tenant): boolean {
   const positions = tenant.positions(modelsAfter(endpoint, state.done));
   return (
@@ -138,13 +138,13 @@ export function fits(state: PossibleState, { from, to }: Named, endpoint: Endpoi
   );
 }
 
-/** What the request has shown. */
+/** The state, narrowed by what the request has shown. */
 export function narrowed(state: PossibleState, { from }: Named, endpoint: Endpoint, tenant: Tenant): PossibleState {
   const before = tenant.positions(modelsAfter(endpoint, state.done)).before(from);
   return { ...state, low: Math.max(state.low, before), high: Math.min(state.high, from - 1) };
 }
 
-/** With the request on its way. */
+/** The state with the request in flight. */
 export function sending(state: PossibleState, { to, revision }: Named, size: number): PossibleState {
   const { failed: _failed, ...rest } = state;
   const shrunk = state.batch !== undefined && to < state.batch.to;
@@ -158,13 +158,13 @@ export function sending(state: PossibleState, { to, revision }: Named, size: num
   };
 }
 
-/** When a 2xx has moved the cursor. */
+/** The state after a 2xx has moved the cursor. */
 export function moved({ batch, failed: _failed, ...rest }: PossibleState, at: number): PossibleState {
   const to = batch?.to ?? rest.high;
   return { ...rest, low: to, high: to, at, attempts: 0, sure: true, limit: Math.min(FULL, rest.limit * 2) };
 }
 
-/** When it has not; sure: it failed, and that is known. */
+/** The state if the cursor has not moved; sure: the request certainly failed. */
 export function stayed(
   { failed: _failed, ...rest }: PossibleState,
   { ended: at, retryAfterMs }: Received,

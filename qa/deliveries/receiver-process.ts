@@ -1,4 +1,4 @@
-// A receiver of deliveries in a process of its own, that misbehaves as it is told, or by its seed. Its plan lies in a file.
+// A receiver of deliveries in a separate process, which misbehaves by order or by its seed. Its plan is in a file.
 import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -9,19 +9,19 @@ import { monotonic, openRecording } from "./recording.ts";
 
 export interface ReceiverPlan {
   readonly folder: string;
-  /** How often it was started before. */
+  /** The number of earlier starts. */
   readonly generation: number;
   /** 0: any free one. */
   readonly port: number;
   readonly seed: number;
-  /** It kills the senders, and dies itself, no more often than that, however often it would. */
+  /** The shortest time between two kills of the senders, or of itself. */
   readonly deathsEveryMs: number;
 }
 
-/** What it is told; it answers with the same number. */
+/** An order. The reply has the same number. */
 export type Order = { readonly order: number } & (
   | { readonly hook: string; readonly mood: Mood }
-  /** These first, and then by its mood. */
+  /** The behaviours of the first requests; later ones follow its mood. */
   | { readonly hook: string; readonly script: readonly Behaviour[] }
   | { readonly senders: readonly number[] }
   | { readonly release: string; readonly as: Behaviour }
@@ -71,10 +71,10 @@ process.on("message", (order: Order) => {
   }
   sendReport({ done: order.order });
 });
-// Who started it is gone.
+// The parent process has ended.
 process.on("disconnect", () => process.exit(1));
 
-/** It never closes by itself what a sender keeps open, and never gives up reading. */
+/** It never closes a connection that the sender keeps open, and never stops reading. */
 const server = createServer({
   keepAliveTimeout: 0,
   requestTimeout: 0,
@@ -114,7 +114,7 @@ async function receive(request: IncomingMessage, response: ServerResponse): Prom
     recording.write({ name, ended: monotonic(), how });
   };
   const onClose = () => end("closed");
-  // Connections that were closed before this request came are known to be closed when the loop has looked at all of them.
+  // After one more loop iteration, all connections that were closed before this request are known to be closed.
   await turn();
   await turn();
   const hook = hookOf(hookName);
@@ -169,7 +169,7 @@ function sceneOf(
         try {
           process.kill(pid, "SIGKILL");
         } catch {
-          // It had ended already, and was not told of yet.
+          // It had already ended, but this was not recorded yet.
         }
       sendReport({ killed: at });
     },
@@ -184,7 +184,7 @@ function sceneOf(
   };
 }
 
-/** Undefined: the sender was gone before the end. */
+/** Undefined: the sender disconnected before the end. */
 function readAll(request: IncomingMessage): Promise<string | undefined> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];

@@ -22,7 +22,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As a sender would: the status, or why there was none. */
+/** Sends a request like a sender. Returns the status, or the reason why there was none. */
 function send(hook: string, id: string): Promise<number | string> {
   const timestamp = new Date();
   const headers = {
@@ -54,7 +54,7 @@ function send(hook: string, id: string): Promise<number | string> {
 }
 
 const records = openRecords(folder);
-/** What was written down about a request, when its end was. */
+/** The records of a request, once it has ended. */
 async function noted(id: string): Promise<Received> {
   for (;;) {
     records.read();

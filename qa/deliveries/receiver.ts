@@ -9,22 +9,22 @@ import type { Order, ReceiverPlan, Report } from "./receiver-process.ts";
 import { monotonic } from "./recording.ts";
 
 const PROGRAM = fileURLToPath(new URL("./receiver-process.ts", import.meta.url));
-/** Its end is noticed so much later at most. */
+/** The longest delay before its end is noticed. */
 const NOTICED_MS = 300;
 const RETRY_MS = 20;
 
 export interface Receiver {
-  /** When it was away. */
+  /** When it was down. */
   readonly absences: readonly Trouble[];
-  /** When each of its processes ended; the last one lives. */
+  /** When each of its processes ended; the last one is running. */
   readonly ends: readonly number[];
   addressOf(hook: string): string;
   feel(hook: string, mood: Mood): Promise<void>;
-  /** These first. */
+  /** The behaviours of the first requests. */
   script(hook: string, behaviours: readonly Behaviour[]): Promise<void>;
-  /** Whom it kills when it is to. */
+  /** The processes that it kills. */
   senders(pids: readonly number[]): Promise<void>;
-  /** Ends when that hook holds a request: its name, and how it is told what to do with it. */
+  /** Resolves when that hook holds a request, with its name and a function that releases it. */
   holds(hook: string): Promise<Held>;
   kill(): Promise<void>;
   close(): Promise<void>;
@@ -39,11 +39,11 @@ interface Options {
   readonly folder: string;
   readonly seed: number;
   readonly deathsEveryMs?: number;
-  /** It has killed the senders. */
+  /** Called when the receiver has killed the senders. */
   onKilled?(at: number): void;
 }
 
-/** A receiver that comes back whenever it dies, on the same port, and feels as before. */
+/** A receiver that restarts after each crash, on the same port and with the same moods. */
 export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled }: Options): Promise<Receiver> {
   const absences: Trouble[] = [];
   const ends: number[] = [];
@@ -90,7 +90,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
 
   async function comeBack(from: number): Promise<void> {
     await start();
-    // What it had been told went with it.
+    // Its orders were lost with the process.
     for (const [hook, mood] of moods) await order({ hook, mood });
     await order({ senders: pids });
     absences.push({ what: "receiver gone", from, to: monotonic() });
@@ -104,7 +104,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
   }
 
   type Wanted = Order extends infer Each ? (Each extends unknown ? Omit<Each, "order"> : never) : never;
-  /** False: it died before it said that it had heard. */
+  /** False: the process died before it confirmed the order. */
   function order(wanted: Wanted): Promise<boolean> {
     const number = ++orders;
     const to = child;
@@ -121,7 +121,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     });
   }
 
-  /** Until it is heard. */
+  /** Repeats the order until it is confirmed. */
   async function insist(wanted: Wanted): Promise<void> {
     for (;;) {
       await back;
@@ -168,7 +168,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
   };
 }
 
-/** The same for hooks that begin like that: several places share one, and nobody kills it. */
+/** A view of hooks with this prefix: several environments share one receiver, which is not killed. */
 export const shared = (receiver: Receiver, prefix: string): Receiver => ({
   ...receiver,
   addressOf: (hook) => receiver.addressOf(prefix + hook),

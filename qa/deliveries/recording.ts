@@ -2,7 +2,7 @@ import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import type { Behaviour } from "./behaviour.ts";
 
-/** A request when it was noticed. */
+/** The start of a request. */
 export interface Begun {
   readonly name: string;
   readonly hook: string;
@@ -15,15 +15,15 @@ export interface Begun {
 export type Line =
   | { readonly begun: Begun }
   | { readonly name: string; readonly body: string }
-  /** The status is about to leave. */
+  /** The receiver is about to send the status. */
   | { readonly name: string; readonly status: number; readonly at: number }
   | { readonly name: string; readonly ended: number; readonly how: "answered" | "closed" }
-  /** Somebody followed a redirect, or came where nobody was sent. */
+  /** A request to a URL that is not registered, such as a redirect's target. */
   | { readonly stray: string; readonly at: number };
 
 export const FILE = /^receiver-(\d+)\.ndjson$/;
 
-/** Written at once: what was written survives a kill of the process. */
+/** Writes synchronously, so that the data survives a kill of the process. */
 export function openRecording(folder: string, generation: number) {
   const file = openSync(join(folder, `receiver-${generation}.ndjson`), "a");
   return {

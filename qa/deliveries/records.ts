@@ -6,7 +6,7 @@ import { UNSURE } from "./behaviour.ts";
 import type { Outcome, Received } from "./evidence.ts";
 import { type Begun, FILE, type Line } from "./recording.ts";
 
-/** One request as far as its receiver wrote it down. */
+/** One request, as the receiver has recorded it so far. */
 export interface Noted {
   readonly begun: Begun;
   readonly generation: number;
@@ -16,15 +16,15 @@ export interface Noted {
   signedBy?: readonly number[];
 }
 
-/** What receivers write down, read while they write. */
+/** The records of receivers, read while they are written. */
 export interface Records {
   readonly notes: ReadonlyMap<string, Noted>;
   readonly strays: readonly string[];
-  /** Reads what is new. */
+  /** Reads new records. */
   read(): void;
   /**
-   * Asks a verifier that nobody here wrote about every body not yet asked about. It compares times with the clock, so it
-   * is asked soon. Undefined: the secrets of that hook are not known just now.
+   * Verifies every new body with a third-party library. The library compares times with the clock, so this is
+   * done soon. Undefined: the hook's secrets are unknown at the moment.
    */
   verify(secretsOf: (hook: string) => readonly string[] | undefined): void;
 }
@@ -32,7 +32,7 @@ export interface Records {
 const CHUNK = 1_048_576;
 const chunk = Buffer.alloc(CHUNK);
 
-/** Of those whose hooks begin like that, which is then left out. */
+/** Only hooks with this prefix, which is removed from their names. */
 export function openRecords(folder: string, prefix = ""): Records {
   const notes = new Map<string, Noted>();
   const strays: string[] = [];
@@ -102,7 +102,7 @@ function signersOf({ body = "", begun: { headers } }: Noted, secrets: readonly s
   });
 }
 
-/** What the judge is told; `endOf` says when a process that wrote no end was gone. */
+/** The request for the judge. `endOf` returns when a process that recorded no end had died. */
 export function receivedOf(
   { begun, body, status, ended, signedBy, generation }: Noted,
   endpoint: string,
@@ -124,13 +124,13 @@ export function receivedOf(
   };
 }
 
-/** A 2xx that left in good time on an open connection; one that the sender may have had, or not; or neither. */
+/** Accepted: a 2xx was sent in time on an open connection. Unknown: the sender may have received a 2xx. Otherwise failed. */
 function outcomeOf({ begun, status, ended }: Noted, requestMs: number): Outcome {
   if (!status || status.status < 200 || status.status > 299) return "failed";
   if (ended && status.at > ended.at) return "failed";
   const isLate = status.at - begun.arrived > requestMs / 2;
   if (!ended || isLate || UNSURE.includes(begun.behaviour)) return "unknown";
-  // The sender goes by the status, and closes what takes too long, or is too much.
+  // The sender decides by the status, and closes responses that are too slow or too long.
   const isCut = ended.how === "closed" && !begun.behaviour.startsWith("200, ");
   return isCut ? "unknown" : "accepted";
 }

@@ -32,7 +32,7 @@ const COVERAGE_LABELS: Readonly<Record<keyof Coverage, string>> = {
   unsubscribed: "positions passed over, not subscribed to",
 };
 
-/** What was done, what was looked at, and what was found. */
+/** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
   const { seed, seconds, operations, evidence, hurt, done, calmMs, verdict } = findings;
   return table(
@@ -53,7 +53,7 @@ export function report(findings: Findings): string {
 
 const isKill = ({ what }: Findings["evidence"]["troubles"][number]) => what === "server killed";
 
-/** The same of what was done on purpose. */
+/** The report of a scenario. */
 export function reportFinding(title: string, { verdict, unmet, figures }: Finding): string {
   return `${title}\n${table(Object.entries(figures), verdict)}${unmet.map((one) => `NOT SO: ${one}\n`).join("")}\n`;
 }

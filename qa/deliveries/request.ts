@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 export interface Answer {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
-  /** How often it was asked before, without an answer. */
+  /** How many earlier attempts had no response. */
   readonly lost: number;
 }
 
@@ -13,7 +13,7 @@ const GIVE_UP_MS = 120_000;
 const TIMEOUT_MS = 3_000;
 const RETRY_MS = 50;
 
-/** Asks one of the servers, and the next one, until one answers. What has no answer may have happened. */
+/** Sends a request to one server after the other until one responds. An attempt without a response may have taken effect. */
 export function createRequester(urls: () => readonly string[], key: string): SendRequest {
   let next = 0;
   return async (method, path, body, token = key) => {
@@ -40,12 +40,12 @@ async function once(url: string, method: string, token: string, body?: object) {
     if (answer.status === 503 || answer.status === 429) return undefined;
     return { status: answer.status, body: JSON.parse(text) as Record<string, unknown> };
   } catch {
-    // Nobody there, cut off, or too late: as good as no answer.
+    // Unreachable, cut off, or too late: there is no response.
     return undefined;
   }
 }
 
-/** The body of an answer that has to be good. */
+/** The body of a successful response. Throws otherwise. */
 export function good({ status, body }: Answer): Readonly<Record<string, unknown>> {
   if (status < 200 || status > 299) throw new Error(`Answered ${status}: ${JSON.stringify(body)}`);
   return body;

@@ -3,7 +3,7 @@ import { modelsAfter, type PossibleState, type Tenant } from "./possible-states.
 import { isTroubled } from "./troubles.ts";
 import type { Coverage, ViolationKind } from "./violations.ts";
 
-/** An end is noticed so much later than it was, at most: an attempt that seems so much too early is not. */
+/** The longest delay before an end is noticed. An attempt that is early by less than this is no violation. */
 const NOTICED_MS = 50;
 const JITTER = 1.1;
 /** The failure after which the batch is cut for the first time. */
@@ -11,7 +11,7 @@ const UNCUT = 3;
 
 export type Fault = readonly [kind: ViolationKind, message: string];
 
-/** What speaks against a request, if the sender stood there. */
+/** The violations of a request, given a state of the sender. */
 export function faultsOf(
   state: PossibleState,
   request: Received,
@@ -58,7 +58,7 @@ function batchFaults(
   ];
 }
 
-/** How many events after so many failures. */
+/** The batch size after a number of failures. */
 const sizesFrom = (first: number) => (failures: number) => {
   let size = first;
   for (let failed = UNCUT; failed <= failures; failed++) size = Math.ceil(size / 3);
@@ -79,7 +79,7 @@ function waitFaults(
 ): Fault[] {
   if (!failed) return [];
   const { schedule, lateMs } = evidence.times;
-  // One that was not seen would have made it a later one, with a longer wait.
+  // An unseen attempt would make this a later one, with a longer wait.
   const delays = sure ? schedule.slice(attempts, attempts + 1) : schedule.slice(attempts);
   if (delays.length === 0) return [];
   const { retryAfterMs = 0 } = failed;
@@ -94,7 +94,7 @@ function waitFaults(
   return waited > most ? [["late", `comes ${waited.toFixed()} ms after a failure, not within ${most.toFixed()}`]] : [];
 }
 
-/** Positions of a range and in front of it that nobody subscribed to: passed over without a request. */
+/** The unsubscribed positions within and before a range, which were skipped without a request. */
 export function passedOver(
   state: PossibleState,
   { from, to }: Named,

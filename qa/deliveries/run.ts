@@ -8,16 +8,16 @@ import { type Options, openTestEnvironment, type TestEnvironment } from "./test-
 import { startWriters } from "./writers.ts";
 
 export interface RunOptions extends Omit<Options, "servers"> {
-  /** Where the Postgres of that address runs, when it may be killed. */
+  /** The data directory of that Postgres, if the run may kill it. */
   readonly postgresDir?: string | undefined;
   readonly servers: number;
   readonly endpoints: number;
   readonly writers: number;
-  /** Then comes the calm. */
+  /** After this time the faults end. */
   readonly forMs: number;
   readonly faultEveryMs: number;
   readonly meddleEveryMs: number;
-  /** All of these first, in this order, and then what is drawn. */
+  /** These faults come first, in this order; random ones follow. */
   readonly faults?: readonly Fault[];
   readonly changes?: readonly ChangeKind[];
   print(line: string): void;
@@ -30,7 +30,7 @@ export interface Findings {
   readonly hurt: Readonly<Record<Fault, number>>;
   readonly done: Readonly<Record<ChangeKind, number>>;
   readonly operations: number;
-  /** From the calm until nothing waited any more; undefined: something still waited in the end. */
+  /** From the last fault until everything was delivered; undefined: something was still pending at the end. */
   readonly calmMs: number | undefined;
   readonly seconds: number;
 }
@@ -84,7 +84,7 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
 
 interface Pace {
   readonly until: number;
-  /** So often, however long it takes. */
+  /** Repeats the work at least `least` times, and until the time is over. */
   readonly least: number;
   readonly everyMs: number;
 }

@@ -10,26 +10,26 @@ import type { SenderPlan } from "./server-process.ts";
 const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));
 const RETRY_MS = 250;
 
-/** The servers that deliver, on one Postgres, and what is done to them. */
+/** The servers that deliver, on one Postgres, and the faults to inject. */
 export interface Senders {
   readonly troubles: readonly Trouble[];
   urls(): readonly string[];
-  /** kill -9, and after a while it is started again. */
+  /** kill -9, and a restart after a while. */
   kill(which: number, downMs?: number): Promise<void>;
-  /** SIGTERM, and started again when it has ended by itself. */
+  /** SIGTERM, and a restart when the process has ended. */
   restart(which: number): Promise<void>;
-  /** It stands still from now on, until it is killed and started again, or goes on. */
+  /** Suspends the process until it is killed and restarted, or resumed. */
   freeze(which: number): { kill(): Promise<void>; resume(): void };
-  /** Somebody else killed all of them, at that time. */
+  /** Another process killed all of them at this time. */
   wereKilled(at: number): Promise<void>;
   /** SIGSTOP, SIGCONT. */
   stop(which: number, forMs: number): Promise<void>;
-  /** kill -9 of Postgres; ends when every server has it back. */
+  /** kill -9 of Postgres. Resolves when every server is connected again. */
   killPostgres(dataDir: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** `changed`: the processes are others now. */
+/** `changed`: the processes were replaced. */
 export async function startSenders(
   count: number,
   folder: string,
@@ -39,7 +39,7 @@ export async function startSenders(
   const env = { WEBHOOK_PLAN: JSON.stringify(plan) };
   const main = plan.sources === undefined ? sourceProgram(PROGRAM) : fromSources(PROGRAM);
   const servers = Array.from({ length: count }, () => new KillableServer(folder, { main, env }));
-  /** Of each, what is being done to it: one thing after the other. */
+  /** For each server, the fault in progress: one after the other. */
   const doing: Promise<void>[] = servers.map(() => Promise.resolve());
   const troubles: Trouble[] = [];
   const pids = () => servers.flatMap(({ pid }) => (pid === undefined ? [] : [pid]));
@@ -58,7 +58,7 @@ export async function startSenders(
     troubles.push({ what: "server killed", from, to: monotonic() });
   }
 
-  // One after the other: the first one makes the tables.
+  // One after the other, because the first one creates the tables.
   for (const server of servers) await server.start();
   await changed(pids());
   return {
@@ -106,7 +106,7 @@ export async function startSenders(
   };
 }
 
-/** A server refuses to start while its database is away; whoever runs it starts it again. */
+/** A server does not start while its database is down, so it is restarted until it does. */
 async function startAgain(server: KillableServer): Promise<void> {
   for (let tried = 1; ; tried++)
     try {
@@ -123,7 +123,7 @@ async function isReady(url: string): Promise<boolean> {
     await answer.text();
     return answer.ok;
   } catch {
-    // It is being started again itself, or waits for its database.
+    // The server is restarting itself, or waits for its database.
     return false;
   }
 }

@@ -1,9 +1,9 @@
-// The server, from our sources or a copy of them, with the short times of a run: some of them no environment variable sets.
+// Runs the server from our sources or a copy, with the short times of a run, some of which have no environment variable.
 import { pathToFileURL } from "node:url";
 import type { RunningServer, ServerOptions, WebhookOptions } from "@holdfast/server";
 import * as own from "@holdfast/server";
 
-/** What is handed over in WEBHOOK_PLAN. */
+/** The content of WEBHOOK_PLAN. */
 export interface SenderPlan extends Pick<ServerOptions, "databaseUrl" | "adminToken" | "masterKeys"> {
   /** The `server.ts` of other sources than ours. */
   readonly sources?: string | undefined;

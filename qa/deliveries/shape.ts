@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { type LogEntry, type WebhookEvent, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Named } from "./evidence.ts";
 
-/** What a body says, or what is wrong with it. */
+/** The parsed body, or its error. */
 export type Shaped = { readonly events: readonly WebhookEvent[] } | { readonly fault: string };
 
 const KEYS = ["type", "model", "objectId", "data", "syncId", "id", "createdAt"].sort();
@@ -27,7 +27,7 @@ export function readBody(text: string): Shaped {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Number and size; one that is larger alone may go alone. */
+/** The limits of number and size. A single event may exceed the size. */
 export function judgeSize(text: string, events: readonly WebhookEvent[]): string | undefined {
   if (events.length === 0) return "is empty";
   if (events.length > webhookLimits.batchEvents) return `has ${events.length} events`;
@@ -35,7 +35,7 @@ export function judgeSize(text: string, events: readonly WebhookEvent[]): string
   return bytes > webhookLimits.batchBytes && events.length > 1 ? `has ${bytes} bytes` : undefined;
 }
 
-/** Whether the events are in the log's order, and the name tells the first and the last one. */
+/** Whether the events are in the log's order, and the name has the first and last position. */
 export function judgeRange(events: readonly WebhookEvent[], { from, to }: Named): string | undefined {
   for (const [i, { syncId }] of events.entries())
     if (syncId <= (events[i - 1]?.syncId ?? 0)) return `has ${syncId} behind ${events[i - 1]?.syncId}`;
@@ -44,7 +44,7 @@ export function judgeRange(events: readonly WebhookEvent[], { from, to }: Named)
   return undefined;
 }
 
-/** Whether an event says what the log says, in one of its versions, and what it says otherwise. */
+/** Compares an event with the versions of its log entry. Returns the difference. */
 export function judgeEvent(event: WebhookEvent, versions: readonly LogEntry[]): string | undefined {
   if (versions.length === 0) return `${event.syncId} is not in the log`;
   const found = JSON.stringify(inOrder(event));
@@ -52,7 +52,7 @@ export function judgeEvent(event: WebhookEvent, versions: readonly LogEntry[]): 
   return wanted.includes(found) ? undefined : `${event.syncId} says ${shorten(found)}, the log ${shorten(wanted[0])}`;
 }
 
-/** The keys of an event may come in any order, those of a row may not. */
+/** The keys of an event may be in any order; the order of a row's keys must match. */
 const inOrder = ({ type, model, objectId, data, syncId, id, createdAt }: WebhookEvent): WebhookEvent => ({
   type,
   model,

@@ -2,12 +2,12 @@ import type { Case } from "./case.ts";
 import type { Received } from "./evidence.ts";
 import { settledAt } from "./troubles.ts";
 
-/** One that was signed just before is still on the way for so long. */
+/** For this long, a request that was signed with the previous secret may still be in flight. */
 const ON_THE_WAY_MS = 1_000;
 
 /**
- * Signed with the newest secret; for a while with the one before too; never with one that has lost its force.
- * While the owner rolls it, and just after, either is the newest.
+ * A request is signed with the newest secret, for a while also with the previous one, and never with an expired one.
+ * During a roll and just after it, either secret may be the newest.
  */
 export function judgeSignatures({ endpoint, requests, tenant, coverage, report }: Case): void {
   const { troubles, times } = tenant.evidence;

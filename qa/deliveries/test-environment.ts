@@ -18,7 +18,7 @@ import type { WorkerHost } from "./worker-host.ts";
 
 const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
 
-/** Short ones: what takes a day takes seconds. */
+/** Shortened times: a day takes seconds. */
 export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
   schedule: [0, 200, 300, 400, 500, 600, 700, 800],
   rotationMs: 6_000,
@@ -30,16 +30,16 @@ export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
 export interface Options {
   readonly databaseUrl: string;
   readonly seed: number;
-  /** How many deliver: 1. */
+  /** How many servers deliver; default 1. */
   readonly servers?: number;
   readonly times?: Partial<WebhookOptions>;
-  /** The receiver kills no more often than that. */
+  /** The shortest time between two kills by the receiver. */
   readonly deathsEveryMs?: number;
-  /** Whose receiver and process of servers are used; absent: processes of its own, that can be killed. */
+  /** Uses this host's receiver and server process; undefined: starts separate processes, which can be killed. */
   readonly workerHost?: WorkerHost | undefined;
-  /** `server.ts`, when it is that of other sources than ours. */
+  /** Another `server.ts` than that of this repository. */
   readonly sources?: string | undefined;
-  /** How much later than the schedule says an attempt may come on this machine. */
+  /** How late an attempt may be on this machine. */
   readonly lateMs?: number;
 }
 
@@ -57,18 +57,18 @@ export interface TestEnvironment {
   readonly times: Omit<WebhookOptions, "allowPrivate">;
   register(hook: string, models?: readonly string[], from?: number): Promise<Owned>;
   commit(operations: readonly object[]): Promise<void>;
-  /** Creates so many slides, a hundred in a commit. Answers the last position. */
+  /** Creates `count` slides, a hundred per commit. Returns the last position. */
   fill(count: number, prefix?: string): Promise<number>;
-  /** Ends when nothing waits for an endpoint that is enabled, or the patience is over: false. */
+  /** Resolves when enabled endpoints have no pending events; false: on a timeout. */
   settle(patienceMs?: number): Promise<boolean>;
-  /** Ends when that is so, or the patience is over: false. */
+  /** Resolves when the condition holds; false: on a timeout. */
   until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
-  /** Lets so much time pass. */
+  /** Waits. */
   pass(ms: number): Promise<void>;
   readLog(): Promise<LogEntry[]>;
-  /** The models that are pushed. */
+  /** The pushed models. */
   schema(): Promise<Readonly<Record<string, object>>>;
-  /** Everything that is known, for the judge. `earlier`: what the log told before a push. */
+  /** All evidence for the judge. `earlier`: the log as read before a schema push. */
   evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
   close(): Promise<void>;
 }
@@ -192,7 +192,7 @@ function environmentOf(parts: Parts): TestEnvironment {
   };
 }
 
-/** A key of an organization of its own, with the reference models. */
+/** Creates an organization with the reference models, and returns its key. */
 async function newKey(senders: Senders, adminToken: string): Promise<string> {
   const request = createRequester(senders.urls, adminToken);
   const { id } = good(await request("POST", "/v1/organizations", { name: "deliveries" }));

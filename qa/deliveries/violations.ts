@@ -27,36 +27,36 @@ export interface Violation {
 
 export type ReportViolation = (kind: ViolationKind, message: string) => void;
 
-/** How often each question could be asked at all: a judge who had nothing to look at has found nothing. */
+/** How often each check applied. A judge with nothing to check finds nothing. */
 export interface Coverage {
   requests: number;
   tests: number;
-  /** Of accepted requests. */
+  /** The events of accepted requests. */
   accepted: number;
   events: number;
-  /** Accepted requests with what had been accepted before. */
+  /** Accepted requests with events that had been accepted before. */
   repeats: number;
-  /** Requests that failed, or of which nobody knows. */
+  /** Requests that failed, or whose outcome is unknown. */
   failed: number;
   /** Requests with a smaller range than the one before, from the same position. */
   shrunk: number;
-  /** Positions at which all attempts were made. */
+  /** Positions at which all attempts were used up. */
   exhausted: number;
-  /** Waits that were held against the schedule from below, and from above. */
+  /** Waits that were compared with the schedule's lower and upper bounds. */
   waits: number;
   waitsAbove: number;
   /** Requests that followed another one to the same endpoint. */
   neighbours: number;
-  /** Those whose sender stood still while the next one began: nobody can call it back. */
+  /** Overlaps with a request of a suspended sender, which cannot be recalled. */
   excusedOverlaps: number;
   signatures: number;
   /** Made with two secrets. */
   doubleSignatures: number;
-  /** Made after an older secret had lost its force. */
+  /** Made after an older secret had expired. */
   afterRotation: number;
   /** Positions within and before ranges that were not subscribed to. */
   unsubscribed: number;
-  /** Names that came more than once, with their bodies. */
+  /** Names that arrived more than once, with their bodies. */
   sameNames: number;
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { TestEnvironment } from "./test-environment.ts";
 
-/** What endpoints may subscribe to; the writers write all of them. */
+/** The models that endpoints subscribe to and that writers write. */
 export const MODELS = ["slide", "document", "favorite", "mailmessage"] as const;
 
 export interface Writers {
@@ -12,7 +12,7 @@ export interface Writers {
 
 const RECORDS = 40;
 const LARGE = 300_000;
-/** Alone more than a batch may have. */
+/** A single operation that is larger than a batch may be. */
 const HUGE = 1_048_000;
 const TEXTS = [
   "plain",
@@ -24,7 +24,7 @@ const TEXTS = [
   "",
 ];
 
-/** So many at the same time, each its commits one after the other; each operation leaves an entry, or finds nothing to do. */
+/** Concurrent writers, each with one commit at a time. Each operation writes an entry, or has nothing to change. */
 export function startWriters(environment: TestEnvironment, count: number, seed: number): Writers {
   let stopping = false;
   let operations = 0;
@@ -40,7 +40,7 @@ export function startWriters(environment: TestEnvironment, count: number, seed: 
     }
   });
   const all = Promise.all(loops);
-  // Whoever stops them is told.
+  // `stop` reports the error.
   all.catch(() => {});
   return {
     get operations() {
@@ -53,7 +53,7 @@ export function startWriters(environment: TestEnvironment, count: number, seed: 
   };
 }
 
-/** Some go into new records, so that there is always something to tell. */
+/** Some create new records, so that there are always events. */
 function operation(chance: SeededRandom, name: string): object {
   const model = chance.oneOf(MODELS);
   const roll = chance.below(100);

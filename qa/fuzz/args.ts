@@ -19,5 +19,5 @@ const OPTIONS = {
 
 export type Args = ArgsOf<typeof OPTIONS>;
 
-/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+/** The program's arguments, or an error message; "" if help was requested. */
 export const readArgs = (args: readonly string[]): Args | string => read(OPTIONS, args);

@@ -30,7 +30,7 @@ export interface Args extends Omit<ArgsOf<typeof OPTIONS>, "suite"> {
   readonly suites: readonly string[];
 }
 
-/** The program's arguments, or what is wrong with them; "" if help was asked for. */
+/** The program's arguments, or an error message; "" if help was requested. */
 export function readArgs(args: readonly string[]): Args | string {
   const found = read(OPTIONS, args);
   if (typeof found === "string") return found;

@@ -5,7 +5,7 @@ import type { WorkerHost } from "../deliveries/worker-host.ts";
 export interface MutantCheck {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick: boolean;
   /** By what it was found; undefined: it was not. */
   find(environment: TestEnvironment): Promise<string | undefined>;

@@ -9,7 +9,7 @@ export interface Mutant {
   readonly finds: readonly ViolationKind[];
   /** How wrong the clock of the second server's process is. */
   readonly shiftMs?: number;
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
 

@@ -4,7 +4,7 @@ import type { Edit } from "../../conformance/mutants.ts";
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
 

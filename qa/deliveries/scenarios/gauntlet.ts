@@ -2,7 +2,7 @@ import type { Evidence } from "../evidence.ts";
 import type { TestEnvironment } from "../test-environment.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
-/** What needs no kill and no second server, all at once: an endpoint for each of it. */
+/** All faults that need no kill and no second server, at once, with an endpoint for each. */
 export const gauntlet: Scenario = {
   title: "failing, cut, redirected, asked to wait, passed over, patched, pushed, rolled and exhausted, all at once",
   play: (setting) =>
@@ -38,23 +38,23 @@ export const gauntlet: Scenario = {
           models: { late: { fields: { title: { type: "string" } } }, ...(await environment.schema()) },
         });
         await owner.act(rolled, { what: "roll" });
-        // A push has every endpoint try anew: this one comes behind it.
+        // A schema push makes every endpoint retry, so this follows it.
         const exhausted = await environment.register("exhausted", ["*"], 0);
         const changed = performance.now();
         await atLeast("documents", 1);
         for (let n = 0; n < 4; n++) {
           await environment.commit(slides(`beside-${n}`, 2).map((id) => make("slide", id)));
-          // So that what is passed over is passed over by itself.
+          // Isolates the unsubscribed events.
           await environment.pass(60);
           await environment.commit([make("document", `d3-${n}`), make("slide", `s3-${n}`)]);
           await environment.pass(60);
         }
-        // The owner's changes are in force for certain by then.
+        // By then, the owner's changes are certainly in force.
         await environment.until(() => performance.now() > changed + 1_500);
         for (const hook of ["patched", "pushed"]) await receiver.feel(hook, "calm");
         const isDisabled = async () => (await owner.view(exhausted)).disabledReason === "attempts_exhausted";
         const wasDisabled = await environment.until(isDisabled, setting.patienceMs);
-        // What the receiver wrote down is read a moment after the server knows of it.
+        // The receiver's records are read a moment after the server knows the outcome.
         await environment.until(() => count("exhausted") >= 8, 2_000);
         const before = count("exhausted");
         await environment.commit([make("slide", "behind")]);
@@ -62,7 +62,7 @@ export const gauntlet: Scenario = {
         const meanwhile = count("exhausted") - before;
         await receiver.feel("exhausted", "calm");
         await owner.act(exhausted, { what: "enable" });
-        // The secret before the roll has lost its force.
+        // The secret from before the roll has expired.
         await environment.until(() => performance.now() > changed + 3_700);
         await environment.commit([make("slide", "after-rotation")]);
         const isWhole = await environment.settle(setting.patienceMs);
@@ -82,14 +82,14 @@ export const gauntlet: Scenario = {
     ),
 };
 
-/** Endpoints whose listed attempts are others than the requests that came. */
+/** Endpoints whose listed attempts differ from the received requests. */
 async function untrueAttempts({ owner }: TestEnvironment, evidence: Evidence): Promise<string[]> {
   const untrue: string[] = [];
   for (const endpoint of owner.owned) {
     const came = requestsTo(evidence, endpoint).map(({ webhookId, outcome, status }) => [
       webhookId,
       outcome === "accepted" ? "succeeded" : "failed",
-      // Of a lone 199 and of what is cut there is none.
+      // A lone 199 and cut responses have none.
       status ?? null,
     ]);
     const listed = (await owner.attempts(endpoint)).toReversed();

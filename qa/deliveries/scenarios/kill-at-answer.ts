@@ -11,7 +11,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
       const isAnswered = (count: number) => () =>
         [...environment.records.notes.values()].filter(({ status }) => status?.status === 204).length >= count;
       for (let n = 0; n < rounds; n++) {
-        // It stands still while the 2xx arrives, and never comes to read it.
+        // The sender is suspended while the 2xx arrives, and killed before it reads it.
         await environment.receiver.script("killed", ["held"]);
         await environment.fill(10, `unread-${n}`);
         const unread = await environment.receiver.holds("killed");
@@ -20,7 +20,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await environment.until(isAnswered(4 * n + 1));
         await stopped.kill();
         await environment.settle(setting.patienceMs);
-        // It has read it, and waits to write the cursor.
+        // The sender has read the 2xx and waits for the lock to write the cursor.
         await environment.receiver.script("killed", ["held"]);
         await environment.fill(10, `unwritten-${n}`);
         const unwritten = await environment.receiver.holds("killed");
@@ -33,7 +33,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await killed;
         await environment.settle(setting.patienceMs);
       }
-      // The receiver itself kills it, before it answers, and in the moment in which its answer has left.
+      // The receiver kills the sender, once before its response and once just after it.
       for (const [n, behaviour] of (["the senders are killed", "204, and the senders are killed"] as const).entries()) {
         await environment.receiver.script("killed", [behaviour]);
         await environment.fill(10, `killed-by-receiver-${n}`);

@@ -3,23 +3,23 @@ import { judgeDeliveries, type Verdict } from "../judge.ts";
 import type { Owned } from "../owner.ts";
 import { type Options, openTestEnvironment, type TestEnvironment } from "../test-environment.ts";
 
-/** What came of something that is done on purpose, which a run at random would meet now and then. */
+/** The result of a deliberate fault, which random runs meet only now and then. */
 export interface Finding {
   readonly verdict: Verdict;
-  /** What should have come of it, and did not. */
+  /** Expectations that were not met. */
   readonly unmet: readonly string[];
   readonly figures: Readonly<Record<string, number | string>>;
 }
 
 type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
 interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "workerHost"> {
-  /** How long is waited for what should come; where there is a bug, it may never come. */
+  /** How long to wait for an expected request, which may never come if there is a bug. */
   readonly patienceMs?: number;
 }
 
 export interface Scenario {
   readonly title: string;
-  /** It needs processes of its own. */
+  /** It needs separate processes, which it kills. */
   readonly kills?: true;
   play(setting: Setting): Promise<Finding>;
 }
@@ -38,7 +38,7 @@ export async function play(
   }
 }
 
-/** Sentences for what is not so. */
+/** The messages of conditions that are not met. */
 export const unless = (...conditions: readonly (readonly [isMet: boolean, message: string])[]): string[] =>
   conditions.flatMap(([isMet, message]) => (isMet ? [] : [message]));
 
@@ -51,5 +51,5 @@ export const sizes = (requests: readonly Received[], endpoint: Owned): number[] 
     return to - from + 1;
   });
 
-/** Of a batch of a hundred that fails eight times. */
+/** The sizes of a batch of a hundred that fails eight times. */
 export const CUT = [100, 100, 100, 34, 12, 4, 2, 1];

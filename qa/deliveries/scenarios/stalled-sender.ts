@@ -3,7 +3,7 @@ import { play, type Scenario, unless } from "./scenario.ts";
 
 const TRIES = 12;
 
-/** The lease has a token: who comes back without it concludes nothing, and lets nobody send. */
+/** The lease has a token: a server that resumes with an old one saves no outcome and blocks no other server. */
 export const stalledSender: Scenario = {
   title:
     "a server stands still with a request on its way, another one takes over; the first one goes on and changes nothing",
@@ -13,7 +13,7 @@ export const stalledSender: Scenario = {
       await environment.register("stalled");
       let tried = 0;
       let isTakenOver = false;
-      // A slow machine can favour one of the two servers: both take turns at being the one that stops.
+      // A slow machine can favour one of the servers, so the suspended one alternates.
       while (!isTakenOver && tried < TRIES) isTakenOver = await takeOver(environment, tried++);
       await environment.settle(setting.patienceMs);
       const evidence = await environment.evidence();
@@ -25,7 +25,7 @@ export const stalledSender: Scenario = {
     }),
 };
 
-/** Which of the two sends is chance. Returns false if it was not the one that is stopped. */
+/** Either server may send first. Returns false if it was not the suspended one. */
 async function takeOver(
   { receiver, records, senders, times, ...environment }: TestEnvironment,
   n: number,
@@ -36,12 +36,12 @@ async function takeOver(
   const stopped = senders.freeze(n % 2);
   await receiver.script("stalled", ["held"]);
   const second = receiver.holds("stalled");
-  // Either the one that lives gives it up after a while, or nobody does.
+  // The running server takes over after a while, or none does.
   const isGivenUp = () => records.notes.get(first.name)?.ended !== undefined;
   const isSenders = !(await environment.until(isGivenUp, times.requestMs + 500));
   const { resume } = await second;
   stopped.resume();
-  // What it concludes now, it concludes while the other one waits.
+  // It saves this outcome while the other server waits.
   if (isSenders) await environment.pass(times.requestMs / 4);
   await resume("204");
   await first.resume("204");

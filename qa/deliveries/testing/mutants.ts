@@ -6,14 +6,14 @@ import { stalledSender } from "../scenarios/stalled-sender.ts";
 import { twoServers } from "../scenarios/two-servers.ts";
 import type { ViolationKind } from "../violations.ts";
 
-/** A fault in a copy of the server's sources, and what the judge has to say of it. */
+/** A bug in a copy of the server's sources, and the violations that the judge must report. */
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
   readonly scenario: Scenario;
   /** At least one of these. */
   readonly finds: readonly ViolationKind[];
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
 

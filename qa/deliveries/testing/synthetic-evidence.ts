@@ -2,7 +2,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import type { Action, Evidence, Outcome, Received, Trouble } from "../evidence.ts";
 
-/** Ways in which the imagined sender is wrong. */
+/** Bugs of the synthetic sender. */
 export const SYNTHETIC_BUGS = [
   "moves before the answer",
   "does not move",
@@ -40,15 +40,15 @@ const MODELS = ["Slide", "document"];
 const FULL = 100;
 
 /**
- * What a sender that keeps the rules would have sent to a receiver that fails at random, while its process is struck and
- * its owner meddles; or what one with a bug would have. It shares no code with the judge.
+ * The requests of a correct sender to a receiver that fails at random, while its process is killed and
+ * its owner makes changes; or those of a sender with a bug. Shares no code with the judge.
  */
 export function makeEvidence(
   seed: number,
   { steps = 250, bug }: { readonly steps?: number; readonly bug?: SyntheticBug } = {},
 ): Evidence {
   const chance = new SeededRandom(seed);
-  /** How many of a hundred requests the receiver fails. */
+  /** The percentage of requests that the receiver fails. */
   const failing = chance.oneOf([30, 40, 85]);
   const log: LogEntry[] = [];
   const requests: Received[] = [];
@@ -95,7 +95,7 @@ export function makeEvidence(
     }
   }
 
-  /** So long the owner waits, with the effect somewhere between. */
+  /** How long the owner waits. The action takes effect somewhere in between. */
   function act(effect: () => void, action: { what: Action["what"]; models?: readonly string[]; to?: number }): void {
     const asked = now;
     now += chance.below(20);
@@ -208,7 +208,7 @@ export function makeEvidence(
     return both || bug === "signs with the old secret for ever" ? [secrets - 2, secrets - 1] : [secrets - 1];
   }
 
-  /** One request, and what the sender makes of it. */
+  /** One request, and the sender's reaction to its outcome. */
   function send(): void {
     const available = subscribed();
     if (bug === "grows a frozen batch" && batch && attempts < 3) batch = freeze();
@@ -236,7 +236,7 @@ export function makeEvidence(
     if (bug === "forgets the lease" && chance.percent(20))
       requests.push({ ...request, name: `${request.name}b`, arrived: arrived + 0.1, begun: arrived + 0.6 });
     now = ended;
-    // The owner, or a kill, between the answer and what the sender makes of it.
+    // An action of the owner, or a kill, between the response and the sender's reaction.
     const isStruck = !calm && chance.percent(6);
     if (isStruck) strike("server killed", ended);
     const has2xx = outcome === "accepted" || (outcome === "unknown" && chance.percent(50));

@@ -8,7 +8,7 @@ export interface Mutant {
   readonly edits: readonly Edit[];
   /** Only schedules with other users, organizations and views, or with doubts about good tokens, can find it. */
   readonly needs?: "tenants" | "doubts";
-  /** It is found so soon that looking for it is part of every test run. */
+  /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
 
