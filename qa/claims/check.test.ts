@@ -7,7 +7,7 @@ import { imagine, SYNTHETIC_BUGS, type SyntheticBug } from "./testing/synthetic-
 const TTL = 1_000;
 const participants = ["ann", "bob", "cy"].map((actor) => ({ actor, kind: "agent" as const, ttlMs: TTL }));
 
-/** A request that is asked at a time and answered 10 ms later; without an answer nobody knows what came of it. */
+/** A request that is sent at a given time and answered 10 ms later. Without an answer its outcome is unknown. */
 let asked = 0;
 function call(actor: string, at: number, what: What, answer?: Partial<Answer> & { status: number }): Call {
   const moment = (ms: number) => ({ mono: ms, wall: ms });

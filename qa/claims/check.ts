@@ -19,16 +19,16 @@ export const VIOLATIONS = {
 } as const;
 export type ViolationKind = keyof typeof VIOLATIONS;
 
-/** How often each question could be asked at all: a checker that had nothing to look at has found nothing. */
+/** How often each check applied. A checker with nothing to check finds nothing. */
 export interface Coverage {
   claims: number;
   granted: number;
   /** Pairs of claims that exclude each other, on the same record. */
   pairs: number;
-  /** Pairs of whom the earlier one waited while the later one was granted, or before that. */
+  /** Pairs whose earlier claim waited when the later one was granted, or before. */
   waiters: number;
   writes: number;
-  /** Writes that were done while somebody held the record. */
+  /** Writes while a participant held the record. */
   underClaim: number;
   /** Writes that named a claim which was over for certain. */
   lapsed: number;
@@ -47,7 +47,7 @@ const never = Number.POSITIVE_INFINITY;
 /** How long a waiter lives after a sign of life; a little less than the server grants. */
 const ALIVE_MS = 28_000;
 
-/** Holds a history against what claims promise. Unknown outcomes are never counted against anybody. */
+/** Checks a history against the rules of claims. A request with an unknown outcome is no violation. */
 export function check(history: History): Verdict {
   const leases = leasesOf(history);
   const violations: Violation[] = [];
@@ -111,7 +111,7 @@ function judgeOverlap(a: Lease, b: Lease, { report }: Context): void {
     }
 }
 
-/** One fence for each grant; and among claims that exclude each other, who came later has the higher one. */
+/** Each grant has its own fence. Of two claims that exclude each other, the later grant has the higher one. */
 function judgeFences(record: string, leases: readonly Lease[], { report }: Context): void {
   const byFence = new Map<number, Lease>();
   for (const lease of leases) {
@@ -128,14 +128,14 @@ function judgeFences(record: string, leases: readonly Lease[], { report }: Conte
     .sort((a, b) => (a.fence as number) - (b.fence as number));
   let latest: Lease | undefined;
   for (const lease of inOrder) {
-    // The highest lower bound so far: somebody with a lower fence was granted then, or later.
+    // The highest lower bound so far: a claim with a lower fence was granted then, or later.
     if (latest && latest.grantedFrom > (lease.grantedBy as number) + ROUNDING_MS)
       report("fence", `${named(lease)} was granted before ${named(latest)}, whose fence is lower`);
     if (!latest || lease.grantedFrom > latest.grantedFrom) latest = lease;
   }
 }
 
-/** `first` waited and was told so before `second` was asked for; so it comes first, as long as it lives. */
+/** `first` was queued before `second` was requested, so it is granted first as long as it is alive. */
 function judgeArrival(first: Lease, second: Lease, { report, coverage, reorders }: Context): void {
   if (!first.joined || !second.firstRequested || first.joined.mono >= second.firstRequested.mono) return;
   const at = second.grantedBy;
@@ -169,7 +169,7 @@ function judgeCall(call: Call, context: Context): void {
   if (what.op === "write") judgeWrite(call, what, context);
 }
 
-/** Codes that an honest run may meet; others would mean that run or server is not what we think. */
+/** The codes that a correct run may get. */
 const EXPECTED = new Set([
   "claim_conflict",
   "claim_lost",
@@ -232,10 +232,10 @@ function judgeWrite(call: Call, what: Write, { report, coverage, byId, byRecord 
 const covers = (field: string | undefined, fields: readonly string[] | undefined): boolean =>
   field === undefined || (fields ?? [""]).every((one) => one === field);
 
-/** Why a claim that a write names cannot have been good when it was asked; undefined when it may have been. */
+/** Why the claim of a write cannot have been valid when it was sent; undefined: it may have been. */
 function whyLapsed(what: Write, claim: string, { actor, asked }: Call, byId: Context["byId"]): string | undefined {
   const lease = byId.get(claim);
-  // Who names one has seen it, and what was seen is remembered: this one was made up.
+  // A client names only claims that it has seen, and all of those are recorded, so this one was made up.
   if (!lease) return `${claim} is nobody's`;
   if (lease.actor !== actor) return `${claim} is ${lease.actor}'s, not ${actor}'s`;
   if (lease.record !== what.record) return `${claim} is on ${lease.record}, not on ${what.record}`;
@@ -244,7 +244,7 @@ function whyLapsed(what: Write, claim: string, { actor, asked }: Call, byId: Con
   return undefined;
 }
 
-/** What the log itself says, by the clock that all of it was judged by. */
+/** Checks an entry of the log, by the database's clock. */
 function judgeEntry(entry: Entry, { report, coverage, byId, byRecord }: Context): void {
   const named = entry.claim === null ? undefined : byId.get(entry.claim);
   if (named) {

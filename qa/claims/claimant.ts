@@ -16,14 +16,14 @@ export interface Stage {
 /**
  * One participant that claims, waits, writes, renews, gives up and forgets, one request after the other.
  *
- *   ask ──201/200──► hold: write, renew, … ──► release, or let it lapse and write with it all the same
+ *   claim ──201/200──► hold: write, renew, … ──► release, or let it expire and still write with it
  *    ├───202──► wait: poll or listen ──granted──► hold
  *    │             └──patience is over──► leave the line, or just go away
  *    └───409──► come again later, sometimes after writing past it
  */
 export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
   const { plan, request, chance, listener, isOver } = stage;
-  /** Claims of one's own that are over, or may be. */
+  /** Own claims that have ended, or may have. */
   const lapsed: ShownClaim[] = [];
   let written = 0;
 
@@ -85,7 +85,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
       if (now && now.status !== "queued") return;
       if (chance.percent(10)) await renew(mine);
     }
-    // Who just goes away is granted in vain, and its lease runs out.
+    // The claim of a client that just disconnects is granted in vain, and its lease expires.
     if (chance.percent(80)) await release(mine);
   }
 
@@ -96,7 +96,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
         : write(mine.record, fieldsUnder(mine), chance.percent(70) ? mine.id : undefined));
       if (answer && answer.status >= 400) return void lapsed.push(mine);
       await pause(chance.below(60));
-      // Two things at once: who waits for one while holding another may close a circle.
+      // Waiting for one record while holding another may close a cycle.
       if (chance.percent(4)) await nested(mine);
     }
     if (chance.percent(7)) {
@@ -159,7 +159,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
         path: urlOf(record),
         body: { data, clientTxId: name, ...named },
       });
-    // With something of one's own in the same commit: both happen, or neither.
+    // With an own record in the same commit: both are written, or neither.
     const operations = [
       { action: "create", model: MODEL, id: name, data: { deckId: DECK, title: name } },
       { action: "update", model: MODEL, id: record, data, ...named },
@@ -180,7 +180,7 @@ export async function claim(claimant: Claimant, stage: Stage): Promise<void> {
     );
   }
 
-  /** With what is somebody else's: their claim in a write, a renewal, a release. */
+  /** Uses another participant's claim: in a write, a renewal, or a release. */
   async function meddle(record: string): Promise<void> {
     const seen = await read(record);
     const theirs = seen?.claims.find(({ actor }) => actor !== claimant.actor);

@@ -29,7 +29,7 @@ test("[A21] the server uses the tests' clock as the database's", async () => {
 });
 
 test("[A21] if the database's clock steps back a minute, no two participants hold one record, and a lease ends at most a minute late", async () => {
-  // Later than all that came before: a log's time never runs backwards.
+  // Later than everything before, because a log's time never runs backwards.
   const base = 7_200_000;
   await move(base);
   await make("step");
@@ -83,14 +83,14 @@ test("[A6] a disconnected waiter is passed over after half a minute and keeps it
   stream.send(JSON.stringify({ frame: "hello", token: bob, clientId: "laptop" }));
   await new Promise((resolve) => stream.once("message", resolve));
   const first = claimIn(await claim(bob, "died", { queue: true, clientId: "laptop" }));
-  // Who comes gives a sign of life a moment later; it has to be over when the clock is moved, and the server has to know
-  // that nobody is there any more.
+  // A connecting client sends a sign of life a moment later. The clock may move only after that, and after the server
+  // has noticed that the client is disconnected.
   await new Promise((resolve) => setTimeout(resolve, 500));
   stream.close();
   await new Promise((resolve) => stream.once("close", resolve));
   const second = claimIn(await claim(eve, "died", { queue: true }));
   await move(base + 31_000);
-  // The one behind it still asks, the other does not.
+  // The next waiter still polls, the first one does not.
   expect(await claimOf(eve, second.id)).toMatchObject({ status: "queued", position: 1 });
   await ask("DELETE", `/v1/claims/${held.id}`, { token: ann });
   expect((await claimOf(eve, second.id)).status).toBe("active");

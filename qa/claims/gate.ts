@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** What stands between claimants and a server, so that all their connections can be cut at once. */
+/** A TCP proxy between claimants and a server, which can cut all connections at once. */
 export interface Gate {
   readonly url: string;
   cut(): number;

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import type { ClaimStatus, ParticipantKind } from "@holdfast/sdk/protocol";
 
 /**
- * What a run remembers: every request with its beginning and its end, and every claim that was shown to anybody.
+ * The records of a run: every request with its start and end, and every claim that a client saw.
  * Each process writes lines to a file of its own, and the beginning before the request leaves: a process that is killed
  * leaves requests without an end, and nothing that happened without a trace.
  */
 export interface History {
   readonly participants: readonly Participant[];
   readonly calls: readonly Call[];
-  /** Claims told by the stream, unasked. */
+  /** Claims that the stream pushed. */
   readonly heard: readonly Heard[];
   readonly log: readonly Entry[];
 }
@@ -18,7 +18,7 @@ export interface History {
 export interface Participant {
   readonly actor: string;
   readonly kind: ParticipantKind;
-  /** Everything that it claims, it claims and renews for so long. So a lease that ends at E began, or was renewed, at E − ttlMs. */
+  /** The duration of all its claims and renewals. So a lease that ends at E was granted or renewed at E − ttlMs. */
   readonly ttlMs: number;
 }
 
@@ -32,7 +32,7 @@ export type What =
   | { op: "claim"; record: string; field?: string | undefined; queue: boolean; preempt?: boolean }
   | { op: "renew" | "poll"; record: string; claim: string }
   | { op: "release"; record: string; claim: string }
-  /** All of one's own on that record. */
+  /** All own claims on that record. */
   | { op: "release-record"; record: string }
   | { op: "list" | "read" | "reorder"; record: string }
   /** Absent fields: it concerns the whole record. */
@@ -56,7 +56,7 @@ export interface Answer {
   readonly code?: string;
   /** The claim of the answer, or those that it lists. */
   readonly claims: readonly ShownClaim[];
-  /** There when the envelope has `claims`: of a refusal, who holds the record. */
+  /** The number of holders in a refusal, if the envelope has `claims`. */
   readonly holders?: number;
   /** Of an acknowledged write: its last position. */
   readonly lastSyncId?: number;
@@ -67,7 +67,7 @@ export interface Call {
   readonly actor: string;
   readonly what: What;
   readonly asked: Moment;
-  /** Both absent: nobody knows what came of it. */
+  /** Both undefined: the outcome is unknown. */
   readonly answered?: Moment;
   readonly answer?: Answer;
 }
@@ -106,7 +106,7 @@ export interface Recorder {
 
 const SUFFIX = ".calls.ndjson";
 
-/** Writes at once: what was written survives a kill of the process. */
+/** Writes synchronously, so that the data survives a kill of the process. */
 export function openRecorder(folder: string, name: string): Recorder {
   const file = openSync(join(folder, `${name}${SUFFIX}`), "a");
   const write = (line: Line) => void writeSync(file, `${JSON.stringify(line)}\n`);
@@ -118,7 +118,7 @@ export function openRecorder(folder: string, name: string): Recorder {
   };
 }
 
-/** What all processes wrote, the calls in the order in which they were asked. */
+/** Reads the records of all processes, with calls in the order in which they were sent. */
 export function readRecords(folder: string): Pick<History, "calls" | "heard"> {
   const files = readdirSync(folder).filter((name) => name.endsWith(SUFFIX));
   const calls = new Map<string, Call>();
@@ -137,7 +137,7 @@ export function readRecords(folder: string): Pick<History, "calls" | "heard"> {
   return { calls: [...calls.values()].sort((a, b) => a.asked.mono - b.asked.mono), heard };
 }
 
-/** A process that was killed may leave half a line: of an answer that nobody acted on. */
+/** A killed process may leave half a line, with a response that nothing depends on. */
 function lineOf(text: string): Line | undefined {
   try {
     return text === "" ? undefined : (JSON.parse(text) as Line);

@@ -1,15 +1,15 @@
 import type { Call, Heard, History, Moment, ShownClaim } from "./history.ts";
 
 /**
- * What is certain about each claim, worked out of what was shown of it.
+ * What is certain about each claim, derived from what clients saw of it.
  *
- *        shown: active until E                       a release is asked
+ *        shown: active until E                       a release is sent
  *   ├──────────── ttl ────────────┤E                        │
  *   E − ttl: granted, or renewed                            ▼
  *   [E − ttl, min(E, the first thing that may have ended it))  it was held for certain
  *
- * E is the database's own word. A request of which nobody knows what came of it may have happened at any time after it
- * was asked, for as long as a server or its database may keep it.
+ * E is the database's time. A request with an unknown outcome may have taken effect at any time after it
+ * was sent, for as long as a server or its database may keep it.
  */
 export interface Lease {
   readonly id: string;
@@ -19,17 +19,17 @@ export interface Lease {
   readonly fence: number | undefined;
   /** Held for certain, in the order of their beginnings. Milliseconds of the database's clock. */
   readonly ranges: readonly TimeRange[];
-  /** The answer that it waits now; absent: it never waited, or nobody was told so. */
+  /** The response that it is queued; undefined: it never waited, or no client saw it. */
   readonly joined: Moment | undefined;
-  /** The request that made it was asked then; absent: it cannot be told which one did. */
+  /** When the request that made it was sent; undefined: that request is not known. */
   readonly firstRequested: Moment | undefined;
-  /** When it was asked for, by the database's clock. */
+  /** When it was requested, by the database's clock. */
   readonly createdAt: number;
   /** Beginnings of requests that showed it waiting: it waited then, or later. */
   readonly waitingAt: readonly Moment[];
-  /** When somebody was first told that it is held; absent: nobody was. */
+  /** When a client first saw that it is held; undefined: none did. */
   readonly heldBefore: Moment | undefined;
-  /** Requests that were a sign of its owner's life: when they were asked and answered. */
+  /** The periods of requests that show that its owner is alive. */
   readonly lifeSigns: readonly TimeRange[];
   /** It was granted at this time at the latest; absent: never, as far as anybody saw. */
   readonly grantedBy: number | undefined;
@@ -69,7 +69,7 @@ export function leasesOf({ participants, calls, heard }: Pick<History, "particip
 
 interface Sighting {
   readonly claim: ShownClaim;
-  /** Absent: it was told unasked, so it is only known when it came. */
+  /** Undefined: the stream pushed it, so only its arrival is known. */
   readonly call: Call | undefined;
   readonly asked: Moment | undefined;
   readonly reported: Moment;
@@ -145,11 +145,11 @@ interface Target {
   readonly field: string | undefined;
 }
 
-/** Asking again for what one has, or renewing it. */
+/** A repeated acquire, or a renewal. */
 const mayRenew = ({ what }: Call, { id, field }: Target): boolean =>
   (what.op === "claim" && what.field === field) || (what.op === "renew" && what.claim === id);
 
-/** Whether this, of its owner or of one who takes it over, may have ended it. A refusal ends nothing. */
+/** Whether this request, of its owner or of a preempting participant, may have ended it. A refusal ends nothing. */
 function mayEnd({ actor, what, answer }: Call, target: Target): boolean {
   if (!isUnknown(answer) && (answer?.status ?? 0) >= 400) return false;
   if (what.op === "release") return what.claim === target.id;
@@ -203,7 +203,7 @@ function overFrom(lastE: number, own: readonly Call[], ends: readonly Call[], tt
   );
   let last = lastE;
   if (ttlMs === undefined || lastE === Number.NEGATIVE_INFINITY) last = Number.POSITIVE_INFINITY;
-  // One that nobody knows the outcome of may have renewed it once more.
+  // A request with an unknown outcome may have renewed it once more.
   else
     for (const { asked, answer } of own)
       if (isUnknown(answer) && asked.wall <= last) last = Math.max(last, asked.wall + UNKNOWN_MS + ttlMs);

@@ -4,7 +4,7 @@ import { momentNow, type Recorder, type ShownClaim } from "./history.ts";
 import { type Claimant, MODEL } from "./plan.ts";
 import { shownClaim } from "./recording-client.ts";
 
-/** A claimant's open stream: a sign of its life, and where it hears of its turn. */
+/** A claimant's open stream: it keeps the claimant alive and receives its grants. */
 export interface Listener {
   /** The next news of a claim; undefined when there was none in time. */
   news(id: string, withinMs: number): Promise<ShownClaim | undefined>;

@@ -24,7 +24,7 @@ export interface Victims {
   readonly postgresDir: string | undefined;
 }
 
-/** Leases last up to 3.5 s: who stands still for longer comes back with one that is over. */
+/** Leases last up to 3.5 s, so a process that is suspended for longer resumes with an expired one. */
 const PAST_LEASES_MS = 4_000;
 
 export interface Nemesis {

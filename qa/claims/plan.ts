@@ -1,6 +1,6 @@
 import type { ParticipantKind } from "@holdfast/sdk/protocol";
 
-/** What a process of claimants is told: who they are, where the servers are, and what they fight over. */
+/** The plan of a process of claimants: its participants, servers and records. */
 export interface Plan {
   /** Of its files and of everything that it names. */
   readonly name: string;
@@ -9,7 +9,7 @@ export interface Plan {
   readonly urls: readonly string[];
   readonly claimants: readonly Claimant[];
   readonly records: readonly string[];
-  /** Puts lines into another order; absent: nobody in this process does. */
+  /** The token that reorders queues; undefined: this process reorders none. */
   readonly orderer?: { readonly actor: string; readonly token: string; readonly record: string };
 }
 

@@ -4,7 +4,7 @@ import type { Entry } from "./history.ts";
 import { MODEL } from "./plan.ts";
 
 /**
- * The whole log, as a server tells it to its key. A page is asked for again while the answer is 503: the server may
+ * Reads the whole log from a server. A page is requested again while the response is 503: the server may
  * still hold pooled connections that the last fault cut.
  */
 export async function readLog(url: string, key: string): Promise<Entry[]> {

@@ -12,7 +12,7 @@ export interface Request {
   readonly waitMs?: number;
 }
 
-/** Asks a server and remembers it. Undefined: nobody knows what came of it. */
+/** Sends a request and records it. Undefined: its outcome is unknown. */
 export type SendRequest = (
   who: { actor: string; token: string },
   what: What,
@@ -22,7 +22,7 @@ export type SendRequest = (
 const PATIENCE_MS = 10_000;
 const AWAY_MS = 100;
 
-/** One of the servers, at random, for each request: claims are everywhere the same. Counts those that were answered. */
+/** Sends each request to a random server, because claims are the same on all. Counts the responses. */
 export function createRecordingClient(
   plan: Plan,
   recorder: Recorder,
@@ -46,7 +46,7 @@ export function createRecordingClient(
       answered += 1;
       return answer;
     } catch {
-      // No answer, or half of one. A server that is away is not asked without a pause.
+      // No response, or half of one. Wait before the next request to an unreachable server.
       await pause(AWAY_MS + chance.below(AWAY_MS));
       return undefined;
     }

@@ -48,7 +48,7 @@ export function report(findings: Findings): string {
     .join("")}`;
 }
 
-/** From a release to the grant of the next one who had waited for it. */
+/** From a release to the grant of the next waiter. */
 function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
   const byId = new Map(leases.map((lease) => [lease.id, lease]));
   const nextOf = successors(leases);
@@ -58,7 +58,7 @@ function handOvers(calls: readonly Call[], leases: readonly Lease[]): number[] {
   });
 }
 
-/** The same for leases that nobody ended before their time. */
+/** The same for leases that expired. */
 function lateness(calls: readonly Call[], leases: readonly Lease[]): number[] {
   const released = new Set(calls.flatMap(({ what }) => (what.op === "release" ? [what.claim] : [])));
   const nextOf = successors(leases);
@@ -77,7 +77,7 @@ function successors(leases: readonly Lease[]): (before: Lease, at: number) => nu
   );
   return ({ record, field, fence = Number.NaN }, at) => {
     const next = byRecord.get(record)?.find((lease) => (lease.fence as number) > fence && conflict(lease.field, field));
-    // Who was not there yet, or was granted before, by something else, did not wait for this.
+    // A claim that was not queued yet, or was granted earlier, did not wait for this end.
     if (!next?.joined || next.grantedBy === undefined || next.joined.wall >= at || next.grantedFrom < at) return [];
     return [next.grantedBy - at];
   };

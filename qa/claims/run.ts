@@ -34,7 +34,7 @@ export interface RunOptions {
   readonly faults?: readonly Fault[];
   /** How each of the two servers is started. */
   readonly servers?: readonly [ServerPlan, ServerPlan];
-  /** Whether what was found so far is enough; the run then ends. */
+  /** Whether the violations so far suffice to end the run. */
   enough?(found: Verdict): boolean;
   print(line: string): void;
 }
@@ -54,7 +54,7 @@ export interface Findings {
  *          │                ──► gate ──► server ──┘
  *   every request and every claim that is seen goes into a file
  *
- * Afterwards the checker holds what was remembered against what claims promise, by the times in the log itself.
+ * Afterwards the checker compares the records with the rules of claims, by the times in the log itself.
  */
 export async function runClaims(asked: RunOptions): Promise<Findings> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
@@ -124,7 +124,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
 
 const RELOAD_MS = 1_000;
 
-/** Faults while the crowd asks, until it has asked enough. */
+/** Injects faults until the worker pool has sent enough requests. */
 async function drive(
   { operations, withinMs, faultEveryMs, faults = [], enough, print }: RunOptions,
   workerPool: ReturnType<typeof startWorkerPool>,
@@ -159,7 +159,7 @@ async function drive(
   }
 }
 
-/** The log's own promises: every acknowledged write once, nothing that nobody asked for, no holes. */
+/** Audits the log: every acknowledged write once, no foreign entries, no holes. */
 async function auditLog(databaseUrl: string, calls: readonly Call[]): Promise<LogVerdict> {
   const database = await openDatabase(databaseUrl);
   try {
@@ -169,7 +169,7 @@ async function auditLog(databaseUrl: string, calls: readonly Call[]): Promise<Lo
   }
 }
 
-/** What was refused is left out: were it in the log, nobody had asked for it. */
+/** Refused writes are left out: if one were in the log, it would be a foreign entry. */
 function writeOf({ what, asked, answered, answer }: Call): WriteCall[] {
   if (what.op !== "write" || (answer && answer.status >= 400 && answer.status < 500)) return [];
   const ids = what.also === undefined ? [what.record] : [what.also, what.record];

@@ -2,7 +2,7 @@ import type { ParticipantKind } from "@holdfast/sdk/protocol";
 import type { Participant } from "./history.ts";
 import { type Claimant, DECK, FIELDS, MODEL } from "./plan.ts";
 
-/** The hot records, and a token of their own for so many participants. */
+/** Creates the contended records, and a token for each participant. */
 export async function fillEnvironment(
   url: string,
   key: string,

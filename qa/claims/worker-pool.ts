@@ -8,13 +8,13 @@ import type { Plan } from "./plan.ts";
 
 const PROGRAM = fileURLToPath(new URL("./claimant-process.ts", import.meta.url));
 
-/** The processes of claimants. One that is killed comes back under another name, with the same participants. */
+/** The processes of claimants. A killed one restarts with another name and the same participants. */
 export interface WorkerPool {
   readonly size: number;
   /** Requests answered so far. */
   count(): number;
   kill(which: number): Promise<void>;
-  /** The process stands still for a while, and then goes on as if nothing had happened. */
+  /** Suspends the process for a while, and resumes it. */
   stop(which: number, forMs: number): Promise<void>;
   /** Ends when each of its claimants has its last answer. */
   finish(): Promise<void>;
@@ -88,7 +88,7 @@ function start(plan: Omit<Plan, "name">, which: number, generation: number): Chi
   return fork(program.file, [file], {
     execArgv: [...program.flags],
     stdio: ["ignore", "ignore", "inherit", "ipc"],
-    // Nobody's business but what Node needs.
+    // Only the variables that Node needs.
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
   });
 }

@@ -11,9 +11,9 @@ export interface TwoProcesses {
 }
 
 /**
- * Lets the second process write between two rounds that the first one has already sent, and asks whether the first one
+ * Makes the second process write between two rounds that the first one has already sent, and checks whether the first one
  * noticed: the head has to name that entry as the newest by another writer, and a premise on the whole log has to fail.
- * Answers what is wrong, in sentences.
+ * Returns violations as sentences.
  *
  *   head locked by us ─► second process waits ─► round 1 waits ─► round 2 is sent behind it ─► unlocked
  */

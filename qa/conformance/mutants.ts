@@ -5,7 +5,7 @@ export interface Mutant {
   /** Only the cases whose sentence has these words: for sections that take their time. */
   readonly only?: string;
   readonly edits: readonly Edit[];
-  /** What of the server's environment is another than usual. */
+  /** Changed variables of the server's environment. */
   readonly env?: Readonly<Record<string, string>>;
   /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;

@@ -7,7 +7,7 @@ export interface SectionOptions {
   readonly only?: string | undefined;
 }
 
-/** Runs the suite, or some sections of it, and answers with what came of each case. */
+/** Runs the suite, or some sections of it. Returns the result of each case. */
 export async function runSections(
   target: Target,
   { sections: names, only = "" }: SectionOptions = {},

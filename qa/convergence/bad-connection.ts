@@ -6,14 +6,14 @@ import type { SeededRandom } from "../support/seeded-random.ts";
 export class BadLine {
   readonly #chance: SeededRandom;
   readonly #sockets = new Set<WebSocket>();
-  /** Copies of requests that come through later, when nobody waits for them. */
+  /** Copies of requests that arrive later, when their senders have given up. */
   readonly #late: (() => Promise<unknown>)[] = [];
   readonly #confirmed: Set<string>;
   /** How many of a hundred requests have an accident. */
   badness: number;
   dead = false;
 
-  /** `confirmed` gathers the names that the server confirmed, whether or not the device came to hear of it. */
+  /** `confirmed` collects the names that the server confirmed, whether or not the response reached the device. */
   constructor(chance: SeededRandom, badness: number, confirmed: Set<string>) {
     this.#chance = chance;
     this.badness = badness;
@@ -38,7 +38,7 @@ export class BadLine {
         await send();
         throw new TypeError("The receipt was lost.");
       default:
-        // Heard twice at once: whichever comes first, there is one effect.
+        // The request arrives twice at once, and must have one effect.
         return (await Promise.all([send(), send()]))[1];
     }
   };
@@ -61,7 +61,7 @@ export class BadLine {
     this.#sockets.clear();
   }
 
-  /** What was late comes through, in any order. */
+  /** Delivers the delayed requests, in random order. */
   async deliverLate(): Promise<void> {
     while (this.#late.length > 0) {
       const [request] = this.#late.splice(this.#chance.below(this.#late.length), 1);

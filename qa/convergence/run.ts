@@ -175,7 +175,7 @@ class Device {
     if (conflict) {
       this.answered += 1;
       this.decided.add(conflict.clientTxId);
-      // What follows may have nothing left to say when theirs is taken.
+      // Later writes may become empty when theirs is taken.
       for (const { clientTxId, phase } of this.client.pending()) if (phase === "blocked") this.decided.add(clientTxId);
       const way = this.#chance.below(conflict.fields.length > 0 ? 3 : 2);
       if (way === 0) conflict.keepMine();
@@ -225,7 +225,7 @@ class Device {
     );
   }
 
-  /** Nothing is finished and nobody is told. What is on disk is what is left. */
+  /** Kills the device: nothing is finished or sent, and only its disk remains. */
   async #die(): Promise<void> {
     this.kills += 1;
     this.#line.dead = true;
@@ -247,7 +247,7 @@ class Device {
   }
 }
 
-/** A store that a dead device cannot reach any more: what was asked of it before its death may have happened or not. */
+/** A store that a killed device cannot reach any more. Operations that it had started may have taken effect or not. */
 function mortal(storage: Storage, line: BadLine): Storage {
   const alive = (): void => {
     if (line.dead) throw new StorageFailure("The device is dead.");
@@ -275,7 +275,7 @@ function mortal(storage: Storage, line: BadLine): Storage {
   };
 }
 
-/** Waits until nobody has anything left to send or to decide, and all have read to the head. Gives the head. */
+/** Waits until no device has anything left to send or to decide, and all have read to the head. Returns the head. */
 async function atPeace(devices: readonly Device[], url: string, token: string): Promise<number> {
   const end = Date.now() + 20_000;
   for (;;) {

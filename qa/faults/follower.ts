@@ -2,7 +2,7 @@ import type { FrameDown } from "@holdfast/sdk/protocol";
 import { WebSocket } from "ws";
 import type { Followed } from "../support/audit.ts";
 
-/** Somebody who hears the log and comes back where it was whenever the line is cut. */
+/** Follows the log, and resumes at its position when the connection is cut. */
 export interface Follower extends Followed {
   reaches(position: number): Promise<void>;
   close(): void;
@@ -44,7 +44,7 @@ export function follow(url: string, token: string): Follower {
     faults,
     reaches: (wanted) =>
       new Promise((resolve) => {
-        // One who never gets there is found out by the audit.
+        // The audit finds a follower that never gets there.
         const timer = setTimeout(resolve, PATIENCE_MS);
         const check = () => {
           if (position < wanted) return;

@@ -14,7 +14,7 @@ import { startWriters, type Writers } from "./writers.ts";
  *   every call is remembered as         ▲ ▲
  *   acknowledged, refused or unknown    │ │ kill -9, SIGSTOP
  *
- * Afterwards the auditor reads the tables themselves and holds them against what was remembered.
+ * Afterwards the auditor reads the tables themselves and compares them with the records.
  */
 async function run({ kills, writers: count, plant }: Args): Promise<boolean> {
   const dataDir = await mkdtemp(join(tmpdir(), "holdfast-faults-"));

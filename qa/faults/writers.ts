@@ -20,12 +20,12 @@ export interface Writers {
   finish(): Promise<void>;
 }
 
-/** Of the writes whose outcome stays unknown, these are never asked again. */
+/** Writes with an unknown outcome that are never retried. */
 const GIVEN_UP = 0.1;
 const RECORDS_SHARED = 5;
 const PATIENCE_MS = 20_000;
 
-/** So many writers, each with a key of its own, each asking again with the same key until it has an answer. */
+/** Writers that retry each write under the same idempotency key until it is answered. */
 export async function startWriters(server: KillableServer, count: number): Promise<Writers> {
   const agent = new Agent({ keepAlive: true, maxSockets: count * 2 });
   const operator = (path: string, body: object) => post(server, agent, path, server.adminToken, body);

@@ -1,13 +1,13 @@
 import { type ModelSchema, paths } from "@holdfast/sdk/protocol";
 import { newSecretToken } from "@holdfast/server";
 
-/** What a token carries; absent: everything in its tenant. */
+/** The token's scope; undefined: everything in its tenant. */
 export interface Scope {
   readonly operations: readonly string[];
   readonly syncGroups: readonly string[];
 }
 
-/** Somebody who asks, and what we know of their token. */
+/** A holder of a token, and what is known about the token. */
 export interface Holder {
   readonly name: string;
   /** The whole `Authorization` header; undefined: none. */
@@ -23,14 +23,14 @@ export interface Holder {
 /** Everybody that a run begins with. */
 export interface Actors {
   readonly holders: ReadonlyMap<string, Holder>;
-  /** Tenants whose schema stays the reference one: what is told there can be judged. */
+  /** Tenants whose schema stays the reference one, so that their responses can be judged. */
   readonly judged: ReadonlySet<string>;
   readonly organizations: readonly string[];
 }
 
 const tenantName = (organization: string, livemode: boolean) => `${organization} ${livemode ? "live" : "test"}`;
 
-/** A holder from what a mint answered: of a capability, an ephemeral key or a secret key. */
+/** The holder of a newly created capability, ephemeral key or secret key. */
 export function holderOf(name: string, minted: Readonly<Record<string, unknown>>): Holder {
   const organization = String(minted.organizationId ?? minted.organization);
   const token = String(minted.token);
@@ -66,7 +66,7 @@ const EPHEMERAL_KEYS: Readonly<Record<string, object>> = {
   editor: { user: { id: "u1" }, operations: ["slide.*", "favorite.*"], syncGroups: ["deck:d0", "user:u1"], ...DAY },
 };
 
-/** Makes organizations, pushes the schema and mints a token of every kind, also such as are no good any more. */
+/** Creates organizations, pushes the schema, and creates a token of every kind, including invalid ones. */
 export async function actorsFor(
   url: string,
   { secretKey, adminToken, models }: { secretKey: string; adminToken: string } & ModelSchema,

@@ -31,7 +31,7 @@ export interface Tenant {
   readonly rows: readonly AuditedRow[];
 }
 
-/** A log has no holes, and what it adds up to is what is there. */
+/** A log must have no holes, and its replay must equal the snapshot. */
 export function auditTenant({ name, stamp, log, rows }: Tenant): string[] {
   const faults: string[] = [];
   const hole = log.findIndex(({ syncId }, i) => syncId !== i + 1);
@@ -67,7 +67,7 @@ export function auditSight(
   const before = new Map<string, readonly string[]>();
   const placeless = new Set<number>();
   const entries = new Map<number, { readonly model: string; readonly groups: readonly string[] }>();
-  /** Records of which the last entry was erased: where they were is in no entry any more. */
+  /** Records whose last entry was erased, so that no entry has their groups. */
   const erasedLast = new Set<string>();
   for (const { syncId, model, id, data, erased, verb } of log) {
     const key = `${model}/${id}`;
@@ -90,7 +90,7 @@ export function auditSight(
   return faults;
 }
 
-/** Reads a tenant whole: its log from the beginning, and a snapshot. Nobody may write meanwhile. */
+/** Reads a whole tenant: its log from the beginning, and a snapshot. No writes may happen meanwhile. */
 export async function readTenant(url: string, name: string, token: string): Promise<Tenant> {
   const request = async (path: string) => {
     const response = await fetch(url + path, { headers: { authorization: `Bearer ${token}` } });

@@ -5,7 +5,7 @@ import { type Draft, encoded, mutate, spelled } from "./mutate.ts";
 import type { Plan } from "./plan.ts";
 import type { Routes } from "./routes.ts";
 
-/** What a plan comes to in view of what the run knows by now: a request, and who sends it. */
+/** Turns a plan into a request and its sender, with the data that the run has remembered. */
 export function compose(plan: Plan, memory: Memory, routes: Routes): Sent {
   const { who, draft } = drafted(plan, memory);
   return guarded({ who, wire: wired(plan.mutations.reduce(mutate, draft)) }, memory, routes);
@@ -76,7 +76,7 @@ function takenApart({ wire }: Sent): Draft {
   try {
     body = wire.body && JSON.parse(wire.body.toString());
   } catch {
-    // What was no JSON is sent as the bytes that it was.
+    // A body that was not JSON is sent byte for byte.
   }
   return {
     ...BLANK,
@@ -89,7 +89,7 @@ function takenApart({ wire }: Sent): Draft {
   };
 }
 
-/** What no client may send is spelled otherwise: characters beyond Latin-1 in an address. */
+/** Encodes characters beyond Latin-1, which no client may send in a URL. */
 function wired({ method, segments, query, headers, body, bytes, hangsUp }: Draft) {
   const target = `/${segments.join("/")}${query.length > 0 ? `?${query.join("&")}` : ""}`;
   return {
@@ -101,7 +101,7 @@ function wired({ method, segments, query, headers, body, bytes, hangsUp }: Draft
   };
 }
 
-/** Schemas change in a tenant of their own: what is told in the others is judged by the schema they began with. */
+/** Schema changes go to a separate tenant, because the other tenants are judged by their first schema. */
 function guarded(sent: Sent, memory: Memory, routes: Routes): Sent {
   const { who, wire } = sent;
   if (routes.endpointOf(wire) !== "pushSchema" || who.kind !== "sk" || !memory.actors.judged.has(who.tenant ?? ""))

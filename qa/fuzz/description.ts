@@ -6,11 +6,11 @@ type Plain = Readonly<Record<string, unknown>>;
 
 interface Described {
   readonly types: ReadonlyMap<string, ValidateFunction>;
-  /** The codes of errors that are told of under this status. */
+  /** The documented error codes of this status. */
   readonly codes: ReadonlySet<string>;
 }
 
-/** What `/openapi.json` says of answers: says what is wrong with one, undefined when nothing is. */
+/** Checks responses against `/openapi.json`. Returns the violation, or undefined. */
 export type ExpectResponse = (
   endpoint: EndpointName,
   answer: Answer,

@@ -24,17 +24,17 @@ export interface Firing {
   readonly routes: Routes;
   readonly totals: Totals;
   readonly violations: Violation[];
-  /** The process is gone: nothing more is to be asked. */
+  /** The process has ended, so no more requests are sent. */
   isOver(): boolean;
   print(line: string): void;
 }
 
 export interface Volley {
-  /** So many requests, and those that make violations small. */
+  /** The number of requests, without those that shrink violations. */
   readonly requests: number;
   readonly lanes: number;
   readonly seed: number;
-  /** Given: one request at a time, and what is refused has to leave the logs where they were. */
+  /** If given: requests are sent one at a time, and a refused one must not move any log's head. */
   readonly heads?: Heads;
 }
 
@@ -50,7 +50,7 @@ export interface Volleys {
   readonly refusedQuietly: number;
 }
 
-/** Sends generated requests until there were enough; what breaks a rule is made small, kept, and then not looked at again. */
+/** Sends generated requests until there were enough. Each kind of violation is shrunk and kept once. */
 export async function fire(firing: Firing, { requests, lanes, seed, heads }: Volley): Promise<Volleys> {
   const { memory, judging, routes, totals, violations, isOver, print } = firing;
   const agent = new Agent({ keepAlive: true, maxSockets: lanes });
@@ -59,7 +59,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
   let fired = 0;
   let refusedQuietly = 0;
 
-  /** What is sent to make a violation small is not counted with the rest. */
+  /** Requests that shrink a violation are not counted. */
   async function faultsOf(sent: Sent, counted: boolean): Promise<{ faults: string[]; exchange: Exchange }> {
     const endpoint = routes.endpointOf(sent.wire);
     const before = await heads?.read();
@@ -70,7 +70,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
       print(`${totals.requests} requests, ${violations.length} violations`);
     if (isNoResponse(answer)) return { exchange, faults: mayBeSilent(sent) ? [] : [`no answer: ${answer.silence}`] };
     memory.learn(sent, answer, isWrite(endpoint) && answer.status === 200);
-    // What is no HTTP is no request to any endpoint.
+    // Bytes that are not HTTP count as no endpoint's request.
     const faults = judged(exchange.sent, answer, answer.reason === "Refused" ? undefined : endpoint);
     const writes = isWrite(endpoint) && answer.status === 200 && answer.headers["holdfast-held"] === undefined;
     if (before !== undefined && !writes && answer.status !== 503) {
@@ -96,7 +96,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
     const lane = async () => {
       for (let i = next++; i < plan.length && !isOver(); i = next++) {
         const sent = compose(plan[i] as Plan, memory, routes);
-        // Whether what was cut off is still being done cannot be seen.
+        // It is unknown whether a request that was cut off is still being processed.
         if (heads && sent.wire.hangsUp) continue;
         const { faults, exchange } = await faultsOf(sent, counted);
         for (const fault of faults) if (!known.has(kindOf(fault))) found.push({ fault, exchange });
@@ -106,7 +106,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
     return found;
   }
 
-  /** Some batches; answers the first violation, after fast-check has made its batch as small as it can. */
+  /** Sends some batches. Returns the first violation, with the batch shrunk by fast-check. */
   async function round(n: number): Promise<Violation | undefined> {
     let smallest: Violation | undefined;
     let shrinks = 0;
@@ -144,7 +144,7 @@ export async function fire(firing: Firing, { requests, lanes, seed, heads }: Vol
   return { refusedQuietly };
 }
 
-/** Who hangs up, and who sends more than is taken, may find the connection ended before an answer can be read. */
+/** If the client hangs up or sends too much, the connection may end before a response can be read. */
 const mayBeSilent = ({ wire }: Sent): boolean => wire.hangsUp === true || (wire.body?.length ?? 0) > 1_000_000;
 
 /** The same fault with other names and numbers is of the same kind. */

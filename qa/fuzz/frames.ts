@@ -10,7 +10,7 @@ import { groupName, recordId } from "./payload.ts";
 import { createListener } from "./stream-listener.ts";
 import { nastyText, nastyValue } from "./values.ts";
 
-/** What one socket does, step by step. */
+/** The steps of one socket. */
 export type Step =
   | { readonly kind: "frame"; readonly frame: object; readonly who: string; readonly mutations: readonly Mutation[] }
   | { readonly kind: "text"; readonly text: string }
@@ -91,7 +91,7 @@ const KNOWN_CODES = new Set<number>([
   1007,
   1009,
 ]);
-/** So long nothing more comes; and so long the first frame may take. */
+/** The silence after which a script ends, and the time for the first frame. */
 const QUIET_MS = 60;
 const FIRST_MS = 500;
 
@@ -102,7 +102,7 @@ export interface Played {
   readonly code: number | undefined;
 }
 
-/** Plays a script on a socket of its own and judges what is told. */
+/** Plays a script on a separate socket and judges the received frames. */
 export async function play(script: Script, memory: Memory, judging: Judging): Promise<Played> {
   const socket = new WebSocket(judging.url.replace("http", "ws") + STREAM_PATH, [STREAM_PROTOCOL]);
   const faults: string[] = [];
@@ -170,7 +170,7 @@ function spelledFrame(frame: object, { token }: Holder, mutations: readonly Muta
 
 const AT_ONCE = 4;
 
-/** Plays so many scripts, a few at a time. A fault comes with the script that it was found with, made small. */
+/** Plays `count` scripts, a few at a time. A violation is returned with its shrunk script. */
 export async function playScripts(
   count: number,
   seed: number,

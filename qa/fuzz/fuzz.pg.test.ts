@@ -19,7 +19,7 @@ test.each([
     expect(findings.violations.map(violationText)).toEqual([]);
     expect(findings.exits).toBe(0);
     expect(findings.totals.of("500")).toBe(0);
-    // It did something: wrote, read, was refused, and was heard.
+    // The run wrote, read, was refused, and received frames.
     expect(findings.totals.of("2")).toBeGreaterThan(REQUESTS / 5);
     expect(findings.totals.of("4")).toBeGreaterThan(REQUESTS / 5);
     expect(findings.refusedQuietly).toBeGreaterThan(30);

@@ -1,6 +1,6 @@
 import pg from "pg";
 
-/** Where every tenant's log ends, asked of the tables themselves. */
+/** The head of every tenant's log, read from the tables. */
 export interface Heads {
   read(): Promise<string>;
   close(): Promise<void>;

@@ -7,7 +7,7 @@ import type { Answer } from "./wire.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
 
-/** An entry of a log that somebody was shown: whether they may is known when the whole log is. */
+/** A log entry that a token was shown. Whether that was allowed is checked when the whole log is known. */
 export type Shown = (sent: Sent, syncId: number) => void;
 
 export interface Judging {
@@ -21,7 +21,7 @@ export interface Judging {
   readonly shown: Shown;
 }
 
-/** What is wrong with an answer: the rule that it breaks, and how. Nothing: an empty list. */
+/** The violations of a response. */
 export function judge(sent: Sent, answer: Answer, endpoint: EndpointName | undefined, judging: Judging): string[] {
   const { method } = sent.wire;
   const { status, headers, text } = answer;
@@ -47,7 +47,7 @@ export function judge(sent: Sent, answer: Answer, endpoint: EndpointName | undef
   return faults;
 }
 
-/** Statuses of what is no endpoint: pages and probes, preflights, and addresses that lead nowhere. */
+/** Statuses of paths that are no endpoint: pages, probes, preflights, and unknown paths. */
 const UNKNOWN_ROUTE = new Set([200, 204, 304, 400, 401, 404, 405, 413, 415, 426, 429, 431, 500, 503]);
 
 const BROKEN = Symbol("no JSON");
@@ -60,7 +60,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** What is wrong with an error as it is told: the same over HTTP, within a bulk, and on the stream. */
+/** The violations of an error envelope: over HTTP, within a bulk, and on the stream. */
 export function envelopeFaults(
   body: unknown,
   status: number | undefined,
@@ -135,7 +135,7 @@ function* receiptFault(receipt: Plain, isRejected: boolean, status: number): Gen
   if (outcome === "confirmed" && !Number.isSafeInteger(lastSyncId)) yield `a confirmed receipt at ${lastSyncId}`;
 }
 
-/** Where a scoped token reads: what it was shown. */
+/** Checks what a scoped token was shown. */
 function* sightFaults(
   endpoint: EndpointName,
   sent: Sent,
@@ -189,7 +189,7 @@ const TOKEN = /(?:sk_live_|sk_test_|rk_|ek_)[0-9A-Za-z]{36}/g;
 /** Every token in a text. */
 export const tokensIn = (text: string): string[] => [...text.matchAll(TOKEN)].map(([token]) => token);
 
-/** A text that tells a token: only who mints one is told it, and only that one. */
+/** Finds a leaked token in a text. Only the response to its creation may contain it. */
 export function secretFault(
   text: string,
   { secrets, adminToken }: Pick<Judging, "secrets" | "adminToken">,

@@ -19,7 +19,7 @@ export interface Sent {
 
 const KEPT = 64;
 
-/** What a run has learned from its answers, so that later requests build on earlier ones. */
+/** Data from responses, so that later requests build on earlier ones. */
 export class Memory {
   readonly actors: Actors;
   readonly secrets = new Map<string, string>();
@@ -62,7 +62,7 @@ export class Memory {
   nextPage = (n: number): Sent | undefined => pick(this.#pages, n);
   earlierWrite = (n: number): Sent | undefined => pick(this.#writes, n);
 
-  /** Takes in what an answer tells. */
+  /** Remembers the data of a response. */
   learn(sent: Sent, answer: Answer, isWrite: boolean): void {
     const { who, wire } = sent;
     if (isWrite) keep(this.#writes, sent);

@@ -129,7 +129,7 @@ function respelled({ body, bytes }: Draft, { kind, at }: TextMutation): Buffer {
   }
 }
 
-/** In the place of what was there; one time in five beside it. */
+/** Replaces the value, or adds a second one in one of five cases. */
 function withHeaders(headers: Draft["headers"], at: number): Draft["headers"] {
   const odd = oddHeaders(at);
   const names = new Set(at % 5 === 0 ? [] : odd.map(([name]) => name));
@@ -226,5 +226,5 @@ function readdressed(draft: Draft, { kind, at, value }: AddressMutation): Draft 
   }
 }
 
-/** Percent-encoded, also what is no text: half of a pair goes as the replacement character. */
+/** Percent-encodes any string. A lone surrogate becomes the replacement character. */
 export const encoded = (text: string): string => encodeURIComponent(text.replace(/\p{Surrogate}/gu, "\ufffd"));

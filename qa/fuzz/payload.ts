@@ -1,7 +1,7 @@
 import type { Field, Model, ModelSchema } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 
-/** Few ids, so that requests meet: of records, and of what groups are named after. */
+/** Few ids of records and groups, so that requests meet. */
 export const recordId: fc.Arbitrary<string> = fc.oneof(
   { weight: 12, arbitrary: fc.nat(9).map((n) => `i${n}`) },
   { weight: 1, arbitrary: fc.constantFrom("a.b:c~d-e_F", "x".repeat(255), "constructor", "__proto__", "0") },
@@ -25,7 +25,7 @@ const text = fc.oneof(
 const time = fc
   .date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true })
   .map((date) => date.toISOString());
-/** Whole numbers beyond what a double tells apart are refused: they are sent on purpose elsewhere. */
+/** Integers beyond the precision of a double are refused. Other generators send them deliberately. */
 const anything = fc
   .jsonValue({ maxDepth: 2 })
   .map(

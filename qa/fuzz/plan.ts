@@ -15,7 +15,7 @@ import { groupName, payload, recordId } from "./payload.ts";
 import { type Hint, type Presence, type Shape, shaped } from "./shaped.ts";
 import { nastyValue } from "./values.ts";
 
-/** Who asks: one of the cast by name, or a token that the run has minted. */
+/** The sender: an actor by name, or a token that the run has created. */
 export type Who = string | number;
 
 /** A request before anything of it is known: placeholders are filled in, and mutations done, when it is sent. */
@@ -51,9 +51,9 @@ const WEIGHTS: Readonly<Partial<Record<EndpointName, number>>> = {
 };
 const USUAL_WEIGHT = 3;
 
-/** How often a key is there that may be left out, of a hundred: so that most of what is asked could be done. */
+/** The probability of an optional key in percent, so that most requests are valid. */
 const PRESENCE: Presence = {
-  // Nobody holds one: such a write is refused.
+  // Without a claim, such a write is refused.
   claim: 3,
   fenceToken: 3,
   reads: 15,
@@ -184,7 +184,7 @@ function pathParameter(name: string, path: string, model: string): fc.Arbitrary<
   return recordId;
 }
 
-/** What the keys of bodies and of queries mean. */
+/** Generators by the key of a body or query. */
 function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: boolean }): Hint {
   const names = Object.keys(schema.models);
   const operation = fc.oneof(

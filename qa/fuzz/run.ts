@@ -26,17 +26,17 @@ export interface Findings {
   readonly totals: Totals;
   readonly streams: Streams;
   readonly violations: readonly Violation[];
-  /** Refused while nobody else wrote, with every log's head where it was. */
+  /** Requests that were refused without concurrent writes, and left every log's head unchanged. */
   readonly refusedQuietly: number;
   /** Entries in the logs that were read in the end. */
   readonly entries: number;
   readonly exits: number;
-  /** The longest that we stood still ourselves: no answer can have been heard meanwhile. */
+  /** The longest pause of this process, during which no response could be read. */
   readonly ownPauseMs: number;
   readonly seconds: number;
 }
 
-/** How much of a run goes one request after the other, so that it is seen what each does to the logs. */
+/** The share of requests that are sent one after the other, to see their effects on the logs. */
 const QUIET_SHARE = 0.1;
 const SOCKETS_SHARE = 0.02;
 
@@ -114,7 +114,7 @@ function remember(shown: ShownByTenant, tenant: string, scope: Scope, syncId: nu
   ofTenant.set(scope, positions.add(syncId));
 }
 
-/** Every log of a tenant whose schema stayed, from its beginning. Answers how many entries there were. */
+/** Audits the logs of the tenants whose schema stayed. Returns the number of entries. */
 async function audit(
   url: string,
   actors: Actors,

@@ -19,7 +19,7 @@ export interface WatchedServer {
   readonly bugs: readonly string[];
   /** Tokens that are in its log, and whether the operator's is. */
   readonly loggedSecrets: ReadonlySet<string>;
-  /** Ends it, and answers how it ended. */
+  /** Ends the process. Returns how it ended. */
   stop(): Promise<string>;
 }
 
@@ -40,7 +40,7 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
       HOLDFAST_SECRET_KEY: secretKey,
       HOLDFAST_ADMIN_TOKEN: adminToken,
       HOLDFAST_MASTER_KEY: newMasterKey(),
-      // Rates would refuse most of what is asked before anybody looks at it.
+      // Rate limits would refuse most requests before they are handled.
       HOLDFAST_RATE_RK: "0",
       HOLDFAST_RATE_EK: "0",
       HOLDFAST_RATE_FAILED_AUTH: "0",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** What we need of a JSON schema, as TypeBox writes it. */
+/** The used subset of JSON Schema, as TypeBox writes it. */
 export interface Shape {
   readonly type?: string;
   readonly const?: unknown;

@@ -11,7 +11,7 @@ export function groupsOf(model: Model | undefined, row: Row): readonly string[] 
   });
 }
 
-/** Whether a token reads a model: who writes it may read it too. */
+/** Whether a token may read a model: write scopes include reading. */
 export function readsModel({ operations }: Scope, model: string): boolean {
   return operations.some((operation) => {
     const [name = "", can] = operation.toLowerCase().split(".");
@@ -24,7 +24,7 @@ export const seesAll = ({ syncGroups }: Scope): boolean => syncGroups.some((grou
 export const seesGroups = (scope: Scope, groups: readonly string[]): boolean =>
   seesAll(scope) || groups.some((group) => scope.syncGroups.includes(group));
 
-/** What is wrong with showing this row to that token; undefined when nothing is. */
+/** Why this token may not see the row; undefined: it may. */
 export function hiddenRow({ models }: ModelSchema, scope: Scope, model: string, row: Row): string | undefined {
   if (!readsModel(scope, model)) return `a row of "${model}", which the token does not read`;
   return seesGroups(scope, groupsOf(models[model], row))

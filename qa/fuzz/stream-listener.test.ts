@@ -24,7 +24,7 @@ const live: Holder = {
 };
 const narrow: Holder = { ...live, kind: "rk", scope: { operations: ["slide.*"], syncGroups: ["deck:d0"] } };
 
-/** What is said against frames that a socket hears which spoke for these. */
+/** The violations in the frames of a socket with these tokens. */
 function faults(speakers: readonly Holder[], frames: readonly object[]): string[] {
   const found: string[] = [];
   const { authenticated, receive } = createListener(judging, (fault) => found.push(fault));
@@ -50,7 +50,7 @@ test("[F3] correct frames produce no violations", () => {
   const log = [entries(3, 5, "d0", "d0"), entries(5, 5), { frame: "resync", reason: "scope" }, entries(9, 9)];
   const allowed = [claim("ada"), claims("slide"), presence("deck:d0"), pong, schema];
   expect(faults([narrow], [welcome, ...allowed, ...log])).toEqual([]);
-  // A secret key sees everything, and whatever was named on the socket may be what is heard with.
+  // A secret key sees everything, and any token that was sent on the socket may be in effect.
   const all = [welcome, entries(3, 4, "d9"), claims("document"), presence("deck:d9")];
   expect(faults([live], all)).toEqual([]);
   expect(faults([narrow, live], all)).toEqual([]);

@@ -9,7 +9,7 @@ export interface Exchange {
 
 const SLOWEST = 5;
 
-/** What a run counts. */
+/** The counts of a run. */
 export class Totals {
   requests = 0;
   readonly statuses = new Map<string, number>();
@@ -27,7 +27,7 @@ export class Totals {
     count(ofRoute, status);
     const code = isNoResponse(answer) ? answer.silence : /"code":"([a-z_]+)"/.exec(answer.text.slice(0, 2_000))?.[1];
     if (code !== undefined) count(this.codes, `${status} ${code}`);
-    // Whoever asks to wait is not slow to be answered.
+    // A requested wait does not count as slow.
     const ms = answer.ms - Number(/[?&]wait=(\d{1,5})(?:&|$)/.exec(sent.wire.target)?.[1] ?? 0);
     if (isNoResponse(answer) || (this.slowest.length === SLOWEST && ms <= (this.slowest.at(-1)?.ms ?? 0))) return;
     this.slowest = [...this.slowest, { ms, exchange, route }].sort((a, b) => b.ms - a.ms).slice(0, SLOWEST);

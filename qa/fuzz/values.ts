@@ -1,6 +1,6 @@
 import fc from "fast-check";
 
-/** Text that trips programs up: what SQL, JSON, HTTP, JavaScript and people's scripts each find special. */
+/** Text with characters that are special in SQL, JSON, HTTP, JavaScript or human scripts. */
 const TEXTS = [
   "",
   " ",

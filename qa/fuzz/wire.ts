@@ -13,7 +13,7 @@ export interface Wire {
 
 export interface Answer {
   readonly status: number;
-  /** Behind the status: tells an answer to what was no HTTP. */
+  /** The reason phrase, which identifies responses to invalid HTTP. */
   readonly reason: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -30,7 +30,7 @@ const PATIENCE_MS = 60_000;
 const HANG_UP_MS = 10;
 const LARGE = 1_000_000;
 
-/** Headers go out as they are, also twice; nothing is added but what HTTP needs. */
+/** Sends the headers unchanged, including duplicates, and adds only what HTTP needs. */
 export function send(agent: Agent, url: string, wire: Wire): Promise<Answer | NoResponse> {
   const { hostname, port, host } = new URL(url);
   const { method, target, body, hangsUp } = wire;

@@ -13,7 +13,7 @@ import type { MutantCheck, Suite } from "./suite.ts";
 
 const SCHEMA = fileURLToPath(new URL("../../packages/server/reference-schema.json", import.meta.url));
 
-/** A run without faults until the checker has found it: what is wrong with the sources shows by itself, and soon. */
+/** A run without faults, until the checker has found the bug, which shows soon. */
 const RUN = { claimants: 12, records: 2, processes: 1, operations: 4_000, withinMs: 90_000, print: () => {} };
 
 export const claims: Suite = {

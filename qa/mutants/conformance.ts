@@ -31,7 +31,7 @@ export const conformance: Suite = {
   ],
 };
 
-/** What the suite finds wrong with a server of these sources, but for what is known to be missing. */
+/** The suite's failures for a server of these sources, except known ones. */
 async function faultsOf(
   { edits = [], env = {}, only }: Partial<Mutant>,
   databaseUrl: string,
@@ -49,7 +49,7 @@ async function faultsOf(
   });
   try {
     const results = await runSections({ url: server.url, key, adminToken }, { sections, only });
-    // A server that does nothing at all is not what is looked for.
+    // A server that does not work at all does not count as found.
     if (only === undefined && !results.some(({ outcome }) => outcome === "passed"))
       throw new Error(`Nothing passes in ${sections.join(", ")}.`);
     return results.filter((result) => result.outcome === "failed" && !waiting.includes(titleOf(result))).map(failureOf);

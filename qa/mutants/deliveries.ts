@@ -3,9 +3,9 @@ import { patchSources } from "../conformance/patched-server.ts";
 import { type Mutant, mutants } from "../deliveries/testing/mutants.ts";
 import type { MutantCheck, Suite, TestEnvironment } from "./suite.ts";
 
-/** What a bug keeps from coming is not waited for longer than that. */
+/** How long to wait for a request that a bug prevents. */
 const PATIENCE_MS = 6_000;
-/** On a machine that is busy an attempt may come so late that nobody sees it was to come too early. */
+/** On a busy machine, an attempt may be so late that its early schedule goes unnoticed. */
 const TRIES = 3;
 
 export const deliveries: Suite = {

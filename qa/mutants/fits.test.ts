@@ -8,7 +8,7 @@ import { suites } from "./suites.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-// Whole runs are `npm run planted`; that nothing of it goes stale meanwhile is asked here.
+// Complete runs are `npm run planted`. This test checks that the patches still fit.
 for (const { name, planted } of suites)
   describe(`the mutants of ${name} fit the sources`, () => {
     test("names are unique, and every run includes some mutants", () => {

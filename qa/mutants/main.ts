@@ -5,7 +5,7 @@ import { isAsItShouldBe, type MutantCheck, type Suite } from "./suite.ts";
 import { suites } from "./suites.ts";
 import { type OpenTestEnvironment, openTestEnvironment } from "./test-environment.ts";
 
-/** The words → the bugs that they ask for → each looked for → one line for each, and the sum. */
+/** Parses the arguments, runs the chosen mutants, and prints one line for each and the totals. */
 async function run(args: Args): Promise<number> {
   const chosen = suites
     .filter(({ name }) => args.suites.includes(name))
@@ -64,11 +64,11 @@ async function outcomeOf(
   try {
     const found = await one.find(environment);
     const isRight = isAsItShouldBe(one, found);
-    // What should not be there is told in full, the rest in its first line.
+    // Print unexpected results in full, and only the first line of others.
     if (found !== undefined) return { isRight, says: isRight ? `found: ${found.split("\n", 1)[0]}` : found };
     return { isRight, says: isRight ? "nothing found" : "NOT FOUND" };
   } catch (error) {
-    // Nobody could look, for example since the patch does not fit any more: that is as bad as not found.
+    // The suite could not run, for example because the patch no longer fits: that counts as not found.
     return { isRight: false, says: error instanceof Error ? error.message : String(error) };
   }
 }

@@ -5,7 +5,7 @@ import { runMany, SIMULATION } from "../simulation/run-many.ts";
 import { type Mutant, mutants } from "../simulation/testing/mutants.ts";
 import type { MutantCheck, Suite, TestEnvironment } from "./suite.ts";
 
-/** Each bug has to be found within so many schedules. */
+/** The most schedules to find a bug. */
 const PATIENCE = 2_000;
 const FIRST = { tenants: FIRST_WITH_TENANTS, doubts: FIRST_WITH_DOUBTS };
 

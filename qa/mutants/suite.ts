@@ -1,21 +1,21 @@
 import type { Edit } from "../conformance/mutants.ts";
 import type { WorkerHost } from "../deliveries/worker-host.ts";
 
-/** A fault in a copy of the sources, and who has to find it. Without edits: whoever looks has to find nothing. */
+/** A bug in a copy of the sources, and the suite that has to find it. Without edits, the suite must find nothing. */
 export interface MutantCheck {
   readonly name: string;
   readonly edits: readonly Edit[];
   /** It is found quickly, so every test run includes it. */
   readonly isQuick: boolean;
-  /** By what it was found; undefined: it was not. */
+  /** The violation that revealed it; undefined: it was not found. */
   find(environment: TestEnvironment): Promise<string | undefined>;
 }
 
-/** What somebody who looks may ask for. */
+/** The resources that a suite may use. */
 export interface TestEnvironment {
-  /** An empty database of one's own. */
+  /** A separate empty database. */
   database(): Promise<string>;
-  /** One for all who look at the same time. */
+  /** One that concurrent suites share. */
   workerHost(): Promise<WorkerHost>;
   /** Where chance begins. */
   readonly seed: number;
@@ -26,10 +26,10 @@ export interface TestEnvironment {
 export interface Suite {
   readonly name: string;
   readonly planted: readonly MutantCheck[];
-  /** So many can be looked for at the same time: some only wait, others need the machine. */
+  /** How many mutants may run at once: some mostly wait, others need the processor. */
   readonly atOnce: number;
 }
 
-/** What should be found is; what should not, is not. */
+/** Whether a bug was found, and correct code passed. */
 export const isAsItShouldBe = ({ edits }: MutantCheck, found: string | undefined): boolean =>
   edits.length > 0 === (found !== undefined);

@@ -6,7 +6,7 @@ export interface OpenTestEnvironment extends TestEnvironment {
   close(): Promise<void>;
 }
 
-/** Databases of one Postgres, and a house as soon as somebody asks for it. */
+/** Databases of one Postgres, and a worker host that is opened on demand. */
 export function openTestEnvironment(
   postgresUrl: string,
   { seed, processes }: Pick<TestEnvironment, "seed" | "processes">,

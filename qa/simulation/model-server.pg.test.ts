@@ -5,7 +5,7 @@ import { ADMIN, caller, startApp } from "../../packages/server/src/testing/app.t
 import { SeededRandom } from "../support/seeded-random.ts";
 import { RandomBulks } from "./random-bulk.ts";
 
-// What the simulation takes for the server has to answer as the server does: the same bulks are sent to both.
+// The simulation's model server must answer like the server, so the same bulks are sent to both.
 
 const BULKS = 60;
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
@@ -44,7 +44,7 @@ test.each(SEEDS)("[R13] the model server answers like the server, seed %i", asyn
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** What clients go by in the answer to a commit. */
+/** The parts of a commit's response that clients use. */
 function said(item: Item): Item {
   const { httpStatus, status, code, lastSyncId, missingIds, notifications = [], blockedBy } = item;
   return {

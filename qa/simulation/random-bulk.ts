@@ -48,7 +48,7 @@ export class RandomBulks {
   }
 }
 
-/** A commit writes a record once: what several writes to one record mean together is not of interest here. */
+/** A commit writes a record once. Several writes to one record are not of interest here. */
 function distinct(operations: readonly { id: string }[]): readonly { id: string }[] {
   return operations.filter((operation, i) => operations.findIndex(({ id }) => id === operation.id) === i);
 }

@@ -1,6 +1,6 @@
 import type { Totals } from "./totals.ts";
 
-/** What came of a run, for people: how much was tried, what went wrong in it, and what was not so. */
+/** The report of a run for people: schedules, faults and violations. */
 export function report({ schedules, picks, counts, broken }: Totals, seed: number, ms: number): string {
   const perSecond = (schedules / (ms / 1_000)).toFixed(0);
   const kinds = [...grouped(broken, ({ check }) => check)].map(

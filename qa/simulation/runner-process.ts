@@ -2,17 +2,17 @@ import { pathToFileURL } from "node:url";
 import type { Outcome, Schedule } from "./model/run.ts";
 import { emptyTotals } from "./totals.ts";
 
-// Runs schedules of one copy of the sources, and says after each few what came of them, a line of JSON each:
+// Runs schedules of one copy of the sources, and prints the results of every few as a line of JSON:
 // node … runner-process.ts <file with runSchedule> <first seed> <step to the next seed> <how many> <checks to end at>
 
-/** Sayings are for progress; each costs a line. */
+/** How many schedules per printed line. */
 const AT_ONCE = 20;
 
 const [file = "", first, step, many, stopsAt = "[]"] = process.argv.slice(2);
 const { runSchedule } = (await import(pathToFileURL(file).href)) as {
   runSchedule(schedule: Schedule): Promise<Outcome>;
 };
-// Refused writes are errors with a stack each, which nobody reads here.
+// Refused writes are errors with a stack each, which is not needed here.
 Error.stackTraceLimit = 0;
 
 const ends = new Set(JSON.parse(stopsAt) as string[]);

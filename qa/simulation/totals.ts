@@ -5,7 +5,7 @@ export interface Broken {
   readonly says: string;
 }
 
-/** What came of some schedules. */
+/** The results of some schedules. */
 export interface Totals {
   schedules: number;
   /** Single things that happened in them. */

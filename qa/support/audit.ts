@@ -7,7 +7,7 @@ export interface WriteCall {
   /** Its key, its name, and the title that it writes. */
   readonly name: string;
   readonly operations: readonly { readonly model: string; readonly id: string }[];
-  /** When it was first asked. */
+  /** When it was first sent. */
   readonly asked: number;
   answered?: number;
   /** There when it was acknowledged. */
@@ -17,9 +17,9 @@ export interface WriteCall {
   refused?: string;
 }
 
-/** What one who follows the log was told. */
+/** The entries that a follower of the log received. */
 export interface Followed {
-  /** The positions, in the order in which they came. */
+  /** The positions, in the order in which they arrived. */
   readonly positions: readonly number[];
   readonly faults: readonly string[];
 }
@@ -37,12 +37,12 @@ export interface Verdict {
   readonly entries: number;
   readonly lost: number;
   readonly duplicated: number;
-  /** Writes without an answer that happened all the same. */
+  /** Writes without a response that took effect. */
   readonly abandonedFound: number;
   readonly followers: number;
 }
 
-/** What was promised, held against what is there. */
+/** Compares the acknowledged writes with the tables. */
 export function audit({ head, log, rows, calls, followers }: Evidence): Verdict {
   const violations: string[] = [];
   const report = (violation: string) => void violations.push(violation);
@@ -93,7 +93,7 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
 /** Operations that found no record to change: they have no entry. */
 const missed = ({ receipt }: WriteCall): number => receipt?.missingIds?.length ?? 0;
 
-/** Who was answered before another asked, stands before it. */
+/** A write that was answered before another was sent must have the lower position. */
 function judgeOrder(calls: readonly WriteCall[], report: (violation: string) => void): void {
   const done = calls.filter(({ receipt }) => receipt);
   const byAnswer = [...done].sort((a, b) => (a.answered ?? 0) - (b.answered ?? 0));
@@ -107,7 +107,7 @@ function judgeOrder(calls: readonly WriteCall[], report: (violation: string) => 
   }
 }
 
-/** The rows are what the log adds up to. */
+/** The rows must equal the replayed log. */
 function judgeRows(log: readonly StoredEntry[], rows: readonly StoredRow[], report: (violation: string) => void): void {
   const replayed = new Map<string, { syncId: number; data: unknown }>();
   for (const { model, id, verb, data, syncId } of log) {

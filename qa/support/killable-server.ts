@@ -10,7 +10,7 @@ const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 const MAIN = join(ROOT, "packages/server/src/main.ts");
 
 export interface ServerPlan {
-  /** Beside, or instead of, what it has by itself: with DATABASE_URL it has no Postgres of its own. */
+  /** Additional or changed variables. With DATABASE_URL the server starts no Postgres. */
   readonly env?: Readonly<Record<string, string>>;
   /** Further words to Node, before the program's. */
   readonly node?: readonly string[];
@@ -81,7 +81,7 @@ export class KillableServer {
     await this.start();
   }
 
-  /** Stands still for a while: connections and locks stay, and nobody answers. */
+  /** Suspends the process for a while: connections and locks stay open, without responses. */
   async stall(forMs: number): Promise<void> {
     const child = this.#child as ChildProcess;
     child.kill("SIGSTOP");
@@ -97,7 +97,7 @@ export class KillableServer {
     await gone;
   }
 
-  /** Somebody got an answer: how long had nobody got one? */
+  /** Records a response, and the time since the last one. */
   answered(): void {
     const now = performance.now();
     if (this.#answeredAt > 0) this.longestOutageMs = Math.max(this.longestOutageMs, now - this.#answeredAt);

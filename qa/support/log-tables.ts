@@ -18,7 +18,7 @@ export interface StoredRow {
   readonly data: unknown;
 }
 
-/** The tables themselves: the auditor does not ask the server that it audits. */
+/** Reads the tables directly, because the auditor must not rely on the server that it audits. */
 export interface AuditedDatabase {
   head(): Promise<number>;
   everything(): Promise<{

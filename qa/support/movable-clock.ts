@@ -2,10 +2,10 @@ import pg from "pg";
 
 /**
  * A database whose clock can be moved: names are looked up in a schema of ours before Postgres' own, so every
- * `clock_timestamp()` that is asked there is ours. Has to be made before the server connects.
+ * `clock_timestamp()` there is ours. It has to be created before the server connects.
  */
 export interface MovableClock {
-  /** From now on the clock shows so much more than the true time, or less. */
+  /** Sets the clock's offset from the true time. */
   move(offsetMs: number): Promise<void>;
   now(): Promise<number>;
   close(): Promise<void>;

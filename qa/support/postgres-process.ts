@@ -54,7 +54,7 @@ export async function killBackend(dataDir: string): Promise<boolean> {
   return signal(victim, "SIGKILL");
 }
 
-/** All of its processes stand still for a while: connections stay open, and nobody answers. */
+/** Suspends all of its processes for a while: connections stay open, without responses. */
 export async function stallPostgres(dataDir: string, forMs: number): Promise<boolean> {
   const pid = await running(dataDir);
   const all = [pid, ...childrenOf(pid)];

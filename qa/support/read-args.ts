@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What an option takes. Every option is also given as `--<name>`. */
+/** The kind of an option's value. The option is written as `--<name>`. */
 export type ArgOption =
   /** A whole number within bounds. */
   | { readonly count: readonly [least: number, most: number]; readonly default?: number }
@@ -22,8 +22,8 @@ export type ArgsOf<Table extends Readonly<Record<string, ArgOption>>> = {
 };
 
 /**
- * Reads a program's arguments by a table of its options. Returns the values by name, a sentence that says what is wrong,
- * or "" if help was asked for. `parseArgs` is not strict here: its own sentences about `--seed -1` help nobody, and it
+ * Reads a program's arguments by a table of its options. Returns the values by name, an error message,
+ * or "" if help was requested. `parseArgs` is not strict here: its own messages about `--seed -1` are unclear, and it
  * reports an unknown option before it sees `--help`.
  */
 export function readArgs<const Table extends Readonly<Record<string, ArgOption>>>(

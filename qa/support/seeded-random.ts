@@ -35,7 +35,7 @@ export class SeededRandom {
     return items[this.below(items.length)];
   }
 
-  /** One of some, of which there has to be one. */
+  /** A random item of a non-empty list. */
   oneOf<T>(items: readonly T[]): T {
     const item = this.pick(items);
     if (item === undefined) throw new Error("There is nothing to pick from.");

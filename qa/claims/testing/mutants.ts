@@ -1,7 +1,7 @@
 import type { Edit } from "../../conformance/mutants.ts";
 import type { ViolationKind } from "../check.ts";
 
-/** A fault in a copy of the server's sources, and what the checker has to say of a short run against it. */
+/** A bug in a copy of the server's sources, and the violations that the checker must find in a short run. */
 export interface Mutant {
   readonly name: string;
   readonly edits: readonly Edit[];
@@ -15,7 +15,7 @@ export interface Mutant {
 
 const server = "packages/server/src";
 
-/** What shows only to whoever asks for it: found by `judgePromotions`. */
+/** Found only by `judgePromotions`. */
 export const promotionMutants: readonly Pick<Mutant, "name" | "edits">[] = [
   {
     name: "a silent waiter is granted",
@@ -132,7 +132,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["stranger"],
   },
   {
-    // Two rounds have to meet for it to show: what takes a moment makes them.
+    // The bug shows only if two rounds overlap, so a delay makes them.
     name: "claims are judged without the lock, and saving takes a moment",
     edits: [
       { file: `${server}/db/commits/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },

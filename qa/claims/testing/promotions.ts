@@ -2,7 +2,7 @@ import { createAsk } from "../../../packages/conformance/src/transport/ask.ts";
 import type { MovableClock } from "../../support/movable-clock.ts";
 
 /**
- * Asks what short runs do not meet: a waiter is judged again when its turn comes. Answers what is wrong, in sentences.
+ * Tests what short runs rarely reach: a waiter is judged again when it is next. Returns violations as sentences.
  * The tenant is the key's, with the reference models.
  */
 export async function judgePromotions(url: string, key: string, clock: MovableClock): Promise<string[]> {
@@ -43,7 +43,7 @@ export async function judgePromotions(url: string, key: string, clock: MovableCl
     return after === "canceled" ? [] : [`a waiter whose record left its groups is ${after}`];
   }
 
-  /** The record changes its deck while it is held: by its holder, who sees both. */
+  /** The holder, who sees both decks, moves the record to another one. */
   async function leave(id: string, deckId: string, release: () => Promise<unknown>): Promise<void> {
     const json = {
       participantId: `holder-of-${id}`,

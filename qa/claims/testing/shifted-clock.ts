@@ -3,7 +3,7 @@ import type { ServerPlan } from "../../support/killable-server.ts";
 
 const PRELOAD = fileURLToPath(new URL("./shifted-clock.mjs", import.meta.url));
 
-/** A server whose process has a clock that is wrong by so much. */
+/** A server whose process clock is shifted. */
 export const shifted = (ms: number, plan: ServerPlan = {}): ServerPlan => ({
   ...plan,
   node: [...(plan.node ?? []), "--import", PRELOAD],

@@ -34,8 +34,8 @@ const FIELDS = [WHOLE, WHOLE, "a", "b"];
 const SKEW_MS = 400;
 
 /**
- * A history as a server that keeps the rules would have made it, with requests that overlap, answers that are lost and
- * requests that never arrive; or as one with a bug would have. Nobody knows about the other: it shares no code with the
+ * The history of a correct server, with requests that overlap, responses that are lost and
+ * requests that never arrive; or that of a server with a bug. It shares no code with the
  * checker but the meaning of "excludes".
  */
 export function imagine(
@@ -55,7 +55,7 @@ export function imagine(
   const freeFrom = new Map<string, number>();
   let now = 1_700_000_000_000;
   let fence = 0;
-  /** What was so before the last change, and until when others still see that: its commit takes a while. */
+  /** The state before the last change, and until when others still see it, because its commit takes a while. */
   let before: readonly Kept[] = [];
   let seenFrom = 0;
 

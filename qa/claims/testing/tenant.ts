@@ -11,7 +11,7 @@ const { models } = JSON.parse(
   readFileSync(new URL("../../../packages/server/reference-schema.json", import.meta.url), "utf8"),
 ) as { models: object };
 
-/** Two servers on a database of the file's own, and what its tests do with claims. */
+/** Two servers on the file's own database, and functions for its tests. */
 export interface ClaimTenant {
   readonly databaseUrl: string;
   readonly key: string;

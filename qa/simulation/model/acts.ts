@@ -6,7 +6,7 @@ import type { Simulation } from "./simulation.ts";
 import type { Tab } from "./tab.ts";
 import { appClaims, appWrites } from "./writes.ts";
 
-/** What a step is: how many tasks happen, or what the app, a person, the world or time does. */
+/** A step: a number of tasks, an act of the app or a person, a fault, or the passing of time. */
 export function act(simulation: Simulation): string {
   const { chance } = simulation;
   const device = chance.pick(simulation.devices) as Device;
@@ -18,11 +18,11 @@ export function act(simulation: Simulation): string {
   function inTab(): string | undefined {
     if (kind === "come back") return recover(simulation, device);
     if (!tab || tab.isFrozen) return device.living.length === 0 ? recover(simulation, device) : undefined;
-    // The app has somebody else sign in, or the owner again.
+    // The app signs in another person, or the owner again.
     if (isWithheld(tab)) return undefined;
     if (kind === "decide") return personDecides(simulation, device, tab);
     if (kind === "app") return appActs(simulation, device, tab);
-    // An app that writes before it has seen anything is one of those that lose to what is there: not of interest here.
+    // An app that writes before it has read anything loses to existing values, which is not of interest here.
     return tab.isReady ? appWrites(simulation, device, tab) : undefined;
   }
 }

@@ -4,7 +4,7 @@ import type { Tab } from "./tab.ts";
 import { ELSEWHERE } from "./tenants.ts";
 import { ownRecord } from "./writes.ts";
 
-/** What has to be so. Answers with what is not, or with nothing. */
+/** An invariant. Returns its violation, or undefined. */
 export interface Check {
   readonly name: string;
   /** `tabs`: those in which something happened. */
@@ -60,7 +60,7 @@ function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefi
   return `${tab.name} is ${status}, has neither a timer nor a request, and pending are ${said.join(", ")}`;
 }
 
-/** The last write to each such record is the highest; whoever sees it sees it grow. */
+/** The last write to each such record has the highest value, so every tab sees it grow. */
 function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
   if (!tab.isReady || tab.closing !== "no") return undefined;
   for (const { name, counters, hadStorageTrouble } of devices) {

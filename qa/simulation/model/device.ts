@@ -10,7 +10,7 @@ import { type Home, Tab } from "./tab.ts";
 import { SimulatedTabs } from "./tabs.ts";
 import { ownerOf, type SignedIn } from "./tenants.ts";
 
-/** What all devices of a run share. */
+/** The parts that all devices of a run share. */
 export interface Surroundings {
   readonly seed: number;
   readonly schedule: EventSchedule;
@@ -22,7 +22,7 @@ export interface Surroundings {
   readonly hasTenants: boolean;
 }
 
-/** One browser profile: its tabs, their disk, their lock, their line to the server, and who is signed in. */
+/** One browser profile: its tabs, disk, lock, network connection and signed-in person. */
 export class Device implements Home {
   readonly name: string;
   readonly link: Link;
@@ -34,13 +34,13 @@ export class Device implements Home {
   reportsOffline = true;
   clockAhead = 0;
   isOutdated = false;
-  /** Something of its disk failed: what some tab writes is kept in memory only, which it says. */
+  /** Its disk failed: a tab keeps its writes in memory only, and reports that. */
   hadStorageTrouble = false;
   /** The last value that each of its slots wrote to its own record. */
   readonly counters = new Map<number, number>();
   /** Claims that it was given, by record; they may have ended without its knowledge. */
   readonly claims = new Map<string, string>();
-  /** What the app answers when it is asked for a token: the good one, the one it gave before, or that nobody is signed in. */
+  /** The result of the app's `getToken`: a valid token, the previous one, or no signed-in person. */
   tokens: "good" | "old" | "none" = "good";
   /** Whose tokens the app gives. */
   signedIn: SignedIn = "owner";
@@ -97,13 +97,13 @@ export class Device implements Home {
     return this.tokens === "none" ? undefined : this.#token;
   }
 
-  /** The token's time is over; whoever asks the app may get another. */
+  /** The token has expired. The app may return another one. */
   expireToken(): void {
     this.#tokensMade += 1;
     this.#around.service.tokens.set(this.name, `${this.name} token ${this.#tokensMade}`);
   }
 
-  /** Notes what the app is told of a write that it made in a tab. */
+  /** Records the results of a write for the app. */
   wrote(tab: Tab, write: Write, keys: readonly string[]): void {
     this.#around.observations.note(
       write,
@@ -126,7 +126,7 @@ export class Device implements Home {
 
   #sending(body: string, tab: Owner): void {
     const { broken } = this.#around.observations;
-    // A tab that was frozen and does not know yet that it was replaced may send what was decided about meanwhile once more.
+    // A frozen tab that does not know yet that it was replaced may resend a write that has been decided meanwhile.
     const leads = this.tabs.holder === tab;
     const { commits } = JSON.parse(body) as { commits: { clientTxId: string }[] };
     for (const commit of commits) {

@@ -11,7 +11,7 @@ const READS: ReadonlySet<Method> = new Set(["takeLead", "readQueue"]);
 
 const WIPED = "The simulated disk was wiped.";
 
-/** What is on its way to the disk. */
+/** A pending disk operation. */
 interface Transaction {
   readonly method: Method;
   readonly by: Owner;
@@ -26,8 +26,8 @@ interface Transaction {
 const STRICT: ReadonlySet<Method> = new Set(["enqueue", "own"]);
 
 /**
- * The disk of one device, shared by its tabs. Each call is a transaction that happens when its turn comes, then an
- * answer that comes later, if its tab still lives. Transactions of one tab happen in order, those of several in any.
+ * The disk of one device, shared by its tabs. Each call is a transaction that the schedule runs, then a
+ * result that arrives later, if its tab is still open. Transactions of one tab run in order, those of several in any order.
  */
 export class SimulatedDisk {
   readonly #schedule: EventSchedule;
@@ -56,7 +56,7 @@ export class SimulatedDisk {
     if (owner !== undefined) void this.#happen("own", (storage) => storage.own(owner));
   }
 
-  /** The port of one tab. What was wiped since it was opened is noticed, and is no store to go on with. */
+  /** The port of one tab. It fails if the store was wiped since it was opened. */
   portOf(tab: Owner): Storage {
     const { wipes } = this;
     const methods = Object.keys(this.#storage) as Method[];
@@ -71,7 +71,7 @@ export class SimulatedDisk {
     return inTwo({ ...(Object.fromEntries(port) as Storage), watch });
   }
 
-  /** What would be sent again after a reload. */
+  /** The writes that would be resent after a reload. */
   async queue(): Promise<readonly Mutation[]> {
     return (await this.#storage.readQueue()).mutations;
   }
@@ -89,7 +89,7 @@ export class SimulatedDisk {
     return `${transaction.by.name} ${transaction.method}`;
   }
 
-  /** The tab is gone: of what it had begun the first `kept` still happen, without a word to anybody. */
+  /** The tab was closed: the first `kept` of its pending operations still run, without a message. */
   leave(tab: Owner, kept: number): void {
     const own = this.#open.filter(({ by }) => by === tab);
     for (const [i, transaction] of own.entries()) {
@@ -102,7 +102,7 @@ export class SimulatedDisk {
     return this.#open.filter(({ by }) => by === tab).length;
   }
 
-  /** The power is gone: of what was not flushed the last ones are not there any more. */
+  /** Power failure: the last operations that were not flushed are lost. */
   powerCut(keep: (unflushed: number) => number): void {
     const unflushed = this.#done.length - this.#flushed;
     this.#done.length = this.#flushed + Math.min(unflushed, keep(unflushed));
@@ -110,7 +110,7 @@ export class SimulatedDisk {
     for (const call of this.#done) void call(this.#storage);
   }
 
-  /** Somebody deletes all data of the site. */
+  /** The user deletes all data of the site. */
   wipe(): void {
     for (const name of this.flushed) this.wiped.add(name);
     this.wipes += 1;
@@ -124,7 +124,7 @@ export class SimulatedDisk {
 
   #transaction(by: Owner, method: Method, wipes: number, call: Call): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      // What is read from the disk is learnt after what the other tabs had said by then: messages are quicker.
+      // Results of the disk arrive after the messages that other tabs had posted by then, because messages are faster.
       const lane = READS.has(method) ? `what ${by.name} hears` : `answers of the disk to ${by.name}`;
       const answer = (what: string, then: () => void) =>
         this.#schedule.add(`${by.name} ${method} ${what}`, by, then, lane);
@@ -164,7 +164,7 @@ export class SimulatedDisk {
   }
 }
 
-/** As on a real disk the rows come in one transaction and what they settled goes in another. */
+/** As on a real disk, one transaction stores the rows and another one deletes the settled writes. */
 const inTwo = (port: Storage): Storage => ({
   ...port,
   keepRows: async ({ settled, ...range }, generation) => {

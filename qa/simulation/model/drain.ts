@@ -1,5 +1,5 @@
 /**
- * Resolves when every promise that could go on has gone on: what a browser does between two tasks. Promises go on in
+ * Resolves when all microtasks have run, as between two tasks of a browser. Promises continue in
  * the order in which they were resolved, so the same run stays the same run.
  */
 export function drained(): Promise<void> {

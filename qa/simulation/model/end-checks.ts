@@ -67,7 +67,7 @@ type Known = Pick<Simulation, "service" | "observations">;
 function acknowledged({ service }: Known, write: Simulation["observations"]["writes"][number]): string | undefined {
   if (write.receipt !== "kept") return undefined;
   const is = (name: string) => stemOf(name) === stemOf(write.confirmedAs ?? write.name);
-  // What a backup took back is gone with it, where this device had nothing of it any more.
+  // Commits that a restore removed are lost if this device no longer had them.
   if ([...service.takenBack].some((key) => is(key.slice(key.indexOf(" ") + 1)))) return undefined;
   const { actor } = write;
   if (service.accepted.some((one) => one.actor === actor && is(one.name))) return undefined;
@@ -82,9 +82,9 @@ function unanswered(
 ): string | undefined {
   const key = `${actor} ${name}`;
   if (service.confirmed.has(key) || observations.decided.has(key) || disk.wiped.has(name)) return undefined;
-  // Tabs that lost the disk go on without it: what lies there is seen by whoever opens it next.
+  // Tabs that lost the disk continue without it. The next tab that opens the disk sees its content.
   if (hadStorageTrouble && disk.kept.has(name)) return undefined;
-  // On another log, or with another text, it goes on under another name.
+  // On another log, or with another body, it continues under another name.
   if ([...disk.flushed].some((other) => other !== name && stemOf(other) === stemOf(name))) return undefined;
   return `${name} was on the disk of ${actor}; nobody answered it and nobody gave it up`;
 }

@@ -3,7 +3,7 @@ import type { Device } from "./device.ts";
 import { MOST_TABS, type Simulation } from "./simulation.ts";
 import type { Tab } from "./tab.ts";
 
-/** How often each of what can go wrong does, if it can. */
+/** The relative frequency of each fault. */
 const OFTEN = {
   lost: 14,
   repeated: 6,
@@ -81,7 +81,7 @@ export function injectFault(simulation: Simulation, device: Device, tab: Tab | u
         if (!weather.restores) return undefined;
         const keep = fault === "new log" ? 0 : Math.max(0, service.accepted.length - chance.below(6));
         service.restore(keep);
-        // A restored server is another process: most lines break, some are told by what comes next.
+        // A restored server is another process: most connections break, the others notice by the next frame.
         for (const { stream } of simulation.tabs)
           if (chance.percent(70)) stream.cut(1012, true);
           else stream.news();

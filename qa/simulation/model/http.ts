@@ -83,7 +83,7 @@ export class SimulatedHttp {
     return this.#flights.length;
   }
 
-  /** What has been asked and not been heard yet. */
+  /** Requests that have not arrived yet. */
   get waiting(): readonly { readonly what: string }[] {
     return this.#flights;
   }

@@ -5,7 +5,7 @@ import type { Owner } from "./schedule.ts";
 
 export type PromiseState = "open" | "kept" | "broken";
 
-/** A write that an app made, and what it was told of it. */
+/** A write of an app, and its results. */
 export interface NotedWrite {
   readonly name: string;
   readonly actor: string;
@@ -20,12 +20,12 @@ export interface NotedWrite {
   code: string | undefined;
 }
 
-/** What apps did and were told, for the oracle. */
+/** The writes of apps and their results, for the oracle. */
 export class Observations {
   readonly writes: NotedWrite[] = [];
   /** Names that a person has decided about, or that went with such a decision: `<actor> <name>`. */
   readonly decided = new Set<string>();
-  /** Names under which somebody sent again what was refused: made late, whatever their place. */
+  /** Names of resent writes after a refusal. They count as late, whatever their slot. */
   readonly retried = new Set<string>();
   /** What was promised so far and turned out not to be so. */
   readonly broken: string[] = [];

@@ -4,7 +4,7 @@ import type { Device } from "./device.ts";
 import type { Simulation } from "./simulation.ts";
 import type { Tab } from "./tab.ts";
 
-/** Somebody at a tab answers the first of what waits for a person there. Undefined: nothing does. */
+/** A person decides the first conflict or rejection in a tab. Undefined: there is none. */
 export function personDecides(simulation: Simulation, device: Device, tab: Tab): string | undefined {
   const { chance } = simulation;
   const { client } = tab;
@@ -24,7 +24,7 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
     if (answer === "keeps mine") instead(conflict.keepMine());
     else if (answer === "merges") instead(conflict.merge(merged(fields, chance.below(1_000))));
     else conflict.takeTheirs();
-    // What stands in for a write that was made late was made late, too.
+    // The replacement of a late write is late too.
     if (simulation.observations.retried.has(clientTxId))
       for (const name of namesIn(tab)) if (!before.has(name)) simulation.observations.retried.add(name);
     return decided(simulation, device, tab, before, `${answer} of ${clientTxId}`);
@@ -44,13 +44,13 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
   return decided(simulation, device, tab, before, `${answer} ${item.clientTxId}`);
 }
 
-/** What waits behind such a write goes on as the answer says, under its name. */
+/** Writes behind the decided one continue as decided, under their names. */
 function blockedMayChange({ service }: Simulation, device: Device, { client }: Tab): void {
   for (const { phase, clientTxId } of client.pending())
     if (phase === "blocked") service.mayChange(`${device.name} ${clientTxId}`);
 }
 
-/** What was there before and is not there any more went with the decision: the write itself, and what it took along. */
+/** Writes that disappeared were removed by the decision: the write itself, and those that depended on it. */
 function decided(simulation: Simulation, device: Device, tab: Tab, before: ReadonlySet<string>, what: string): string {
   const now = namesIn(tab);
   const gone = [...before].filter((name) => !now.has(name));

@@ -22,7 +22,7 @@ export interface Outcome {
   readonly violation: Violation | undefined;
   /** Two runs with the same one had the same things happen in the same order. */
   readonly hash: string;
-  /** Everything that happened, one line each; empty unless it was asked for. */
+  /** The trace, one line per event; empty unless requested. */
   readonly trace: readonly string[];
   /** How many single things happened. */
   readonly picks: number;
@@ -37,9 +37,9 @@ export interface Schedule {
 }
 
 export const STEPS = 70;
-/** In one step so many things happen before the next one at most. */
+/** The most tasks per step. */
 const BURST = 14;
-/** Longer than the last look for what a tab said that it puts on disk: 2, 10 and 50 s after it was said. */
+/** Longer than the last reload for an announced write, which follows 2, 10 and 50 s after the message. */
 const RELOAD_AGAIN_MS = 65_000;
 const MOST_PICKS = 60_000;
 /** After that much time, with everything in order, a client that has not come to rest never will. */
@@ -98,7 +98,7 @@ class Run {
     if (!happened) return false;
     this.picks += 1;
     this.#simulation.print(happened.what);
-    // Nothing of a tab changes but by what happens in it.
+    // A tab changes only by its own tasks.
     await this.#afterwards(this.#simulation.tabs.filter((tab) => tab === happened.owner));
     return true;
   }
@@ -132,7 +132,7 @@ class Run {
     }
   }
 
-  /** Lets everything happen, and a person answer what waits for one, until nothing moves any more. */
+  /** Runs all tasks, and makes a person decide what waits for a decision, until nothing is left to do. */
   async #rest(): Promise<void> {
     const simulation = this.#simulation;
     const until = simulation.schedule.now + REST_MS;
@@ -149,14 +149,14 @@ class Run {
         continue;
       }
       if (this.#isAtRest() && !isRechecked) {
-        // Whoever waits for something to be told looks for it after a while.
+        // A tab that waits for a message reloads the queue after a while.
         isRechecked = true;
         simulation.schedule.moveOn(RELOAD_AGAIN_MS);
         continue;
       }
       const next = simulation.schedule.untilNextTimer();
       const isLate = next === undefined || simulation.schedule.now + next > until;
-      // A tab may still be asking the server what became of a write, and wait for a token before it can.
+      // A tab may still look up the outcome of a write, and wait for a token before that.
       if (this.#isAtRest() && (isLate || openPromise(simulation, simulation.tabs) === undefined)) break;
       if (isLate) return this.#complain("everything comes to rest", this.#unrest());
       simulation.schedule.moveOn(next);
@@ -177,7 +177,7 @@ class Run {
     return false;
   }
 
-  /** What a device has on disk goes on when somebody opens the app there again. */
+  /** Writes on a device's disk are sent when the app is opened there again. */
   #openMissing(): boolean {
     const without = this.#simulation.devices.filter(({ living }) => living.length === 0);
     for (const device of without) device.openTab(0);
@@ -211,7 +211,7 @@ class Run {
     return `The server is at ${service.model.head}; ${said.join("; ")}.`;
   }
 
-  /** Every tab is closed, and one for each device opened: what comes up is what was kept. */
+  /** Closes every tab and opens one per device, which shows what was stored. */
   async #reload(): Promise<void> {
     const simulation = this.#simulation;
     simulation.print("every tab is closed, and one opened");

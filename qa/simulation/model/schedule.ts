@@ -8,10 +8,10 @@ export interface Owner {
 
 /** One thing that can happen next. */
 export interface Task {
-  /** What it is, for the trace. */
+  /** The description for the trace. */
   readonly what: string;
   readonly owner: Owner | undefined;
-  /** Tasks of one lane happen in the order in which they came; others in any. */
+  /** Tasks of one lane run in the order in which they were added; others in any order. */
   readonly lane: string | undefined;
   readonly run: () => void;
 }
@@ -58,7 +58,7 @@ export class EventSchedule {
     };
   }
 
-  /** The owner is gone, and with it what was still to happen in it. */
+  /** Removes all tasks of an owner that has ended. */
   dropAllOf(owner: Owner): void {
     this.#tasks = this.#tasks.filter((task) => task.owner !== owner);
     this.#timers = this.#timers.filter((timer) => timer.owner !== owner);
@@ -68,7 +68,7 @@ export class EventSchedule {
     return this.#tasks.filter((task) => task.owner === owner);
   }
 
-  /** What the owner has set a timer for. */
+  /** The timers of the owner. */
   timerOf(owner: Owner): string | undefined {
     return this.#timers.find((timer) => timer.owner === owner)?.what;
   }
@@ -77,7 +77,7 @@ export class EventSchedule {
     return this.#tasks.some((task) => task.owner === owner);
   }
 
-  /** Makes one of what can happen now happen. Undefined: nothing can. */
+  /** Runs one of the possible tasks. Undefined: there is none. */
   runOne(chance: SeededRandom): Happened | undefined {
     const next = chance.pick(this.#ready());
     if (!next) return undefined;

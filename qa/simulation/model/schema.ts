@@ -1,6 +1,6 @@
 import { defineSchema } from "../../../packages/sdk/src/protocol/schema/row-types.ts";
 
-/** What the server and an app of today know. */
+/** The present schema. */
 export const schema = defineSchema({
   models: {
     slide: {
@@ -17,5 +17,5 @@ export const schema = defineSchema({
 
 const { tag: _, ...fieldsBefore } = schema.models.slide.fields;
 
-/** What an app of yesterday knows: a tab that was not reloaded, or one that a service worker served from its cache. */
+/** The previous schema, of a tab that was not reloaded or was served from a service worker's cache. */
 export const schemaBefore = defineSchema({ models: { ...schema.models, slide: { fields: fieldsBefore } } });

@@ -3,7 +3,7 @@ import { schema } from "./schema.ts";
 import type { Accepted } from "./service.ts";
 
 /**
- * The oracle: what the accepted commits make of nothing, one after the other, without a log, without staleness and
+ * The oracle: applies the accepted commits to nothing, one after the other, without a log, without staleness and
  * without a line of the code that is under test.
  */
 export function replayed(accepted: readonly Accepted[]): Readonly<Record<string, Json>> {

@@ -18,10 +18,10 @@ interface SentCommit {
   readonly operations: readonly Operation[];
 }
 
-/** The service's rules, and what the oracle has to know of what was asked of them. */
+/** The service, with the records of requests that the oracle needs. */
 export class Service {
   readonly model: ModelServer;
-  /** In the order of the log; without what a backup took back. */
+  /** In the order of the log, without commits that a restore removed. */
   accepted: Accepted[] = [];
   /** Commits that were confirmed at any time, whatever became of the log: `<actor> <name>`. */
   readonly confirmed = new Set<string>();
@@ -30,7 +30,7 @@ export class Service {
   /** The token that is good for each actor now. */
   readonly tokens = new Map<string, string>();
   restores = 0;
-  /** What was sent under each name that has no answer yet, or a good one. */
+  /** The operations sent under each name that has no response yet, or a successful one. */
   readonly tenants: Tenants;
   readonly #texts = new Map<string, string>();
 
@@ -41,13 +41,13 @@ export class Service {
     this.model.refuse(({ data }) => (isRefused(data?.title) ? "invalid_value" : undefined));
   }
 
-  /** Who a token is; undefined: it is not good (any more). */
+  /** The bearer of a token; undefined: it is invalid. */
   bearer(actor: string, token: string): Bearer | undefined {
     if (!this.tenants.isForeign(token) && this.tokens.get(actor) !== token) return undefined;
     return this.tenants.bearer(actor, token);
   }
 
-  /** A bulk that came under a token. Under another owner's than the device's it should never have come. */
+  /** Receives a bulk. A bulk under another owner's token than the device's is a violation. */
   receive(text: string, actor: string, { signedIn }: Bearer): { object: "list"; data: BulkItem[] } {
     if (signedIn === "owner") return this.commit(text, actor);
     const { commits } = JSON.parse(text) as { commits: SentCommit[] };
@@ -87,12 +87,12 @@ export class Service {
     return before === text;
   }
 
-  /** It waits behind what a person answers: from now on it may go out with another text. */
+  /** A write waits behind a decision, so it may be sent with another body from now on. */
   mayChange(key: string): void {
     this.#texts.delete(key);
   }
 
-  /** Everything after the `keep`-th of the commits that it took never happened, and the log goes on under another name. */
+  /** Restores a backup: only the first `keep` commits remain, and the log gets another id. */
   restore(keep: number): void {
     const upTo = this.accepted[keep - 1]?.upTo ?? 0;
     for (const { actor, name } of this.accepted.slice(keep)) this.takenBack.add(`${actor} ${name}`);
@@ -102,7 +102,7 @@ export class Service {
   }
 }
 
-/** On another log a write goes on as `name~1`, `name~2`, … */
+/** On another log, a write continues as `name~1`, `name~2`, … */
 export const stemOf = (name: string): string => name.replace(/~\d+$/, "");
 
 export const isRefused = (title: unknown): boolean => typeof title === "string" && title.startsWith("refused");

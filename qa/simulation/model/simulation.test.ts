@@ -7,7 +7,7 @@ vi.setConfig({ testTimeout: 600_000 });
 const FIRST = 200_000;
 const SCHEDULES = 250;
 const WITH_TENANTS = 150;
-/** Each has shown something once, in the client as it was then or in what is told apart here. */
+/** Each seed once found a bug in the client, or in the simulation. */
 const found: readonly (readonly [seed: number, what: string])[] = [
   [6, "that the network is there, told while a line was live, stopped the queue"],
   [12, "an answer to the token before counted against the one that came, which was never tried again"],

@@ -12,7 +12,7 @@ export const FIRST_WITH_TENANTS = 2 ** 25;
 /** The first seed of schedules in which the server may doubt a good token for a moment. */
 export const FIRST_WITH_DOUBTS = 2 ** 26;
 
-/** What may go wrong in a run. Some promises hold only while others of these do not happen, so not all happen in each. */
+/** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
 export interface Weather {
   /** Storage fails, or is wiped. */
   readonly storage: boolean;
@@ -26,7 +26,7 @@ export interface Weather {
   readonly doubts: boolean;
 }
 
-/** One run: a server, some devices, the time, and what is known of it all. */
+/** One run: a server, some devices, the time, and the observations. */
 export class Simulation {
   readonly seed: number;
   readonly schedule = new EventSchedule();
@@ -34,7 +34,7 @@ export class Simulation {
   readonly service: Service;
   readonly devices: readonly Device[];
   readonly weather: Weather;
-  /** Nothing goes wrong any more, and whatever was said has been heard before anybody decides anything. */
+  /** No more faults, and all messages arrive before the next decision. */
   isCalm = false;
   /** How often each thing happened. */
   readonly counts = new Map<string, number>();
@@ -47,10 +47,10 @@ export class Simulation {
     this.#chance = SeededRandom.of(seed, -1);
     this.#trace = isTraced ? [] : undefined;
     this.service = new Service(schema, () => this.schedule.now);
-    // Of a dice of its own, and for high seeds alone: what a seed of before does stays as it was.
+    // Uses its own random numbers, and only for high seeds, so that runs of earlier seeds do not change.
     const tenants = seed >= FIRST_WITH_TENANTS && SeededRandom.of(seed, -2).percent(50);
     this.weather = {
-      // A store that is lost is the next one's whose token the server sees.
+      // A lost store belongs to the owner of the next token that the server sees.
       storage: this.#chance.percent(25) && !tenants,
       restores: this.#chance.percent(25),
       claims: this.#chance.percent(30),
@@ -84,7 +84,7 @@ export class Simulation {
     this.counts.set(what, (this.counts.get(what) ?? 0) + 1);
   }
 
-  /** Everything that happens is said here once: the trace of a run, and the number that tells two runs apart. */
+  /** Records each event once: in the trace of the run, and in the hash that distinguishes two runs. */
   print(what: string): void {
     let hash = this.#hash;
     for (let i = 0; i < what.length; i++) hash = Math.imul(hash ^ what.charCodeAt(i), 0x01000193);

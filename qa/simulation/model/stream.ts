@@ -7,7 +7,7 @@ import type { Link } from "./http.ts";
 import type { Owner } from "./schedule.ts";
 import type { Bearer } from "./tenants.ts";
 
-/** How long a client takes to notice that nothing comes any more: its ping, and the time for a pong. */
+/** How long a client takes to notice a dead connection: its ping interval, and the time for a pong. */
 const NOTICED_AFTER_MS = 25_000;
 const FRAME_ENTRIES = 3;
 
@@ -31,7 +31,7 @@ interface Socket {
 export class SimulatedStream {
   readonly #link: Link;
   readonly #tab: Owner;
-  /** For what goes wrong on a line by itself. */
+  /** For random faults of a connection. */
   readonly #chance: () => SeededRandom;
   #socket: Socket | undefined;
   #opened = 0;
@@ -47,7 +47,7 @@ export class SimulatedStream {
     return this.#socket !== undefined && !this.#socket.dead;
   }
 
-  /** Nothing comes through any more, and nobody has noticed. */
+  /** The connection is dead, and neither side has noticed. */
   get isDead(): boolean {
     return this.#socket?.dead === true;
   }

@@ -13,14 +13,14 @@ type Listener = Parameters<Signals["start"]>[0];
 
 const STARTED_AT = Date.UTC(2030, 0, 1);
 
-/** What a tab finds on its device. */
+/** The device of a tab. */
 export interface Home {
   readonly name: string;
   readonly link: Link;
   readonly disk: SimulatedDisk;
   readonly tabs: SimulatedTabs;
   readonly isOnline: boolean;
-  /** Whether the platform tells when nothing gets through. */
+  /** Whether the platform reports that the network is down. */
   readonly reportsOffline: boolean;
   /** How far the wall's clock is off. */
   readonly clockAhead: number;
@@ -44,7 +44,7 @@ export class Tab implements Owner {
   /** The app is closing it, or has. */
   closing: "no" | "closing" | "closed" = "no";
   isPaused = false;
-  /** The platform has told it that there is no network. */
+  /** The platform has reported that there is no network. */
   sawOffline = false;
   /** It runs the version before. */
   readonly isOutdated: boolean;

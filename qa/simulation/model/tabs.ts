@@ -15,16 +15,16 @@ interface Member {
 /** One stay in the line, from `stand` to the end of the lead or of the wish for it. */
 interface Stay {
   readonly member: Member;
-  /** Calls off the question who leads. */
+  /** Cancels the timeout of the call. */
   cancelTimeout: () => void;
 }
 
-/** The tabs of one device: who holds the lock, and what they tell each other. A message is a task for each who hears it. */
+/** The tabs of one device: their lock and their messages. A message is one task per receiver. */
 export class SimulatedTabs {
   readonly #schedule: EventSchedule;
   readonly #name: string;
   readonly #members = new Map<Owner, Member>();
-  /** In the order in which they asked for the lock; the first one holds it. */
+  /** In the order in which they requested the lock; the first one holds it. */
   #queue: Stay[] = [];
 
   constructor(schedule: EventSchedule, name: string) {
@@ -54,12 +54,12 @@ export class SimulatedTabs {
     this.#out(tab);
   }
 
-  /** The tab that leads does nothing any more, and those who wait for the lock find out. */
+  /** The leader is frozen, and the candidates notice. */
   froze(): void {
     for (const stay of this.#queue.slice(1)) this.#watch(stay);
   }
 
-  /** One of those who wait takes the lock, whether or not the one that has it still lives. */
+  /** A candidate steals the lock, whether or not its holder is alive. */
   steal(at: number): string | undefined {
     const stay = this.#queue[1 + at];
     if (!stay) return undefined;

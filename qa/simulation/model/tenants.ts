@@ -4,7 +4,7 @@ import { ModelServer } from "../../../packages/sdk/src/testing/model-server.ts";
 
 /** Whom the app of a device gives tokens of: the person whose store it is, another one, or the same one in another organization. */
 export type SignedIn = "owner" | "another user" | "another organization";
-/** What the tokens of a device cover. */
+/** The scope of a device's tokens. */
 export type ViewName = "whole" | "narrow";
 
 const OWN = "org/test";
@@ -14,7 +14,7 @@ export const ELSEWHERE = "elsewhere";
 
 export const ownerOf = (device: string): string => `${OWN}/user/${device}`;
 
-/** What the server says of a token, and what it is shown. */
+/** The server's data about a token, and its view. */
 export interface Bearer {
   readonly signedIn: SignedIn;
   readonly introduction: { readonly owner: string; readonly viewHash: string; readonly models: string[] };

@@ -10,7 +10,7 @@ type Schema = typeof schema;
 
 const SHARED = 3;
 
-/** Which record a slot of a device counts up on. Nobody else writes there, so what it shows must never go back. */
+/** The record that a slot of a device counts up. Nothing else writes it, so its value must never decrease. */
 export const ownRecord = (device: string, slot: number): string => `own-${device}-${slot}`;
 
 /** The app of a tab writes something. */
