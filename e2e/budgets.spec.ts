@@ -14,7 +14,7 @@ import { watchPaint } from "./support/paint.ts";
 import { createReport } from "./support/report.ts";
 import { expect, test } from "./support/test.ts";
 
-// A trace takes the whole page down at every step: that is what would be measured.
+// A trace records the whole page at every step, which would distort the measurement.
 test.use({ trace: "off" });
 
 const SCRIPT_BYTES = 122_000;
@@ -46,7 +46,7 @@ test("[Y11] two hundred slides: loaded bytes, time to paint, and the effect of a
 
   const touches = await touchesToPaint(ada.page, titleFields(deck));
   await expect(ada.title(3)).toHaveValue(/abcd/);
-  // What else this machine has to do, a page with one field feels too: on a busy one it is the measure.
+  // Other load on this machine slows a page with one field too, so on a busy machine that page is the reference.
   const floor = p75(await touchesOfOneField(ada.context));
   const allowed = Math.max(SLOWEST_PAINT_MS, 4 * floor);
   report.figure(

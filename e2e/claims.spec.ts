@@ -19,7 +19,7 @@ test("while one person types into a slide, the other waits for it, and gets it a
 
   await ada.title(1).press("Enter");
   await expect(ben.card(1)).toContainText("It is your turn.");
-  // What was typed last is there when the other's turn begins.
+  // The last typed text is there when the other person gets the claim.
   await expect(ben.title(1)).toHaveValue(/ more/);
   await ben.rename(1, "Ben’s now");
   await expect(ada.title(1)).toHaveValue("Ben’s now");

@@ -4,7 +4,7 @@ import { createDeck, entriesOf } from "./support/log.ts";
 import { newProfile, type Profile } from "./support/profile.ts";
 import { test as base, expect } from "./support/test.ts";
 
-/** With a browser that may be closed and started again. */
+/** A browser that can be restarted. */
 const test = base.extend<{ profile: Profile }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
   profile: async ({}, use) => {
@@ -34,12 +34,12 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   await online.context.close();
   expect(profile.complaints).toEqual([]);
 
-  await demo.goDown();
+  await demo.takeDown();
   const offline = await open();
   await offline.shows(["Written before", "Two"]);
   await offline.rename(2, "Written while nobody was there");
   await expect(offline.card(2)).toContainText("Waiting to be sent");
-  // Nobody gives tokens either, which is no reason to ask anybody to sign in.
+  // The token endpoint is down too, which must not prompt for a sign-in.
   await expect(offline.status("No connection")).toBeVisible();
   await offline.page.reload();
   await offline.shows(["Written before", "Written while nobody was there"]);
@@ -48,7 +48,7 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   expect(await seriousViolations(offline.page)).toEqual([]);
 
   await demo.comeBack();
-  // Somebody looks at the window again.
+  // The window gets the focus again.
   await offline.page.evaluate(() => void dispatchEvent(new Event("focus")));
   await offline.isSaved();
   await offline.shows(["Written before", "Written while nobody was there"]);

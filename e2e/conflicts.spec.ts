@@ -83,7 +83,7 @@ test("text that is being edited is not replaced, and saving it opens a conflict 
   const deck = await createDeck(demo, ["Before"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
-  // Nobody claims anything without a network.
+  // Claims need a network.
   await ada.context.setOffline(true);
   await ben.rename(1, "Ben was quicker");
   await ben.rewrite(1, "Read by Ada’s window");

@@ -21,7 +21,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await expect(page.getByRole("status")).toHaveText(/The token is unknown/);
     await page.getByLabel("Token").fill(demo.secretKey);
     await page.getByRole("button", { name: "Show my models" }).click();
-    // Every model of the tenant is there, however many operations that makes.
+    // The description has every model of the tenant.
     for (const model of ["document", "slide", "favorite", "projectteam"])
       await expect(page.locator(`#operations-tag-model_${model}`)).toBeVisible();
     await page.locator("#operations-tag-model_slide").click();
@@ -32,7 +32,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await list.getByRole("button", { name: "Try it out" }).click();
     await list.getByRole("button", { name: "Execute" }).click();
     await expect(list.locator(".live-responses-table .response-col_status").last()).toHaveText(/^200/);
-    // The refused token is told on the console by the browser itself.
+    // The browser itself logs the refused token on the console.
     expect(faults.filter((fault) => !/status of 401/.test(fault))).toEqual([]);
   });
 
@@ -45,7 +45,7 @@ for (const colorScheme of ["light", "dark"] as const) {
     await page.getByRole("link", { name: "All routes" }).click();
     await expect(page).toHaveURL(`${demo.serverUrl}/docs`);
     await page.goBack();
-    // The checker is a script, which the page's policy forbids: it looks at a copy.
+    // The page's policy forbids the checker's script, so the checker gets a copy of the page.
     const copy = await page.context().newPage();
     await copy.emulateMedia({ colorScheme });
     await copy.setContent(await page.content());
@@ -54,7 +54,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-/** Whatever a page complains of, and whatever it asks of anybody but the server. */
+/** A page's console errors, and its requests to other hosts. */
 function watch(page: Page, server: string): string[] {
   const faults: string[] = [];
   page.on("console", (message: ConsoleMessage) => {

@@ -65,7 +65,7 @@ test("[Y1] the page can be reloaded and edited without a network, and sends its 
   await expect(ada.card(1)).toContainText("Waiting to be sent");
 
   await ada.context.setOffline(false);
-  // A page that was loaded under Playwright's switch is not told when that is turned back; somebody looks at the window again.
+  // A page that was loaded offline gets no event when Playwright goes online, so the test focuses the window.
   await ada.page.evaluate(() => void dispatchEvent(new Event("focus")));
   await ada.isSaved();
   expect((await entriesOf(demo, deck.slideIds[0] ?? "")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
@@ -94,7 +94,7 @@ test("the client notices a socket that is silent without closing, and loses noth
   await expect(ben.title(1)).toHaveValue("Sent all the same");
   await expect(ada.title(2)).toHaveValue("Two");
 
-  // The window asks now and then whether anybody is there.
+  // The window polls the server now and then.
   await ada.page.clock.fastForward(60_000);
   await ada.isSaved();
   await ada.shows(["Sent all the same", "Not heard of"]);

@@ -40,7 +40,7 @@ async function takePictures(browser: Browser, demo: Demo): Promise<void> {
   await ada.workOffline();
   await ada.rename(1, "Why shared decks drift");
   await ada.rewrite(1, (await ada.text(1).inputValue()).replace("nobody has read all of it", "nobody reads all of it"));
-  // Long enough for the page to say since when.
+  // Long enough for the page to show a duration.
   await ada.page.waitForTimeout(6_000);
   await ada.page.getByRole("heading", { level: 1 }).hover();
   await ada.page.screenshot({ path: at("docs/images/board.png") });

@@ -18,7 +18,7 @@ test("only the demo's own page gets tokens, each short-lived and for one person"
     expect(Date.parse(identity.expiresAt)).toBeLessThan(Date.now() + 16 * 60_000);
   }
 
-  const stranger = await fetch(`${demo.pageUrl}/session?person=ada`);
-  expect(stranger.status).toBe(403);
-  expect(await stranger.text()).not.toContain("ek_");
+  const response = await fetch(`${demo.pageUrl}/session?person=ada`);
+  expect(response.status).toBe(403);
+  expect(await response.text()).not.toContain("ek_");
 });

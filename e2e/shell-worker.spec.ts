@@ -12,9 +12,9 @@ class Site {
   #server: Server | undefined;
   #port = 0;
   readonly #worker: string;
-  /** How often each address was asked for. */
-  readonly asked = new Map<string, number>();
-  /** What it answers late, or not at all. */
+  /** The number of requests by path. */
+  readonly requests = new Map<string, number>();
+  /** The paths that it answers late, or not at all. */
   readonly broken = new Map<string, "missing" | "slow">();
 
   constructor(worker: string) {
@@ -32,7 +32,7 @@ class Site {
   async up(): Promise<void> {
     this.#server = createServer((request, response) => {
       const path = request.url ?? "";
-      this.asked.set(path, (this.asked.get(path) ?? 0) + 1);
+      this.requests.set(path, (this.requests.get(path) ?? 0) + 1);
       const found = this.#files()[path.replace(/\?.*/, "")];
       const trouble = this.broken.get(path.replace(/\?.*/, ""));
       if (trouble === "slow") return;
@@ -88,7 +88,7 @@ const shown = (page: Page) =>
   page.evaluate(async () => ({ title: document.title, text: document.body.textContent?.trim() }));
 const part = (page: Page) =>
   page.evaluate(() => (window as unknown as { part(): Promise<{ part: number }> }).part().then((made) => made.part));
-/** Opens the page and waits until the worker has done what it does beside. */
+/** Opens the page and waits until the worker has finished its background work. */
 async function visit(page: Page, site: Site) {
   await page.goto(site.url);
   await page.evaluate(async () => {
@@ -147,7 +147,7 @@ test("[Y2] a build that cannot be fetched completely is not cached, and the next
   site.broken.set("/assets/part-2.js", "missing");
   await page.reload();
   expect(await shown(page)).toEqual({ title: "Build 2", text: "app 2" });
-  await expect.poll(() => site.asked.get("/assets/part-2.js")).toBe(1);
+  await expect.poll(() => site.requests.get("/assets/part-2.js")).toBe(1);
   await site.down();
   await page.reload();
   expect(await shown(page)).toEqual({ title: "Build 1", text: "app 1" });
@@ -168,7 +168,7 @@ test("[Y3] tokens, the log and the mirror are never answered from the cache; a p
 }) => {
   await visit(page, site);
   await page.reload();
-  const ask = (path: string) =>
+  const request = (path: string) =>
     page.evaluate(async (address) => {
       const answer = await fetch(address).catch(() => undefined);
       return answer ? await answer.text() : "no answer";
@@ -179,9 +179,9 @@ test("[Y3] tokens, the log and the mirror are never answered from the cache; a p
     ["/mirror", '{"rows":1}', '{"rows":2}'],
   ] as const) {
     site.release(1);
-    expect(await ask(path)).toBe(before);
+    expect(await request(path)).toBe(before);
     site.release(2);
-    expect(await ask(path)).toBe(after);
+    expect(await request(path)).toBe(after);
   }
   site.release(1);
   expect(await kept(page)).toEqual([whole(1)]);
@@ -190,5 +190,5 @@ test("[Y3] tokens, the log and the mirror are never answered from the cache; a p
   await page.reload();
   expect(await shown(page)).toEqual({ title: "Build 1", text: "app 1" });
   await site.down();
-  for (const path of ["/session", "/v1/log", "/mirror"]) expect(await ask(path)).toBe("no answer");
+  for (const path of ["/session", "/v1/log", "/mirror"]) expect(await request(path)).toBe("no answer");
 });

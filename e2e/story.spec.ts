@@ -14,9 +14,9 @@ test.use({ trace: "off" });
 test("[Y9] the whole story, step by step, with a picture and a check of each", async ({ demo, open, browser }) => {
   test.setTimeout(180_000);
   const report = await createReport("story", "The slide board, step by step");
-  const step = async (page: Page, says: string) => {
-    await report.step(page, says);
-    expect(await violations(page), says).toEqual([]);
+  const step = async (page: Page, caption: string) => {
+    await report.step(page, caption);
+    expect(await violations(page), caption).toEqual([]);
   };
 
   // A file is dropped, and grows into a deck.
@@ -48,7 +48,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await step(ada.page, "Ben writes the second slide: it is his for now, and Ada may wait in line.");
   await ben.title(2).press("Enter");
 
-  // An agent works, yields, waits in line, and edits.
+  // An agent works, yields, waits in the queue, and edits.
   await ada.title(1).pressSequentially(" ");
   await ben.press("Let it proofread this deck");
   await expect(ben.card(2)).toContainText("The proofreader: correcting quotes and dashes.");
@@ -95,7 +95,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await ada.press("Save the merged text");
   await expect(ben.title(3)).toHaveValue("Our Third from the train");
 
-  // What cannot be done waits for a person.
+  // Refused writes wait for a person.
   await ada.workOffline();
   await ada.press("Delete “Second, by Ben”");
   await ada.press("Undo");
@@ -111,7 +111,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await expect(attention).toBeHidden();
   await ada.isSaved();
 
-  // A line that takes its time, and one that loses two of three requests.
+  // A slow connection, and one that loses two of three requests.
   await ada.line("slow").check();
   await ada.rewrite(2, "Written on a slow line.");
   await expect(ada.status("Saving")).toBeVisible();
@@ -161,7 +161,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await ada.press("Back to the board");
   await expect(ada.title(3)).toHaveValue("Our Third from the train");
 
-  // What moved without anybody's touch.
+  // Layout shifts without user input.
   const walked = await readPaint(ada.page);
   report.figure(`Layout shift: ${opened.shift.toFixed(4)} while it opened, ${walked.shift.toFixed(4)} over the walk`);
   for (const { shift, shifts } of [opened, walked]) expect(shift, shifts.join("; ")).toBeLessThan(0.02);
@@ -191,7 +191,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   }
   await step(ada.page, "Two people side by side, in one window.");
 
-  // Opened anew while nobody can be reached, in the dark.
+  // Opened again while the server is down, in dark mode.
   const away = await browser.newContext({ viewport: { width: 1280, height: 900 }, colorScheme: "dark" });
   const address = `${demo.pageUrl}/?person=dora&deck=${deckId}`;
   const before = createBoard(await away.newPage(), away);
@@ -211,7 +211,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   await report.write();
 });
 
-/** A document of three headings, long enough to be seen being read. */
+/** A document with three headings, long enough for its import to be visible. */
 function planOf(name: string): string {
   const sections = ["First", "Second", "Third"].map((title) => [
     `## ${title}`,

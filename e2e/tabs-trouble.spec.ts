@@ -15,7 +15,7 @@ test("[Y4] if the leader freezes while sending, another tab leads within 10 s, a
   const followed = Promise.any([firstSend(second), firstSend(third)]);
   await context.setOffline(false);
   await sent;
-  // As when the browser freezes a page: nothing of it runs, it keeps its locks, and what it is told waits for it.
+  // Like a page that the browser freezes: no code runs, it keeps its locks, and messages to it are queued.
   const frozen = performance.now();
   const thawed = leader.evaluate((until) => {
     while (Date.now() < until);
@@ -50,7 +50,7 @@ test("[Y6] if the site's storage is cleared under running tabs, they report it a
   const origin = new URL(demo.pageUrl).origin;
   await session.send("Storage.clearDataForOrigin", { origin, storageTypes: "indexeddb" });
 
-  // Before anything more is written: until now all of it was said to be on disk.
+  // Before the next write: all earlier writes were reported as stored.
   for (const tab of tabs) await expect.poll(() => statusIn(tab)).toMatchObject({ name: "storage-failed", pending: 3 });
   const queued = await second.evaluate(
     (id) => client.models.slide.create({ title: "3" }, { id }).queued.then(() => "on disk", String),

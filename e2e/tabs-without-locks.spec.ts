@@ -33,7 +33,7 @@ test("[Q41] on an insecure origin two tabs write as fast as one, each write once
       `p50 of a receipt: one tab ${figures[0]}; of two, the leader ${figures[1]}, the follower ${figures[2]}`,
     );
     expect(Math.max(leader, follower)).toBeLessThanOrEqual(2 * alone);
-    // At once: each waits for the request of the other, and none is left without an answer.
+    // At once: each waits for the request of the other, and each gets a response.
     const atOnce = await Promise.all([receiptsOf(first, `${prefix}-3`), receiptsOf(second, `${prefix}-4`)]);
     // Tabs that take the lead from each other would leave it for 10 s each time, which no median shows.
     expect(Math.max(...both.flat(), ...atOnce.flat())).toBeLessThan(5_000);
@@ -59,7 +59,7 @@ async function open(newPage: () => Promise<Page>, { url }: SlowOrigin): Promise<
   return page;
 }
 
-/** How long each of some writes waited for its receipt, one after the other. */
+/** The time to the receipt of several writes, one after the other. */
 const receiptsOf = (page: Page, prefix: string) =>
   page.evaluate(
     async ([start, count]) => {
@@ -74,7 +74,7 @@ const receiptsOf = (page: Page, prefix: string) =>
     [prefix, WRITES] as const,
   );
 
-/** Somebody else writes all the while. */
+/** Another client writes meanwhile. */
 function writeElsewhere({ serverUrl, secretKey }: Demo): () => Promise<void> {
   let isOver = false;
   const written = (async () => {

@@ -29,7 +29,7 @@ test("[Q23] [Y4] if the leader crashes while sending hundreds of writes, another
   await sent;
   const session = await context.newCDPSession(leader);
   const crashed = performance.now();
-  // Is never answered.
+  // The request never gets a response.
   void session.send("Page.crash").catch(() => {});
   // 0.3 s, as `npm run bench -- --only browser` finds; a test shares its machine. A tab that stands still takes 6 s.
   expect((await followed) - crashed).toBeLessThan(3_000);
@@ -96,7 +96,7 @@ test("[Y7] tabs without a network still edit and agree, and show one conflict to
   for (const [at, tab] of tabs.entries()) await update(tab, at, `From tab ${at}`);
   await update(ben, 1, "From Ben");
   await drained(ben);
-  const looks = () =>
+  const reports = () =>
     Promise.all(
       tabs.map((tab) =>
         tab.evaluate((ids) => {
@@ -105,17 +105,17 @@ test("[Y7] tabs without a network still edit and agree, and show one conflict to
         }, deck.slideIds),
       ),
     );
-  const all = (look: object) => [look, look, look];
+  const all = (one: object) => [one, one, one];
   await expect
-    .poll(looks)
+    .poll(reports)
     .toEqual(all({ name: "offline", pending: 3, conflicts: 0, titles: ["From tab 0", "From tab 1", "From tab 2"] }));
   await context.setOffline(false);
   await expect
-    .poll(looks, { timeout: 15_000 })
+    .poll(reports, { timeout: 15_000 })
     .toEqual(all({ name: "online", pending: 0, conflicts: 1, titles: ["From tab 0", "From Ben", "From tab 2"] }));
   await tabs[2].evaluate(() => client.conflicts()[0]?.keepMine().receipt);
   await expect
-    .poll(looks)
+    .poll(reports)
     .toEqual(all({ name: "online", pending: 0, conflicts: 0, titles: ["From tab 0", "From tab 1", "From tab 2"] }));
   expect((await inLog(demo, deck.slideIds[0] ?? "")).length).toBe(2);
   expect((await inLog(demo, deck.slideIds[1] ?? "")).length).toBe(3);
@@ -134,42 +134,42 @@ test("[Y8] a client in a dedicated or shared worker acts like another tab: same 
       const shared = new SharedWorker(address).port;
       const dedicated = new Worker(address);
       shared.start();
-      const ask = (kind: "shared" | "dedicated", order: WorkerOrder) => {
+      const request = (kind: "shared" | "dedicated", order: WorkerOrder) => {
         const port = kind === "shared" ? shared : dedicated;
         return new Promise<WorkerReport>((resolve) => {
           port.onmessage = ({ data }) => resolve(data as WorkerReport);
           port.postMessage(order);
         });
       };
-      Object.assign(window, { ask });
+      Object.assign(window, { request });
       return Promise.all([
-        ask("shared", { do: "open", pageUrl, person: "ada" }),
-        ask("dedicated", { do: "open", pageUrl, person: "ada" }),
+        request("shared", { do: "open", pageUrl, person: "ada" }),
+        request("dedicated", { do: "open", pageUrl, person: "ada" }),
       ]);
     },
     [await tabProgram(), demo.pageUrl] as const,
   );
-  const ask = (kind: "shared" | "dedicated", order: WorkerOrder) =>
+  const request = (kind: "shared" | "dedicated", order: WorkerOrder) =>
     page.evaluate(
       ([who, what]) =>
-        (window as unknown as { ask(kind: string, order: WorkerOrder): Promise<WorkerReport> }).ask(who, what),
+        (window as unknown as { request(kind: string, order: WorkerOrder): Promise<WorkerReport> }).request(who, what),
       [kind, order] as const,
     );
-  // Playwright takes the network from pages only; in a worker the browser's own event has to do.
+  // Playwright disables the network for pages only, so workers get the browser's event.
   await context.setOffline(true);
-  for (const kind of ["shared", "dedicated"] as const) await ask(kind, { do: "hear", event: "offline" });
+  for (const kind of ["shared", "dedicated"] as const) await request(kind, { do: "dispatch", event: "offline" });
   await write(page, `${prefix}-page`, 1);
-  await ask("shared", { do: "create", id: `${prefix}-shared`, title: `${prefix} s` });
-  await ask("dedicated", { do: "create", id: `${prefix}-dedicated`, title: `${prefix} d` });
+  await request("shared", { do: "create", id: `${prefix}-shared`, title: `${prefix} s` });
+  await request("dedicated", { do: "create", id: `${prefix}-dedicated`, title: `${prefix} d` });
   for (const kind of ["shared", "dedicated"] as const)
     await expect
-      .poll(() => ask(kind, { do: "look" }))
+      .poll(() => request(kind, { do: "report" }))
       .toMatchObject({ status: "offline", pending: 3, hasWindow: false });
-  for (const kind of ["shared", "dedicated"] as const) await ask(kind, { do: "hear", event: "online" });
+  for (const kind of ["shared", "dedicated"] as const) await request(kind, { do: "dispatch", event: "online" });
   await context.setOffline(false);
   await drained(page);
   for (const kind of ["shared", "dedicated"] as const)
-    await expect.poll(() => ask(kind, { do: "look" })).toMatchObject({ status: "online", pending: 0 });
+    await expect.poll(() => request(kind, { do: "report" })).toMatchObject({ status: "online", pending: 0 });
   expect((await inLog(demo, prefix)).sort()).toEqual(
     [`${prefix}-dedicated`, `${prefix}-page-0`, `${prefix}-shared`].sort(),
   );

@@ -84,23 +84,23 @@ test("a disabled mirror receives nothing, and everything when it recovers", asyn
 test("offline the page claims nothing about the mirror, and responses to it contain no key", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One"]);
   const ada = await open("ada", deck.id);
-  const told: string[] = [];
+  const received: string[] = [];
   ada.page.on("response", async (response) => {
     if (new URL(response.url()).pathname !== "/mirror") return;
-    // An answer that the page gave up while it was being read is no longer there to be looked at.
+    // A response that the page aborted can no longer be read.
     const text = await response.text().catch(() => undefined);
-    if (text !== undefined) told.push(text);
+    if (text !== undefined) received.push(text);
   });
   const mirror = mirrorOn(ada.page);
   await mirror.isUpToDate();
-  await expect.poll(() => told.length).toBeGreaterThan(1);
-  expect(told.join()).not.toMatch(/sk_|whsec_|rk_|ek_/);
+  await expect.poll(() => received.length).toBeGreaterThan(1);
+  expect(received.join()).not.toMatch(/sk_|whsec_|rk_|ek_/);
   await ada.workOffline();
   await expect(mirror.panel).toContainText("Not known while you are offline");
   await expect(mirror.panel.getByRole("button", { name: "Make it fail" })).toBeDisabled();
   await ada.comeBack();
   await mirror.isUpToDate();
-  // Neither from elsewhere, nor for whoever is no page of ours.
+  // Neither other origins nor other pages get one.
   expect((await fetch(`${demo.pageUrl}/mirror`)).status).toBe(403);
   expect((await fetch(`${demo.pageUrl}/mirror/fail`, { method: "POST" })).status).toBe(403);
 });

@@ -6,19 +6,19 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
-import type { Orders, Report } from "./words.ts";
+import type { Orders, Report } from "./agent-messages.ts";
 
 const SOURCE = fileURLToPath(new URL("./agent-process.ts", import.meta.url));
-/** Beside the packages that it needs, which Node looks for from there upwards. */
+/** Inside the workspace, so that Node finds the packages. */
 const FOLDER = fileURLToPath(new URL("../../packages/sdk/node_modules/.cache/", import.meta.url));
 
 export interface Agent {
   readonly child: ChildProcess;
-  /** What it has said so far. */
+  /** Its reports so far. */
   readonly reports: readonly Report[];
   /** Resolves with the first report of that kind, or with undefined when it ended without one. */
-  heard(is: Report["is"]): Promise<Report | undefined>;
-  /** Resolves when it has ended and all that it said was read. */
+  reported(is: Report["is"]): Promise<Report | undefined>;
+  /** Resolves when it has ended and its output was read. */
   readonly ended: Promise<void>;
 }
 
@@ -55,7 +55,7 @@ function start(file: string, orders: Orders): Agent {
   const reports: Report[] = [];
   const lines = createInterface(child.stdout);
   lines.on("line", (line) => {
-    // The last line of one that was killed may be half a line: then it was not said.
+    // A killed process may leave half a line, which is ignored.
     try {
       reports.push(JSON.parse(line) as Report);
     } catch {}
@@ -65,7 +65,7 @@ function start(file: string, orders: Orders): Agent {
     child,
     reports,
     ended,
-    async heard(is) {
+    async reported(is) {
       const find = () => reports.find((report) => report.is === is);
       for (let over = false; !find() && !over; )
         over = await Promise.race([once(lines, "line").then(() => false), ended.then(() => true)]);

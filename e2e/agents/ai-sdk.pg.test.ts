@@ -12,7 +12,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 };
 
-/** A model that was decided beforehand: each step calls these tools, and the last one says that it is done. */
+/** A scripted model: each step calls these tools, and the last one ends the conversation. */
 function scripted(...steps: readonly (readonly Call[])[]) {
   const model: MockLanguageModelV3 = new MockLanguageModelV3({
     doGenerate: async () => {
@@ -38,7 +38,7 @@ function scripted(...steps: readonly (readonly Call[])[]) {
 
 test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, calls them, and gives the model their results", async () => {
   const { client } = await people.agent("writer");
-  await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
+  await people.request("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
   await vi.waitFor(() => expect(client.models.slide.get("s1")).toBeDefined(), 10_000);
   const kit = createTools({ client, schema });
   const tools: ToolSet = kit.tools;
@@ -47,7 +47,7 @@ test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, cal
     [["list_records", { model: "slide", where: { deckId: "d1" } }]],
     [["claim_record", { ...record, reason: "Better title" }]],
     [["update_record", { ...record, data: { title: "Better" } }]],
-    // Several at once, as models like to do; one of them cannot be right.
+    // Several calls at once, as models make them; one of them is invalid.
     [
       ["release_record", record],
       ["read_record", { model: "slide", id: "nowhere" }],
@@ -69,7 +69,7 @@ test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, cal
     { ok: true, released: true },
     { ok: false, code: "record_not_found" },
   ]);
-  expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Better" });
+  expect((await people.request("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Better" });
 
   const described = model.doGenerateCalls[0]?.tools ?? [];
   expect(described.map(({ name }) => name).sort()).toEqual(Object.keys(kit.tools).sort());
@@ -83,8 +83,8 @@ test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, cal
       required: ["model", "id", "data"],
     },
   });
-  // Schemas that refer to themselves are beyond some providers.
+  // Some providers do not support recursive schemas.
   expect(JSON.stringify(described)).not.toContain("$ref");
-  // What the model was given to read after the last step holds the refusal, with what to do about it.
+  // After the last step, the model's input contains the refusal with advice.
   expect(JSON.stringify(model.doGenerateCalls.at(-1)?.prompt)).toContain("List the records to find the right id");
 });

@@ -2,15 +2,15 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /**
- * `up`: it lets everything through. `down`: nothing connects. `deaf`: requests reach the server, answers are lost.
- * `slow`: answers come late.
+ * `up`: it forwards everything. `down`: it refuses connections. `deaf`: requests reach the server, responses are lost.
+ * `slow`: responses are delayed.
  */
 export type Weather = "up" | "down" | "deaf" | "slow";
 
-/** What stands between an agent and the server. */
+/** A proxy between an agent and the server. */
 export interface BadGate {
   readonly url: string;
-  /** From now on; all connections are cut. */
+  /** Changes the mode and cuts all connections. */
   turn(weather: Weather): void;
   close(): void;
 }

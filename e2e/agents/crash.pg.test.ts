@@ -6,8 +6,8 @@ import { afterAll, expect, test } from "vitest";
 import { SeededRandom } from "../../qa/support/seeded-random.ts";
 import { startPeople } from "../clients/people.ts";
 import { agentProgram } from "./agent.ts";
+import type { Report } from "./agent-messages.ts";
 import { openBadGate, type Weather } from "./bad-gate.ts";
-import type { Report } from "./words.ts";
 
 const SEED = Number(process.env.AGENT_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const ROUNDS_MS = 8_000;
@@ -35,7 +35,7 @@ afterAll(() => {
 async function readLog(): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let after = "0", more = true; more; ) {
-    const page = await people.ask("GET", `/v1/log?after=${after}&limit=1000`);
+    const page = await people.request("GET", `/v1/log?after=${after}&limit=1000`);
     entries.push(...(page.data as Entry[]));
     after = String(page.next_cursor);
     more = Boolean(page.has_more);
@@ -49,10 +49,10 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
   console.info(`AGENT_SEED=${SEED}`);
   const chance = new SeededRandom(SEED);
   for (const id of RECORDS)
-    await people.ask("POST", "/v1/commits", {
+    await people.request("POST", "/v1/commits", {
       operations: [{ action: "create", model: "slide", id, data: { deckId: "d1", order: -1 } }],
     });
-  const { token } = await people.ask("POST", "/v1/capabilities", {
+  const { token } = await people.request("POST", "/v1/capabilities", {
     participantId: "writer",
     operations: ["slide.*"],
     syncGroups: ["deck:d1"],
@@ -64,17 +64,17 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
   const end = performance.now() + ROUNDS_MS;
   let rounds = 0;
   for (; rounds < LEAST_ROUNDS || performance.now() < end; rounds++) {
-    // The first has to read the rows once; the later ones have them on disk, whatever the weather.
+    // The first process has to read the rows once. Later ones have them on disk, even without a connection.
     gate.turn(rounds === 0 ? "up" : chance.oneOf(WEATHER));
     const agent = program.start({ ...orders, round: rounds, shallFinish: false });
     if (rounds > 0 && chance.percent(20)) {
-      // While it starts: the file is being opened, mended, or read.
+      // During its start, while the file is opened, repaired, or read.
       await sleep(chance.below(200));
     } else {
-      const ready = await agent.heard("ready");
+      const ready = await agent.reported("ready");
       expect(ready, `round ${rounds} ended before it was ready`).toBeDefined();
       if (ready?.is === "ready" && ready.pending > 0) resumed += 1;
-      await agent.heard("queued");
+      await agent.reported("queued");
       const killAt = performance.now() + chance.below(150);
       while (performance.now() < killAt) {
         await sleep(Math.min(10 + chance.below(40), Math.max(0, killAt - performance.now())));
@@ -88,7 +88,7 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
 
   gate.turn("up");
   const last = program.start({ ...orders, round: rounds, shallFinish: true });
-  const finished = await last.heard("finished");
+  const finished = await last.reported("finished");
   expect(finished).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
   await last.ended;
   expect(last.child.exitCode).toBe(0);
@@ -104,13 +104,13 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
     return entry?.id !== id || entry.data.order !== order;
   });
   expect(lost).toEqual([]);
-  // Its rows were mended from what each killed one had on disk, never read anew.
+  // Its rows were repaired from the disk of each killed process, never read again.
   expect(finished).toMatchObject({ rows: Object.fromEntries(log.map(({ id, data }) => [id, data.order])) });
   for (const id of RECORDS) {
     const orderly = log.filter((entry) => entry.id === id).map(({ data }) => data.order);
     expect(orderly).toEqual([...orderly].sort((a, b) => a - b));
   }
-  // That it was a test at all.
+  // The kills did happen during the work.
   expect(resumed).toBeGreaterThan(1);
   expect(queued.length).toBeGreaterThan(rounds / 2);
   console.info(

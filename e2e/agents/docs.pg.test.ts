@@ -6,7 +6,7 @@ import { startPeople } from "../clients/people.ts";
 import { filesOf } from "../docs/fences.ts";
 import { openPageFolder } from "../docs/page-folder.ts";
 
-/** The very text that people copy. */
+/** The exact text that people copy. */
 const page = readFileSync(new URL("../../docs/agents.md", import.meta.url), "utf8");
 const program = filesOf(page).get("titles.ts") ?? "";
 const heart = /^```ts\n(async function workOn.*?)^```$/ms.exec(page)?.[1] ?? "";
@@ -46,16 +46,16 @@ export const model = new MockLanguageModelV3({
 test("[AG11] the page's program compiles, and runs with any model in place of the page's", {
   timeout: 90_000,
 }, async () => {
-  await people.ask("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
+  await people.request("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
   const body = { participantId: "mender", operations: ["slide.*"], syncGroups: ["deck:d1"] };
-  const { token } = await people.ask("POST", "/v1/capabilities", body);
+  const { token } = await people.request("POST", "/v1/capabilities", body);
   folder.write("titles.ts", program);
   folder.write("model.ts", SCRIPTED_MODEL);
   expect(await folder.compile()).toMatchObject({ code: 0, output: "" });
   const env = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: String(token) };
   const ran = await folder.run("titles.ts", env);
   expect(ran, ran.output).toMatchObject({ code: 0, stdout: "One title was mended.\n" });
-  expect((await people.ask("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Mended" });
+  expect((await people.request("GET", "/v1/models/slide/s1")).data).toMatchObject({ title: "Mended" });
 });
 
 test("[AG11] the page shows the example's worker word for word", () => {

@@ -21,7 +21,7 @@ afterAll(() => {
 
 const text = { type: "string" };
 beforeAll(() =>
-  people.ask("POST", "/v1/schema", {
+  people.request("POST", "/v1/schema", {
     models: {
       slide: {
         fields: { deckId: text, title: text, notes: text, order: { type: "number", default: 0 } },
@@ -33,7 +33,7 @@ beforeAll(() =>
 
 async function tokenOf(participantId: string): Promise<string> {
   const body = { participantId, operations: ["slide.*"], syncGroups: ["deck:d1"] };
-  return String((await people.ask("POST", "/v1/capabilities", body)).token);
+  return String((await people.request("POST", "/v1/capabilities", body)).token);
 }
 
 /** The example as its README starts it, with a file of its own and less time to think. */
@@ -50,25 +50,26 @@ function start(name: string, token: string, thinkingMs: number, url = people.url
     },
   });
   children.push(child);
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (said += String(bytes)));
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (printed += String(bytes)));
   const ended = once(child, "close").then(([code]) => code as number | null);
-  return { child, ended, said: () => said };
+  return { child, ended, printed: () => printed };
 }
 
 let made = 0;
 async function slides(count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => `n${++made}`);
-  for (const id of ids) await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: `On ${id}` } });
+  for (const id of ids)
+    await people.request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: `On ${id}` } });
   return ids;
 }
 const notes = async (id: string) =>
-  ((await people.ask("GET", `/v1/models/slide/${id}`)).data as { notes?: string }).notes;
+  ((await people.request("GET", `/v1/models/slide/${id}`)).data as { notes?: string }).notes;
 const claimsOn = async (id: string) =>
-  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { id: string; actor: string }[];
+  (await people.request("GET", `/v1/claims?model=slide&id=${id}`)).claims as { id: string; actor: string }[];
 /** How often the notes of a slide were written. */
 async function writes(id: string): Promise<number> {
-  const { data } = await people.ask("GET", "/v1/log?after=0&limit=1000");
+  const { data } = await people.request("GET", "/v1/log?after=0&limit=1000");
   return (data as { id: string; changedFields?: string[] }[]).filter(
     (entry) => entry.id === id && entry.changedFields?.includes("notes"),
   ).length;
@@ -81,7 +82,7 @@ test("[AG10] two agents of the example share the work, handle each slide once, a
   const ids = await slides(6);
   const agents = [start("one", await tokenOf("one"), 100), start("two", await tokenOf("two"), 100)];
   await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
-  // What turns up later is done too.
+  // Later slides are done too.
   const [later = ""] = await slides(1);
   await vi.waitFor(async () => expect(await notes(later)).toContain(`On ${later}`), patience);
   for (const { child } of agents) child.kill("SIGTERM");
@@ -105,7 +106,7 @@ test("[AG10] the example's agent, killed during its work, continues where it sto
     agent.child.kill("SIGKILL");
     await agent.ended;
   }
-  // That it was killed with work before it.
+  // It was killed with work left.
   expect(await done()).toBeLessThan(ids.length);
   const last = start("three", token, 150);
   await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
@@ -124,8 +125,8 @@ test("[AG10] [U19] the example's agent, killed while it holds a claim, releases 
   // Which slide it takes is chance: four lives, so that they hardly all take the same.
   for (let life = 0; life < 4; life++) {
     const agent = start("five", token, 60_000);
-    await vi.waitFor(() => expect(agent.said()).toContain("ready"), patience);
-    // One claim, and not that of the life before.
+    await vi.waitFor(() => expect(agent.printed()).toContain("ready"), patience);
+    // One claim, but not the one of the killed process.
     await vi.waitFor(
       async () => expect(await claimed()).toEqual([expect.not.stringMatching(before ?? "none")]),
       patience,
@@ -145,12 +146,17 @@ test("[AG10] an edit that a person makes while the example's agent is disconnect
   await vi.waitFor(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "four" }]), patience);
   gate.turn("down");
   const lease = await boss.client.models.slide.claim(id, { preempt: true });
-  await people.ask("PATCH", `/v1/models/slide/${id}`, { data: { notes: "Ann's own" }, claim: lease.id }, boss.token);
+  await people.request(
+    "PATCH",
+    `/v1/models/slide/${id}`,
+    { data: { notes: "Ann's own" }, claim: lease.id },
+    boss.token,
+  );
   await lease.release();
-  // Long enough for the agent to finish its thought, which then waits on its disk.
+  // Long enough for the agent to finish its write, which then waits on its disk.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   gate.turn("up");
-  await vi.waitFor(() => expect(agent.said()).toContain(`${id}: somebody was there first`), patience);
+  await vi.waitFor(() => expect(agent.printed()).toContain(`${id}: somebody was there first`), patience);
   agent.child.kill("SIGTERM");
   expect(await agent.ended).toBe(0);
   expect(await notes(id)).toBe("Ann's own");

@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, expect, test, vi } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { startPeople } from "../clients/people.ts";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 const people = await startPeople();
 const reference = JSON.parse(
@@ -17,19 +17,19 @@ const reference = JSON.parse(
 const program = `${root}node_modules/.bin/holdfast-mcp`;
 const { flags, file } = sourceProgram(join(root, "packages/agent/src/holdfast-mcp.ts"));
 const open: Mcp[] = [];
-await people.ask("POST", "/v1/schema", { models: reference.models });
+await people.request("POST", "/v1/schema", { models: reference.models });
 const token = await tokenOf("robot");
 afterAll(() => Promise.all(open.map(({ client }) => client.close())));
 
 async function tokenOf(participantId: string): Promise<string> {
   const body = { participantId, operations: ["*.*"], wideScope: true };
-  return String((await people.ask("POST", "/v1/capabilities", body)).token);
+  return String((await people.request("POST", "/v1/capabilities", body)).token);
 }
 
 interface Mcp {
   readonly client: Client;
   readonly transport: StdioClientTransport;
-  /** What a tool answered, and whether the protocol calls it an error. */
+  /** The result of a tool, and whether the protocol marks it as an error. */
   call(name: string, input: object): Promise<Record<string, unknown>>;
   stderr(): string;
 }
@@ -37,23 +37,23 @@ interface Mcp {
 /** The program, and the official client on the other end of its stdin and stdout. */
 async function startMcp(
   env: Record<string, string> = {},
-  words: string[] = [],
+  args: string[] = [],
   options: ClientOptions = {},
 ): Promise<Mcp> {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [...flags, file, ...words],
+    args: [...flags, file, ...args],
     env: { PATH: process.env.PATH ?? "", HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token, ...env },
     stderr: "pipe",
   });
-  let said = "";
-  transport.stderr?.on("data", (chunk: Buffer) => (said += chunk.toString()));
+  let printed = "";
+  transport.stderr?.on("data", (chunk: Buffer) => (printed += chunk.toString()));
   const client = new Client({ name: "test", version: "1" }, options);
   await client.connect(transport);
   const mcp: Mcp = {
     client,
     transport,
-    stderr: () => said,
+    stderr: () => printed,
     async call(name, input) {
       const result = await client.callTool({ name, arguments: input as Record<string, unknown> });
       const [content] = result.content as { type: string; text: string }[];
@@ -70,14 +70,14 @@ async function startMcp(
 let made = 0;
 async function slide(): Promise<string> {
   const id = `m${++made}`;
-  await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  await people.request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
   return id;
 }
 const claimsOn = async (id: string) =>
-  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string; description: string }[];
-const stored = async (id: string) => (await people.ask("GET", `/v1/models/slide/${id}`)).data;
+  (await people.request("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string; description: string }[];
+const stored = async (id: string) => (await people.request("GET", `/v1/models/slide/${id}`)).data;
 
-/** One of either kind, as most of what follows needs no process of its own. */
+/** One host of each kind, because most tests need no separate process. */
 const today = await startMcp({}, [], { versionNegotiation: { mode: { pin: "2026-07-28" } } });
 const older = await startMcp({}, [], { versionNegotiation: { mode: "legacy" } });
 
@@ -111,7 +111,7 @@ test("[AG7] a record is read, claimed, updated and released over the protocol; t
   const { call } = today;
   expect(await call("list_records", { model: "slide", where: { title: "Base" } })).toMatchObject({ ok: true });
   expect(await call("read_record", record)).toMatchObject({ ok: true, record: { title: "Base" } });
-  await people.ask("PATCH", `/v1/models/slide/${id}`, { data: { title: "Ann's" } });
+  await people.request("PATCH", `/v1/models/slide/${id}`, { data: { title: "Ann's" } });
   const update = () => call("update_record", { ...record, data: { title: "Mine" } });
   expect(await update()).toMatchObject({ ok: false, code: "stale_context", record: { title: "Ann's" } });
   expect(await update()).toMatchObject({ ok: true, status: "confirmed", record: { title: "Mine" } });
@@ -168,9 +168,9 @@ test("[AG8] stdout carries only the protocol, even while errors are logged", {
   child.stdin?.write("this is no JSON\n");
   send({ id: 2, method: "tools/list" });
   send({ id: 3, method: "tools/call", params: { name: "read_record", arguments: { model: "slide", id: "nowhere" } } });
-  let heard = "";
-  child.stdout?.on("data", (chunk: Buffer) => (heard += chunk.toString()));
-  await vi.waitFor(() => expect(heard).toContain('"id":3'), 20_000);
+  let output = "";
+  child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  await vi.waitFor(() => expect(output).toContain('"id":3'), 20_000);
   child.stdin?.end();
   const { code, stdout } = await ended;
   const messages = stdout
@@ -185,8 +185,8 @@ test("[AG8] stdout carries only the protocol, even while errors are logged", {
 test("[AG9] if the program cannot start, it prints one sentence on stderr and nothing on stdout", {
   timeout: 60_000,
 }, async () => {
-  const start = (env: Record<string, string>, ...words: string[]) =>
-    ending(runIn(root, process.execPath, [...flags, file, ...words], env));
+  const start = (env: Record<string, string>, ...args: string[]) =>
+    ending(runIn(root, process.execPath, [...flags, file, ...args], env));
   const given = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token };
   const cases = [
     [start({ ...given, HOLDFAST_TOKEN: "nonsense" }), /apikey_invalid/],
@@ -209,7 +209,7 @@ test("[AG12] a command supplies the token, and the next one after a revocation; 
   const file = join(folder, "token");
   const mint = async () => {
     const body = { participantId: "renewed", operations: ["slide.*"], syncGroups: ["deck:renewed"], ttlSeconds: 600 };
-    const made = await people.ask("POST", "/v1/capabilities", body);
+    const made = await people.request("POST", "/v1/capabilities", body);
     writeFileSync(file, `${made.token}\n`);
     return String(made.id);
   };
@@ -219,15 +219,15 @@ test("[AG12] a command supplies the token, and the next one after a revocation; 
   const { tools } = await mcp.client.listTools();
   for (const { inputSchema } of tools)
     expect(inputSchema).toMatchObject({ properties: { model: { enum: ["slide"] } } });
-  await people.ask("POST", "/v1/models/slide", { id: "renewed", data: { deckId: "renewed", title: "Base" } });
+  await people.request("POST", "/v1/models/slide", { id: "renewed", data: { deckId: "renewed", title: "Base" } });
   const read = () => mcp.call("read_record", { model: "slide", id: "renewed" });
   await vi.waitFor(async () => expect((await read()).ok).toBe(true), 10_000);
   const second = await mint();
-  await people.ask("DELETE", `/v1/capabilities/${first}`);
+  await people.request("DELETE", `/v1/capabilities/${first}`);
   const update = (title: string) => mcp.call("update_record", { model: "slide", id: "renewed", data: { title } });
   await vi.waitFor(async () => expect(await update("renewed")).toMatchObject({ status: "confirmed" }), 20_000);
   writeFileSync(file, "");
-  await people.ask("DELETE", `/v1/capabilities/${second}`);
+  await people.request("DELETE", `/v1/capabilities/${second}`);
   await vi.waitFor(
     async () => expect(await update("too late")).toMatchObject({ ok: false, code: "needs_auth" }),
     20_000,

@@ -9,7 +9,7 @@ import { startPeople } from "../clients/people.ts";
 import { oneFile } from "./agent.ts";
 import { openBadGate } from "./bad-gate.ts";
 
-/** The very text that people copy. */
+/** The exact text that people copy. */
 const readme = readFileSync(new URL("../../packages/sdk/README.md", import.meta.url), "utf8");
 const text = /^```ts\n(\/\/ agent\.ts:.*?)^```$/ms.exec(readme)?.[1] ?? "";
 
@@ -18,7 +18,7 @@ const gate = await openBadGate(people.url);
 const folder = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
 const resolveDir = fileURLToPath(new URL(".", import.meta.url));
 const program = await oneFile({ stdin: { contents: text, loader: "ts", resolveDir } });
-const { token } = await people.ask("POST", "/v1/capabilities", {
+const { token } = await people.request("POST", "/v1/capabilities", {
   participantId: "reader",
   operations: ["slide.*"],
   syncGroups: ["deck:d1"],
@@ -38,14 +38,14 @@ function start() {
     env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: String(token) },
   });
   children.push(child);
-  let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (said += String(bytes)));
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (printed += String(bytes)));
   const ended = once(child, "close").then(([code]) => code as number | null);
-  return { child, ended, said: () => said };
+  return { child, ended, printed: () => printed };
 }
 
 const titles = async () => {
-  const { data } = await people.ask("GET", "/v1/log?after=0&limit=1000");
+  const { data } = await people.request("GET", "/v1/log?after=0&limit=1000");
   return (data as { data: { title: string } }[]).map((entry) => entry.data.title);
 };
 
@@ -55,22 +55,22 @@ test("[D25] the README's agent ends on a signal, and the next process sends its 
   expect(text).toContain("SIGTERM");
   const first = start();
   first.child.stdin.write("one\ntwo\n");
-  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept two");
+  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept two");
   await expect.poll(titles, { timeout: 20_000 }).toEqual(["one", "two"]);
   gate.turn("down");
   first.child.stdin.write("three\n");
-  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept three");
+  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept three");
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
-  // Of the first two it may not have heard yet that they are in the log.
-  expect(first.said()).toMatch(/writes pending\..*left: [123] to send, 0 conflicts, 0 refused/s);
+  // It may not know yet that the first two are in the log.
+  expect(first.printed()).toMatch(/writes pending\..*left: [123] to send, 0 conflicts, 0 refused/s);
   expect(readdirSync(folder)).toEqual(["agent.db"]);
 
   gate.turn("up");
   const second = start();
   second.child.stdin.end("four\n");
   expect(await second.ended).toBe(0);
-  expect(second.said()).toMatch(/kept four\nleft: 0 to send/);
+  expect(second.printed()).toMatch(/kept four\nleft: 0 to send/);
   expect(await titles()).toEqual(["one", "two", "three", "four"]);
 });
 
@@ -79,10 +79,10 @@ test("[D21] a second process with the same store fails at once and names the fil
 }, async () => {
   const first = start();
   first.child.stdin.write("five\n");
-  await expect.poll(first.said, { timeout: 20_000 }).toContain("kept five");
+  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept five");
   const second = start();
   expect(await second.ended).toBe(1);
-  expect(second.said()).toMatch(/agent\.db is in use/);
+  expect(second.printed()).toMatch(/agent\.db is in use/);
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
 });

@@ -13,17 +13,17 @@ beforeAll(async () => {
 });
 
 let made = 0;
-/** A record of each test's own, which the agent's client has heard of. */
+/** Creates a separate record for a test, and waits until the agent's client has it. */
 async function slide(data: Record<string, unknown> = {}): Promise<string> {
   const id = `s${++made}`;
-  await people.ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base", ...data } });
+  await people.request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base", ...data } });
   await vi.waitFor(() => expect(robot.client.models.slide.get(id)).toBeDefined(), 10_000);
   await vi.waitFor(() => expect(ann.client.models.slide.get(id)).toBeDefined(), 10_000);
   return id;
 }
-const stored = async (id: string) => (await people.ask("GET", `/v1/models/slide/${id}`)).data;
+const stored = async (id: string) => (await people.request("GET", `/v1/models/slide/${id}`)).data;
 const claimsOn = async (id: string) =>
-  (await people.ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
+  (await people.request("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
 const model = "slide";
 
 test("[AG1] a record is read with its position; a missing record is refused with a code", async () => {
@@ -114,7 +114,7 @@ test("[AG2] an update never overwrites a newer change: the model gets the change
     record: { title: "Ann's", order: 0 },
     changed: { title: { was: "Base", is: "Ann's" } },
   });
-  // Nothing of it was written, not even the field that nobody contested, and nothing of it waits anywhere.
+  // Nothing was written, not even the uncontested field, and nothing is pending.
   expect(await stored(id)).toMatchObject({ title: "Ann's", order: 0 });
   expect(robot.client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
   expect(await kit.tools.update_record.execute({ model, id, data })).toMatchObject({ ok: true });
@@ -179,7 +179,7 @@ test("[AG3] an unused claim is released after a while, and all claims when the t
   await short.tools.claim_record.execute({ model, id: first });
   expect(await claimsOn(first)).toHaveLength(1);
   await vi.waitFor(async () => expect(await claimsOn(first)).toEqual([]), 10_000);
-  // Asked for twice at once, as models do, it is one claim, and given up once.
+  // Two concurrent calls, as models make them, share one claim, which is released once.
   await Promise.all([1, 2].map(() => short.tools.claim_record.execute({ model, id: second })));
   expect(await short.tools.release_record.execute({ model, id: second })).toEqual({ ok: true, released: true });
   expect(await claimsOn(second)).toEqual([]);
@@ -252,7 +252,7 @@ test("[AG5] without a connection an update is queued, the result says so, and a 
   await vi.waitFor(async () => expect(await stored(kept)).toMatchObject({ title: "Later" }), 10_000);
   await vi.waitFor(() => expect(away.client.models.slide.get(contested)?.title).toBe("Ann's"), 10_000);
   await vi.waitFor(() => expect(away.client.status()).toMatchObject({ pending: 0, attention: 0 }), 10_000);
-  // What it was not told yet does not count as read: nothing that it does meanwhile overwrites it.
+  // Changes that the model has not been shown do not count as read, so it cannot overwrite them.
   expect(await tools.update_record.execute({ model, id: contested, data: { title: "Still mine" } })).toMatchObject({
     ok: false,
     code: "stale_context",
@@ -273,7 +273,7 @@ test("[AG6] the tools of two agents share the work: each claims records that the
       for (const id of ids) {
         const claimed = await tools.claim_record.execute({ model, id });
         if (!claimed.ok) continue;
-        // Claimed after the other was done: what is there now says so.
+        // Claimed after the other agent was done: the record shows its work.
         if ((claimed.record as { title: string } | null)?.title === "todo") {
           const answer = await tools.update_record.execute({ model, id, data: { title: "done" } });
           if (answer.ok) done.push(id);

@@ -22,14 +22,14 @@ async function run(text: string): Promise<string> {
     format: "esm",
     target: "node20",
     conditions: ["holdfast-source"],
-    // What is bundled here asks for Node's own modules by `require`.
+    // The bundle loads Node's own modules with `require`.
     banner: {
       js: `import { createRequire as requireOf } from "node:module"; const require = requireOf(import.meta.url);`,
     },
     logLevel: "silent",
   });
   const env = { ...process.env };
-  // Whoever runs the tests may have told Node of further folders with packages.
+  // The test's environment may name further folders with packages.
   delete env.NODE_PATH;
   const { stdout, stderr } = spawnSync(process.execPath, ["agent.mjs"], { cwd: folder, encoding: "utf8", env });
   return stdout + stderr;

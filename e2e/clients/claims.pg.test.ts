@@ -2,18 +2,18 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test, vi } from "vitest";
 import { startPeople } from "./people.ts";
 
-const { person, agent, ask } = await startPeople();
+const { person, agent, request } = await startPeople();
 let made = 0;
 
-/** A record of each test's own. */
+/** Creates a separate record for a test. */
 async function slide(): Promise<string> {
   const id = `s${++made}`;
-  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
   return id;
 }
 const online = (client: { status(): { name: string; syncId: number } }, head: number) =>
   vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", syncId: head }), 10_000);
-const head = async () => Number((await ask("GET", "/v1/log?limit=1")).stamp);
+const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp);
 
 let ann: Awaited<ReturnType<typeof person>>;
 let ben: Awaited<ReturnType<typeof agent>>;
@@ -75,12 +75,12 @@ test("[U4] a claim that is preempted, or whose token is revoked, is lost at once
   const own = await chief.client.models.slide.claim(id, { preempt: true });
   const loss = await taken.lost;
   expect(loss.code).toBe("claim_lost");
-  // A renewal that was on its way may hear of it before the stream tells, and does not learn how it ended.
+  // A renewal in flight may fail before the stream's frame arrives, and does not learn how the claim ended.
   expect(["preempted", "refused"]).toContain(loss.reason);
   expect(taken.signal.aborted).toBe(true);
   await own.release();
   const again = await worker.client.models.slide.claim(id);
-  await ask("DELETE", `/v1/capabilities/${worker.tokenId}`);
+  await request("DELETE", `/v1/capabilities/${worker.tokenId}`);
   expect((await again.lost).reason).toBe("revoked");
   await chief.client.close();
 });
@@ -111,7 +111,7 @@ test("[U10] an edit under a claim that expired offline is a conflict with the pr
   await theirs.release();
   await ann.client.conflicts()[0]?.keepMine().receipt;
   expect(ann.client.status()).toMatchObject({ conflicts: 0, attention: 0 });
-  expect(await ask("GET", `/v1/models/slide/${id}`)).toMatchObject({ data: { title: "Ann's" } });
+  expect(await request("GET", `/v1/models/slide/${id}`)).toMatchObject({ data: { title: "Ann's" } });
 });
 
 test("[U9] a commit under several leases sends each lease with its own record", async () => {
@@ -126,16 +126,16 @@ test("[U9] a commit under several leases sends each lease with its own record", 
     { claim: leases },
   );
   await write.receipt;
-  const { data } = await ask("GET", `/v1/log?after=${(await head()) - 3}`);
+  const { data } = await request("GET", `/v1/log?after=${(await head()) - 3}`);
   expect((data as { claim: string | null }[]).map(({ claim }) => claim)).toEqual([leases[0]?.id, leases[1]?.id, null]);
   await Promise.all(leases.map((lease) => lease.release()));
 });
 
 test("[U8] closing a client releases all its claims and places in claim queues", async () => {
   const id = await slide();
-  const guest = await agent("guest");
-  const { fence } = await guest.client.models.slide.claim(id, { ttl: "1h" });
-  await guest.client.close();
+  const closing = await agent("closing");
+  const { fence } = await closing.client.models.slide.claim(id, { ttl: "1h" });
+  await closing.client.close();
   await using lease = await ben.client.models.slide.claim(id);
   expect(lease.fence).toBeGreaterThan(fence);
 });

@@ -2,13 +2,13 @@ import { createClient } from "@holdfast/sdk/node";
 import { expect, test, vi } from "vitest";
 import { schema, startPeople } from "./people.ts";
 
-const { url, ask } = await startPeople();
+const { url, request } = await startPeople();
 
 test("[N14] a client follows groups, and other ones after follow(): with a live log, and records that move between groups", async () => {
-  const { token } = await ask("POST", "/v1/capabilities", {
+  const { token } = await request("POST", "/v1/capabilities", {
     ...{ participantId: "reader", operations: ["slide.*"], syncGroups: ["deck:d1", "deck:d2", "deck:d3"] },
   });
-  const make = (id: string, deckId: string) => ask("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
+  const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
   for (const [id, deckId] of [["a", "d1"] as const, ["b", "d2"] as const, ["c", "d3"] as const]) await make(id, deckId);
   const client = createClient({ schema, url, getToken: () => String(token), follow: { groups: ["deck:d1"] } });
   const { slide } = client.models;
@@ -22,9 +22,9 @@ test("[N14] a client follows groups, and other ones after follow(): with a live 
 
     client.follow({ groups: ["deck:d2", "deck:d3"] });
     await vi.waitFor(() => expect(ids()).toEqual(["b", "b2", "c"]), 5_000);
-    // What moves out of what is followed goes, what moves in comes.
+    // Records that leave the followed groups disappear, and records that enter them appear.
     await slide.update("c", { deckId: "d1" }).receipt;
-    await ask("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
+    await request("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
     await vi.waitFor(() => expect(ids()).toEqual(["a", "b", "b2"]), 5_000);
     client.follow({});
     await vi.waitFor(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]), 5_000);

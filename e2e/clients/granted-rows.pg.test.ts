@@ -5,11 +5,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { schema, startPeople } from "./people.ts";
 
 const people = await startPeople();
-const { person, agent, ask } = people;
+const { person, agent, request } = people;
 let ann: Awaited<ReturnType<typeof person>>;
 let made = 0;
 
-/** A server address behind which sockets hear everything late, and other requests are answered at once. */
+/** A proxy that delays frames to sockets, and answers other requests at once. */
 async function lateSockets(url: string, lateMs: number): Promise<string> {
   const { hostname, port } = new URL(url);
   const proxy = createServer((client) => {
@@ -43,7 +43,7 @@ beforeAll(async () => {
 /** A record that Ann has claimed. */
 async function claimedByAnn() {
   const id = `g${++made}`;
-  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
   const lease = await ann.client.models.slide.claim(id);
   return { id, lease };
 }
@@ -83,7 +83,7 @@ test("[U18] [A25] a preempted holder learns who took the claim", async () => {
   const bob = await agent("bob");
   const boss = await person("boss", { operations: ["slide.*", "claim.preempt"] });
   const id = `g${++made}`;
-  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
   const lease = await bob.client.models.slide.claim(id);
   await using _ = await boss.client.models.slide.claim(id, { preempt: true });
   const error = await lease.lost;
@@ -95,12 +95,12 @@ test("[U18] [A25] a preempted holder learns who took the claim", async () => {
 test("[A25] a participant that may no longer see the record does not learn its holder", async () => {
   const dan = await agent("dan");
   const id = `g${++made}`;
-  await ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
   const lease = await dan.client.models.slide.claim(id, { field: "title" });
-  await ask("PATCH", `/v1/models/slide/${id}`, { data: { deckId: "d9" } });
+  await request("PATCH", `/v1/models/slide/${id}`, { data: { deckId: "d9" } });
   const rights = { operations: ["slide.*", "claim.preempt"], syncGroups: ["deck:d9"] };
-  const { token } = await ask("POST", "/v1/ephemeral_keys", { user: { id: "chief" }, ...rights });
-  await ask("POST", `/v1/models/slide/${id}/claim`, { field: "title", preempt: true }, String(token));
+  const { token } = await request("POST", "/v1/ephemeral_keys", { user: { id: "chief" }, ...rights });
+  await request("POST", `/v1/models/slide/${id}/claim`, { field: "title", preempt: true }, String(token));
   const error = await lease.lost;
   expect(error).toMatchObject({ code: "claim_lost", reason: "preempted" });
   expect(error.claims).toBeUndefined();

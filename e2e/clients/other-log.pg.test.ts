@@ -23,18 +23,18 @@ const server = await startServer({
 });
 afterAll(() => server.close());
 
-async function ask(method: string, path: string, body?: unknown, token = key): Promise<Record<string, unknown>> {
+async function request(method: string, path: string, body?: unknown, token = key): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const answer = await fetch(server.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
   if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
   return (await answer.json()) as Record<string, unknown>;
 }
 let key = ADMIN;
-const { id: organization } = await ask("POST", "/v1/organizations", { name: "ours" });
-key = String((await ask("POST", "/v1/secret_keys", { organization, livemode: true })).token);
-await ask("POST", "/v1/schema", schema);
+const { id: organization } = await request("POST", "/v1/organizations", { name: "ours" });
+key = String((await request("POST", "/v1/secret_keys", { organization, livemode: true })).token);
+await request("POST", "/v1/schema", schema);
 
-/** A way to the server on which writes, or their answers, stay until they are let go. */
+/** A proxy that holds writes, or their responses, until they are released. */
 async function holdingGate() {
   const { hostname, port } = new URL(server.url);
   let holds: "nothing" | "writes" | "answers" = "nothing";
@@ -71,8 +71,8 @@ async function holdingGate() {
       holds = what;
     },
     isHolding: () => held.length > 0,
-    /** What was held goes on: a write to the server, an answer never. */
-    letGo() {
+    /** Releases held requests: writes reach the server, responses are dropped. */
+    release() {
       holds = "nothing";
       for (const pass of held) pass();
       for (const end of cut) end();
@@ -81,7 +81,7 @@ async function holdingGate() {
   };
 }
 
-/** As a restore leaves the database that was made when the log ended there: what came after never was. */
+/** Truncates the log like a restore of an earlier backup. */
 async function restoreTo(position: number): Promise<void> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -105,11 +105,13 @@ async function restoreTo(position: number): Promise<void> {
   });
 }
 
-const head = async () => Number((await ask("GET", "/v1/log?limit=1")).stamp);
+const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp);
 const titleOf = async (id: string) =>
-  ((await ask("GET", `/v1/models/slide/${id}`)).data as { title: string } | undefined)?.title;
+  ((await request("GET", `/v1/models/slide/${id}`)).data as { title: string } | undefined)?.title;
 const entriesOf = async (id: string) =>
-  ((await ask("GET", "/v1/log?limit=1000")).data as { id: string; verb: string }[]).filter((entry) => entry.id === id);
+  ((await request("GET", "/v1/log?limit=1000")).data as { id: string; verb: string }[]).filter(
+    (entry) => entry.id === id,
+  );
 
 async function clientAt(url: string) {
   const client = createClient({ schema, url, getToken: () => key });
@@ -119,9 +121,9 @@ async function clientAt(url: string) {
 }
 
 test("[R23] [C18] a write in flight during a restore with new log ids overwrites nothing that its user did not see", async () => {
-  await ask("POST", "/v1/models/slide", { id: "r1", data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id: "r1", data: { deckId: "d1", title: "Base" } });
   const backup = await head();
-  await ask("PATCH", "/v1/models/slide/r1", { data: { title: "Lost" } });
+  await request("PATCH", "/v1/models/slide/r1", { data: { title: "Lost" } });
   const gate = await holdingGate();
   const ann = await clientAt(gate.url);
   await vi.waitFor(() => expect(ann.models.slide.get("r1")?.title).toBe("Lost"));
@@ -132,15 +134,15 @@ test("[R23] [C18] a write in flight during a restore with new log ids overwrites
   await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(backup);
   // At the very position that Ann had read, there is another change now.
-  await ask("PATCH", "/v1/models/slide/r1", { data: { title: "Ben's" } });
-  gate.letGo();
+  await request("PATCH", "/v1/models/slide/r1", { data: { title: "Ben's" } });
+  gate.release();
 
   await vi.waitFor(() => expect(ann.conflicts()).toMatchObject([{ id: "r1", theirs: { title: "Ben's" } }]), 20_000);
   expect(await titleOf("r1")).toBe("Ben's");
 });
 
 test("[R23] a write whose response and log entry were lost in a restore is applied once", async () => {
-  await ask("POST", "/v1/models/slide", { id: "r2", data: { deckId: "d1", title: "Base" } });
+  await request("POST", "/v1/models/slide", { id: "r2", data: { deckId: "d1", title: "Base" } });
   const backup = await head();
   const gate = await holdingGate();
   const ann = await clientAt(gate.url);
@@ -148,7 +150,7 @@ test("[R23] a write whose response and log entry were lost in a restore is appli
   const write = ann.models.slide.update("r2", { title: "Ann's" });
   await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(backup);
-  gate.letGo();
+  gate.release();
   await write.receipt;
   await ann.drain({ timeoutMs: 20_000 });
   expect(await titleOf("r2")).toBe("Ann's");
@@ -162,7 +164,7 @@ test("[R23] a write whose response was lost, but that the restored log contains,
   const write = ann.models.slide.create({ deckId: "d1", title: "Ann's" }, { id: "r3" });
   await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(await head());
-  gate.letGo();
+  gate.release();
   await write.receipt;
   await ann.drain({ timeoutMs: 20_000 });
   expect((await entriesOf("r3")).map(({ verb }) => verb)).toEqual(["created"]);
@@ -180,12 +182,13 @@ test("[W52] a receiver gets the events of a restored log at positions that it ha
   afterAll(() => void receiver.close());
   const url = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/`;
   const from = await head();
-  const { secret } = await ask("POST", "/v1/webhook_endpoints", { url, enabledEvents: ["slide"], from });
+  const { secret } = await request("POST", "/v1/webhook_endpoints", { url, enabledEvents: ["slide"], from });
   handler = createWebhookHandler({
     secret: String(secret),
     onEvent: ({ data }) => void taken.push(String((data as { title: string }).title)),
   });
-  const write = (id: string, title: string) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } });
+  const write = (id: string, title: string) =>
+    request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } });
   await write("h1", "Kept");
   const backup = await head();
   await vi.waitFor(() => expect(taken).toEqual(["Kept"]), 10_000);
@@ -198,6 +201,6 @@ test("[W52] a receiver gets the events of a restored log at positions that it ha
   await restoreTo(backup);
   await write("h3", "New");
   await vi.waitFor(() => expect(taken).toEqual(["Kept", "Lost", "New"]), 20_000);
-  // Whoever tells deliveries apart by their name does not take it for the lost one.
+  // A receiver that identifies deliveries by name does not confuse it with the lost one.
   expect(new Set(names).size).toBe(names.length);
 });

@@ -2,11 +2,11 @@ import { createClient } from "@holdfast/sdk/node";
 import { expect, test } from "vitest";
 import { schema, startPeople } from "./people.ts";
 
-const { agent, ask, url } = await startPeople();
+const { agent, request, url } = await startPeople();
 const claimsOn = async (id: string) =>
-  (await ask("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
+  (await request("GET", `/v1/claims?model=slide&id=${id}`)).claims as { actor: string }[];
 const make = (...ids: string[]) =>
-  Promise.all(ids.map((id) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } })));
+  Promise.all(ids.map((id) => request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } })));
 
 test("[U19] the next process with a store finds the claims of the previous one and releases them", async () => {
   await make("o1", "o2", "o3");
@@ -17,7 +17,7 @@ test("[U19] the next process with a store finds the claims of the previous one a
   await elsewhere.client.models.slide.claim("o3");
   const other = await agent("other");
   await other.client.models.slide.claim("o2", { field: "order" });
-  // Under the client that has them they are in use.
+  // They are in use by the client that holds them.
   const own = await before.client.claims.mine();
   expect(own.flatMap(({ isInUse, target }) => (isInUse ? [target.id] : [])).sort()).toEqual(["o1", "o2"]);
 
@@ -26,8 +26,8 @@ test("[U19] the next process with a store finds the claims of the previous one a
   try {
     // At once: it does not matter whether rows were read.
     const found = await next.claims.mine();
-    const said = found.map(({ target, isInUse, isOfThisStore }) => [target.id, isInUse, isOfThisStore]);
-    expect(said.sort()).toEqual([
+    const shown = found.map(({ target, isInUse, isOfThisStore }) => [target.id, isInUse, isOfThisStore]);
+    expect(shown.sort()).toEqual([
       ["o1", false, true],
       ["o2", false, true],
       ["o3", false, false],
@@ -67,7 +67,7 @@ test("[U19] claims beyond the first page are found", async () => {
   const ids = Array.from({ length: 120 }, (_, n) => `p${n}`);
   await make(...ids);
   const { client, token } = await agent("many");
-  for (const id of ids) await ask("POST", `/v1/models/slide/${id}/claim`, {}, token);
+  for (const id of ids) await request("POST", `/v1/models/slide/${id}/claim`, {}, token);
   expect((await client.claims.mine()).map(({ target }) => target.id).sort()).toEqual([...ids].sort());
 });
 

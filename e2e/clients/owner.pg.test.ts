@@ -16,7 +16,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function ask(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
+async function request(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
   const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const sent = body === undefined ? {} : { body: JSON.stringify(body) };
   const answer = await fetch(server.url + path, { method, headers, ...sent });
@@ -25,18 +25,18 @@ async function ask(method: string, path: string, body: unknown, token: string): 
 }
 
 async function tenant(organization: unknown, livemode: boolean) {
-  const { token: key } = await ask("POST", "/v1/secret_keys", { organization, livemode }, ADMIN);
-  await ask("POST", "/v1/schema", schema, String(key));
+  const { token: key } = await request("POST", "/v1/secret_keys", { organization, livemode }, ADMIN);
+  await request("POST", "/v1/schema", schema, String(key));
   const token = async (ttlSeconds = 600): Promise<string> => {
     const body = { user: { id: "ann" }, syncGroups: ["deck:d1"], ttlSeconds };
-    return String((await ask("POST", "/v1/ephemeral_keys", body, String(key))).token);
+    return String((await request("POST", "/v1/ephemeral_keys", body, String(key))).token);
   };
-  const head = async () => Number((await ask("GET", "/v1/log?limit=1", undefined, String(key))).stamp);
+  const head = async () => Number((await request("GET", "/v1/log?limit=1", undefined, String(key))).stamp);
   return { token, head };
 }
 
-const { id: first } = await ask("POST", "/v1/organizations", { name: "first" }, ADMIN);
-const { id: second } = await ask("POST", "/v1/organizations", { name: "second" }, ADMIN);
+const { id: first } = await request("POST", "/v1/organizations", { name: "first" }, ADMIN);
+const { id: second } = await request("POST", "/v1/organizations", { name: "second" }, ADMIN);
 const home = await tenant(first, true);
 const others = { organization: await tenant(second, true), environment: await tenant(first, false) };
 
@@ -74,9 +74,9 @@ test.each(["organization", "environment"] as const)(
 );
 
 test("[N16] on a real server: a token that lives 6 s is renewed repeatedly, unnoticed by the app", async () => {
-  let asked = 0;
+  let tokenRequests = 0;
   const getToken = () => {
-    asked += 1;
+    tokenRequests += 1;
     return home.token(6);
   };
   const warned = vi.spyOn(console, "warn");
@@ -96,7 +96,7 @@ test("[N16] on a real server: a token that lives 6 s is renewed repeatedly, unno
     await client.models.slide.update(lease.recordId, { order: i }).receipt;
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-  expect(asked).toBeGreaterThanOrEqual(3);
+  expect(tokenRequests).toBeGreaterThanOrEqual(3);
   expect([...names]).toEqual(["online"]);
   expect([...states]).toEqual(["known"]);
   expect(warned.mock.calls).toEqual([]);

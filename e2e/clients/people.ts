@@ -20,12 +20,12 @@ export interface People {
   readonly url: string;
   /** The secret key. */
   readonly key: string;
-  ask(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
-  person(id: string, options?: Options): Promise<Somebody>;
-  agent(id: string, options?: Options): Promise<Somebody>;
+  request(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
+  person(id: string, options?: Options): Promise<Participant>;
+  agent(id: string, options?: Options): Promise<Participant>;
 }
 
-export interface Somebody {
+export interface Participant {
   readonly client: Client;
   readonly tokenId: string;
   readonly token: string;
@@ -44,11 +44,11 @@ export async function startPeople(): Promise<People> {
     await Promise.all(clients.map((client) => client.close()));
     await server.close();
   });
-  const { id } = await asked("POST", "/v1/organizations", { name: "ours" }, ADMIN);
-  const { token: key } = await asked("POST", "/v1/secret_keys", { organization: id, livemode: true }, ADMIN);
-  await ask("POST", "/v1/schema", schema);
+  const { id } = await send("POST", "/v1/organizations", { name: "ours" }, ADMIN);
+  const { token: key } = await send("POST", "/v1/secret_keys", { organization: id, livemode: true }, ADMIN);
+  await request("POST", "/v1/schema", schema);
 
-  async function asked(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
+  async function send(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
     const sent = body === undefined ? {} : { body: JSON.stringify(body) };
     const answer = await fetch(server.url + path, { method, headers, ...sent });
@@ -56,11 +56,16 @@ export async function startPeople(): Promise<People> {
     return (await answer.json()) as Record<string, unknown>;
   }
 
-  function ask(method: string, path: string, body?: unknown, token = String(key)): Promise<Record<string, unknown>> {
-    return asked(method, path, body, token);
+  function request(
+    method: string,
+    path: string,
+    body?: unknown,
+    token = String(key),
+  ): Promise<Record<string, unknown>> {
+    return send(method, path, body, token);
   }
 
-  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Somebody> {
+  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Participant> {
     const token = String(minted.token);
     const client = createClient({
       schema,
@@ -77,14 +82,14 @@ export async function startPeople(): Promise<People> {
   return {
     url: server.url,
     key: String(key),
-    ask,
+    request,
     async person(userId, { operations = ["slide.*"], ...options } = {}) {
       const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };
-      return open(await ask("POST", "/v1/ephemeral_keys", body), options);
+      return open(await request("POST", "/v1/ephemeral_keys", body), options);
     },
     async agent(participantId, { operations = ["slide.*"], ...options } = {}) {
       const body = { participantId, operations, syncGroups: ["deck:d1"] };
-      return open(await ask("POST", "/v1/capabilities", body), options);
+      return open(await request("POST", "/v1/capabilities", body), options);
     },
   };
 }

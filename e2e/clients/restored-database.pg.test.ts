@@ -30,7 +30,7 @@ async function postgresIn(dataDir: string, settings: Record<string, string> = {}
   return postgres;
 }
 
-async function asked<T>(url: string, text: string): Promise<T> {
+async function query<T>(url: string, text: string): Promise<T> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
@@ -41,10 +41,10 @@ async function asked<T>(url: string, text: string): Promise<T> {
 }
 
 const logIdsOf = (url: string) =>
-  asked<string>(url, "select string_agg(log_id, ',' order by tenant) as value from holdfast.head");
+  query<string>(url, "select string_agg(log_id, ',' order by tenant) as value from holdfast.head");
 
 /** A server, perhaps one after the other on different databases, and a client that stays. */
-async function startHouse(databaseUrl: string) {
+async function startSetup(databaseUrl: string) {
   const port = await freePort();
   const masterKeys = [newMasterKey()];
   let server: RunningServer | undefined;
@@ -60,7 +60,7 @@ async function startHouse(databaseUrl: string) {
   const url = `http://127.0.0.1:${port}`;
   let key = ADMIN;
 
-  async function ask(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
+  async function request(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
     const answer = await fetch(url + path, {
       method,
@@ -71,10 +71,10 @@ async function startHouse(databaseUrl: string) {
     return (await answer.json()) as Record<string, unknown>;
   }
 
-  const { id } = await ask("POST", "/v1/organizations", { name: "ours" });
-  const { token } = await ask("POST", "/v1/secret_keys", { organization: id, livemode: true });
+  const { id } = await request("POST", "/v1/organizations", { name: "ours" });
+  const { token } = await request("POST", "/v1/secret_keys", { organization: id, livemode: true });
   key = String(token);
-  await ask("POST", "/v1/schema", schema);
+  await request("POST", "/v1/schema", schema);
   const client = createClient({ schema, url, getToken: () => key });
   closing.push(() => client.close());
   await client.ready();
@@ -82,16 +82,16 @@ async function startHouse(databaseUrl: string) {
   return {
     start,
     stop,
-    ask,
+    request,
     client,
-    /** Others write. */
-    write: (id: string, title: string) => ask("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } }),
+    /** Writes as another client. */
+    write: (id: string, title: string) => request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } }),
     claim: async (id: string) =>
-      Number((await ask("POST", "/v1/claims", { target: { model: "slide", id }, ttl: "5m" })).fence),
+      Number((await request("POST", "/v1/claims", { target: { model: "slide", id }, ttl: "5m" })).fence),
     shown: () => Object.fromEntries(client.models.slide.list().map(({ id, title }) => [id, title])),
-    /** What the server says. */
+    /** The server's rows. */
     async rows() {
-      const { data } = (await ask("GET", "/v1/models/slide?limit=100")) as unknown as {
+      const { data } = (await request("GET", "/v1/models/slide?limit=100")) as unknown as {
         data: { id: string; title: string }[];
       };
       return Object.fromEntries(data.map(({ id, title }) => [id, title]));
@@ -100,9 +100,9 @@ async function startHouse(databaseUrl: string) {
   };
 }
 
-type House = Awaited<ReturnType<typeof startHouse>>;
+type Setup = Awaited<ReturnType<typeof startSetup>>;
 
-async function agrees({ shown, rows, pending }: House): Promise<void> {
+async function agrees({ shown, rows, pending }: Setup): Promise<void> {
   await vi.waitFor(
     async () => {
       expect(pending()).toBe(0);
@@ -112,19 +112,19 @@ async function agrees({ shown, rows, pending }: House): Promise<void> {
   );
 }
 
-/** What is in every backup: two rows that the client has. */
-async function begin(house: House): Promise<void> {
-  await house.write("kept", "as it was");
-  await house.client.models.slide.create({ deckId: "d1", title: "mine" }, { id: "own" }).receipt;
-  await vi.waitFor(() => expect(house.shown()).toEqual({ kept: "as it was", own: "mine" }), 5_000);
+/** Creates the rows of every backup: two rows that the client has. */
+async function begin(setup: Setup): Promise<void> {
+  await setup.write("kept", "as it was");
+  await setup.client.models.slide.create({ deckId: "d1", title: "mine" }, { id: "own" }).receipt;
+  await vi.waitFor(() => expect(setup.shown()).toEqual({ kept: "as it was", own: "mine" }), 5_000);
 }
 
-/** What no backup has: the client has it, and a claim that was granted. */
-async function goOn(house: House): Promise<number> {
-  await house.ask("PATCH", "/v1/models/slide/kept", { data: { title: "lost" } });
-  await house.write("lost", "lost");
-  await vi.waitFor(() => expect(house.shown()).toMatchObject({ kept: "lost", lost: "lost" }), 5_000);
-  return await house.claim("own");
+/** Makes changes that no backup has: rows that the client has, and a granted claim. */
+async function resume(setup: Setup): Promise<number> {
+  await setup.request("PATCH", "/v1/models/slide/kept", { data: { title: "lost" } });
+  await setup.write("lost", "lost");
+  await vi.waitFor(() => expect(setup.shown()).toMatchObject({ kept: "lost", lost: "lost" }), 5_000);
+  return await setup.claim("own");
 }
 
 test("[O19] [R13] after a standby is promoted under a running server, clients have its rows and offer their unsent writes", {
@@ -134,44 +134,44 @@ test("[O19] [R13] after a standby is promoted under a running server, clients ha
   const primary = await postgresIn(first);
   const standbyUrl = primary.url.replace(encodeURIComponent(first), encodeURIComponent(second));
   const hostOf = (url: string) => /@([^/]*)\//.exec(url)?.[1] as string;
-  const house = await startHouse(
+  const setup = await startSetup(
     primary.url.replace(hostOf(primary.url), `${hostOf(primary.url)},${hostOf(standbyUrl)}`),
   );
-  await begin(house);
+  await begin(setup);
   const before = await logIdsOf(primary.url);
 
   await copyRunning(primary.url, first, second, "standby.signal");
   const way = await cuttableWay(primary.url);
   const password = decodeURIComponent(new URL(primary.url).password);
-  // It is ready, for the helper that starts it, when it was promoted.
+  // Its start resolves only after the promotion.
   const standby = postgresIn(second, {
     primary_conninfo: `host=${way.host} port=5432 user=holdfast password=${password}`,
-    // The control file has the new timeline only after the next checkpoint, which takes its time: nobody may wait for that.
+    // The control file has the new timeline only after the next checkpoint, which is slow, so nothing may wait for it.
     checkpoint_timeout: "1h",
     checkpoint_completion_target: "1",
   });
   standby.catch(() => {});
-  await asked(
+  await query(
     primary.url,
     "create table public.much_to_write as select repeat('x', 7000) as page from generate_series(1, 300)",
   );
   const isBehind = "select bool_or(replay_lsn = pg_current_wal_lsn()) is not true as value from pg_stat_replication";
-  await vi.waitFor(async () => expect(await asked<boolean>(primary.url, isBehind)).toBe(false), 20_000);
+  await vi.waitFor(async () => expect(await query<boolean>(primary.url, isBehind)).toBe(false), 20_000);
   way.cut();
 
-  const lostFence = await goOn(house);
+  const lostFence = await resume(setup);
   await primary.stop();
-  house.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
+  setup.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
   expect(hasStarted(second)).toBe(true);
   promote(second);
   await standby;
   // The same positions as those that were lost.
-  await vi.waitFor(() => house.write("new", "new"), { timeout: 20_000, interval: 200 });
-  await house.write("newer", "newer");
-  await agrees(house);
-  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
+  await vi.waitFor(() => setup.write("new", "new"), { timeout: 20_000, interval: 200 });
+  await setup.write("newer", "newer");
+  await agrees(setup);
+  expect(setup.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
   expect(await logIdsOf(standbyUrl)).not.toBe(before);
-  expect(await house.claim("own")).toBeGreaterThan(lostFence);
+  expect(await setup.claim("own")).toBeGreaterThan(lostFence);
 });
 
 test("[O19] a restored base backup has new log ids before the first response", {
@@ -179,27 +179,27 @@ test("[O19] a restored base backup has new log ids before the first response", {
 }, async () => {
   const [first, second] = [directory(), directory()];
   const primary = await postgresIn(first);
-  const house = await startHouse(primary.url);
-  await begin(house);
+  const setup = await startSetup(primary.url);
+  await begin(setup);
   const before = await logIdsOf(primary.url);
   await copyRunning(primary.url, first, second, "recovery.signal");
-  const lostFence = await goOn(house);
-  await house.stop();
+  const lostFence = await resume(setup);
+  await setup.stop();
   await primary.stop();
 
-  house.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
+  setup.client.models.slide.create({ deckId: "d1", title: "unsent" }, { id: "unsent" });
   const restored = await postgresIn(second, { restore_command: "false" });
-  await house.start(restored.url);
+  await setup.start(restored.url);
   expect(await logIdsOf(restored.url)).not.toBe(before);
-  await house.write("new", "new");
-  await house.write("newer", "newer");
-  await agrees(house);
-  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
-  expect(await house.claim("own")).toBeGreaterThan(lostFence);
-  // Once: who starts on the same database again keeps its logs.
+  await setup.write("new", "new");
+  await setup.write("newer", "newer");
+  await agrees(setup);
+  expect(setup.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
+  expect(await setup.claim("own")).toBeGreaterThan(lostFence);
+  // Only once: a later start on the same database keeps the log ids.
   const after = await logIdsOf(restored.url);
-  await house.stop();
-  await house.start(restored.url);
+  await setup.stop();
+  await setup.start(restored.url);
   expect(await logIdsOf(restored.url)).toBe(after);
 });
 
@@ -208,32 +208,32 @@ test("[O20] a cold copy goes unnoticed; `holdfast log renew` gives its logs new 
 }, async () => {
   const [first, second] = [directory(), directory()];
   const primary = await postgresIn(first);
-  const house = await startHouse(primary.url);
-  await begin(house);
+  const setup = await startSetup(primary.url);
+  await begin(setup);
   const before = await logIdsOf(primary.url);
-  await house.stop();
+  await setup.stop();
   await primary.stop();
   copyFiles(first, second);
 
   const again = await postgresIn(first);
-  await house.start(again.url);
-  const lostFence = await goOn(house);
-  await house.stop();
+  await setup.start(again.url);
+  const lostFence = await resume(setup);
+  await setup.stop();
   await again.stop();
 
   const copy = await postgresIn(second);
-  await house.start(copy.url);
+  await setup.start(copy.url);
   expect(await logIdsOf(copy.url)).toBe(before);
-  await house.write("new", "new");
-  await house.write("newer", "newer");
+  await setup.write("new", "new");
+  await setup.write("newer", "newer");
   const { stdout } = await promisify(execFile)(process.execPath, [...cli.flags, cli.file, "log", "renew"], {
     env: { PATH: process.env.PATH, DATABASE_URL: copy.url },
     cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
   });
   expect(stdout).toContain("gave 2 logs new ids");
-  await agrees(house);
-  expect(house.shown()).toEqual({ kept: "as it was", own: "mine", new: "new", newer: "newer" });
-  expect(await house.claim("own")).toBeGreaterThan(lostFence);
+  await agrees(setup);
+  expect(setup.shown()).toEqual({ kept: "as it was", own: "mine", new: "new", newer: "newer" });
+  expect(await setup.claim("own")).toBeGreaterThan(lostFence);
 });
 
 async function freePort(): Promise<number> {

@@ -4,7 +4,7 @@ import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 interface Service {
   readonly image: string;

@@ -7,7 +7,7 @@ import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 import { freePort } from "./caddy.ts";
 import { createIgnored, readDockerfile, startCommandOf } from "./dockerfile.ts";
 
@@ -68,8 +68,8 @@ describe.skipIf(windows)(
     });
 
     test("the image makes keys, starts with them, becomes healthy, and ends with 0 after SIGTERM", async () => {
-      const run = (...words: string[]) =>
-        spawnSync(process.execPath, [...command.entrypoint.slice(1), ...words], { cwd: app });
+      const run = (...args: string[]) =>
+        spawnSync(process.execPath, [...command.entrypoint.slice(1), ...args], { cwd: app });
       expect(run("--new-key").stdout.toString()).toMatch(/^sk_live_/);
       const env = {
         PATH: process.env.PATH ?? "",

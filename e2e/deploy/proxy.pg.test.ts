@@ -50,10 +50,10 @@ describe.skipIf(reason !== undefined)(
     });
 
     test("requests pass over TLS with a certificate that the client checks", async () => {
-      const answer = await ask("GET", "/v1/log", { authorization: `Bearer ${key}` });
+      const answer = await sendRequest("GET", "/v1/log", { authorization: `Bearer ${key}` });
       expect(answer.status).toBe(200);
       expect(answer.body).toMatchObject({ object: "list" });
-      await expect(ask("GET", "/livez", {}, { ca: [] })).rejects.toThrow(/certificate/);
+      await expect(sendRequest("GET", "/livez", {}, { ca: [] })).rejects.toThrow(/certificate/);
     });
 
     test("plain HTTP is sent to HTTPS", async () => {
@@ -74,7 +74,7 @@ describe.skipIf(reason !== undefined)(
       socket.send(JSON.stringify({ frame: "hello", token: key }));
       await expect.poll(() => frames.map(({ frame }) => frame)).toContain("welcome");
       const id = "slide_by_way_of_the_proxy";
-      const answer = await ask(
+      const answer = await sendRequest(
         "POST",
         "/v1/commits",
         { authorization: `Bearer ${key}`, "idempotency-key": "proxy-1" },
@@ -92,7 +92,7 @@ describe.skipIf(reason !== undefined)(
 
     test("the servers count each client by its real address, whatever its headers claim", async () => {
       const from = (localAddress: string, claimed: string) =>
-        ask("GET", "/v1/log", { "x-forwarded-for": claimed }, { localAddress }).then(({ status }) => status);
+        sendRequest("GET", "/v1/log", { "x-forwarded-for": claimed }, { localAddress }).then(({ status }) => status);
       // Enough for both processes: each counts for itself.
       const guesses = await Promise.all(Array.from({ length: 40 }, (_, i) => from("127.0.0.2", `192.0.2.${i}`)));
       expect(new Set(guesses)).toEqual(new Set([401, 429]));
@@ -103,22 +103,22 @@ describe.skipIf(reason !== undefined)(
     test("while one process is down every request reaches the other", async () => {
       await servers[0]?.end();
       const statuses = new Set<number>();
-      for (let i = 0; i < 40; i += 1) statuses.add((await ask("GET", "/livez")).status);
+      for (let i = 0; i < 40; i += 1) statuses.add((await sendRequest("GET", "/livez")).status);
       expect([...statuses]).toEqual([200]);
       await servers[0]?.start();
     });
 
-    interface Asking {
+    interface RequestOptions {
       readonly body?: object;
       readonly ca?: string[];
       readonly localAddress?: string;
     }
 
-    function ask(
+    function sendRequest(
       method: string,
       path: string,
       headers: Record<string, string> = {},
-      { body, ca = [proxy.authority], localAddress = "127.0.0.1" }: Asking = {},
+      { body, ca = [proxy.authority], localAddress = "127.0.0.1" }: RequestOptions = {},
     ): Promise<{ status: number; body: Record<string, unknown> }> {
       return new Promise((resolve, reject) => {
         const type = body === undefined ? {} : { "content-type": "application/json" };

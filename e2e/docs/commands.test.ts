@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 const text = readdirSync(docs)

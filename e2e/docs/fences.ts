@@ -1,4 +1,4 @@
-/** A piece of code in a page: its language, the words behind it, its text. */
+/** A code fence of a page: its language, the words after it, and its text. */
 export interface Fence {
   readonly language: string;
   readonly words: readonly string[];
@@ -12,7 +12,7 @@ export const fencesOf = (page: string): Fence[] =>
     text,
   }));
 
-/** Files that a page gives whole: the first line of each is a comment with its name. */
+/** The complete files of a page: the first line of each is a comment with its name. */
 export const filesOf = (page: string): Map<string, string> =>
   new Map(
     fencesOf(page).flatMap(({ text }) => {
@@ -21,7 +21,7 @@ export const filesOf = (page: string): Map<string, string> =>
     }),
   );
 
-/** What else is `ts` in a page, from top to bottom: together one program. `check` sets a piece apart, which is only compiled. */
+/** The other `ts` fences of a page, which form one program. A fence with `check` is separate, and only compiled. */
 export function programOf(page: string): { readonly program: string; readonly apart: string[] } {
   const files = [...filesOf(page).values()];
   const pieces = fencesOf(page).filter(({ language, text }) => /^tsx?$/.test(language) && !files.includes(text));
@@ -35,6 +35,6 @@ export function programOf(page: string): { readonly program: string; readonly ap
   };
 }
 
-/** What a program says that it prints: `console.log(…); // prints …`, a line for each. */
+/** The documented output of a program: one line per `console.log(…); // prints …`. */
 export const printed = (program: string): string =>
   [...program.matchAll(/(?:^| )\/\/ prints (.*)$/gm)].map(([, line]) => `${line}\n`).join("");

@@ -4,7 +4,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 const page = readFileSync(new URL("../../docs/limits.md", import.meta.url), "utf8");
 const rows = [...page.matchAll(/^\| `(\w+)` *\| *([\d ]+?) *\|/gm)].map(([, name = "", is = ""]) => ({

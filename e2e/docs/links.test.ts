@@ -11,10 +11,10 @@ const packages = readdirSync(join(root, "packages")).map((name) => join("package
 const pages = ["README.md", "ARCHITECTURE.md", "STYLE.md", "llms.txt", ...markdownIn("docs"), ...packages];
 
 const read = (page: string) => readFileSync(join(root, page), "utf8");
-/** Without what is code: brackets mean something else there. */
+/** The page without code, where brackets have another meaning. */
 const prose = (text: string) => text.replaceAll(/^```.*?^```$/gms, "").replaceAll(/`[^`\n]*`/g, "code");
 
-/** As GitHub names headings. */
+/** Anchors like GitHub's. */
 const headingsOf = (page: string) =>
   [...read(page).matchAll(/^#+ (.*)$/gm)].map(([, title = ""]) =>
     title

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
-/** How each command shows, without an option, that it does its work; those that need an option say which. */
+/** The expected output of each command without options. Commands that need an option name it. */
 const started: Readonly<Record<string, RegExp>> = {
   start: /http:\/\/(localhost|127\.0\.0\.1):\d+/,
   server: /"msg":"listening"|listening/i,
@@ -65,7 +65,7 @@ function exampleScripts(): string[] {
 const tried = Object.entries(started).filter(([name]) => name !== "start" && name !== "server");
 
 test.each(tried)("[DP7] npm run %s works without options", { timeout: 120_000 }, async (name, sign) => {
-  // A group of its own, ended as Ctrl-C ends it: whatever the command has started hears it too.
+  // A separate process group, so that the signal reaches child processes too, like Ctrl-C.
   const child = spawn(process.execPath, ["scripts/run.mjs", name], {
     cwd: root,
     detached: true,
@@ -73,12 +73,12 @@ test.each(tried)("[DP7] npm run %s works without options", { timeout: 120_000 },
   });
   let output = "";
   const code = await new Promise<number | null>((resolve) => {
-    const hear = (chunk: Buffer) => {
+    const onData = (chunk: Buffer) => {
       output += chunk.toString();
       if (sign.test(output)) resolve(null);
     };
-    child.stdout.on("data", hear);
-    child.stderr.on("data", hear);
+    child.stdout.on("data", onData);
+    child.stderr.on("data", onData);
     child.once("close", resolve);
   });
   if (code === null) {

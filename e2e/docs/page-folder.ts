@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 type Ending = Awaited<ReturnType<typeof ending>>;
 
@@ -13,7 +13,7 @@ export interface PageFolder {
   remove(): void;
 }
 
-/** Where the programs of a page are compiled and run, against the workspace's packages. */
+/** A folder in which the programs of a page are compiled and run, against the workspace's packages. */
 export function openPageFolder(): PageFolder {
   // Within this package, whose modules the programs import.
   const cache = fileURLToPath(new URL("../node_modules/.cache/", import.meta.url));
@@ -40,7 +40,7 @@ export function openPageFolder(): PageFolder {
       include: ["."],
     }),
   );
-  // Run from their sources, the packages' own JSX needs the same word as the page's.
+  // The packages run from their sources, so their JSX needs the same setting as the page's.
   const running = "tsconfig.run.json";
   const jsx = { compilerOptions: { jsx: "react-jsx" }, include: [".", join(root, "packages")] };
   write(running, JSON.stringify(jsx));

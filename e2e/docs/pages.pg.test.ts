@@ -17,7 +17,7 @@ const folder = openPageFolder();
 afterAll(() => folder.remove());
 
 folder.write(".holdfast/keys.json", JSON.stringify({ live: people.key }));
-const told = pages.map(({ text }) => text).join("\n");
+const allText = pages.map(({ text }) => text).join("\n");
 const files = pages.flatMap(({ name, text }) => {
   const { program, apart } = programOf(text);
   for (const [index, piece] of apart.entries()) folder.write(`${name}-${index}.tsx`, piece);
@@ -36,7 +36,7 @@ test("[DP1] all TypeScript on the pages compiles, as strictly as our own", {
 test.each(files.filter(({ isRun }) => isRun))(
   "[DP1] $file runs, and prints the output shown on its page",
   async ({ file, text }) => {
-    expect(told.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
+    expect(allText.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
     const lines = printed(text);
     expect(lines, "says nothing of what it prints").not.toBe("");
     const ran = await folder.run(file);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { pack } from "../../scripts/pack.mjs";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/stranger.ts";
+import { ending, runIn } from "../packages/run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-next-"));
 const children: ChildProcess[] = [];
@@ -20,8 +20,8 @@ beforeAll(async () => {
   const own = /(^|\/)(node_modules|\.next|\.holdfast)(\/|$)/;
   const example = join(root, "examples", "next");
   cpSync(example, folder, { recursive: true, filter: (from) => !own.test(from.slice(example.length)) });
-  const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-  await succeed("npm", [...words, ...(await pack())]);
+  const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+  await succeed("npm", [...args, ...(await pack())]);
 
   const backend = runIn(folder, join(folder, "node_modules", ".bin", "holdfast"), [], { PORT: "0" });
   children.push(backend);
@@ -46,9 +46,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-async function succeed(file: string, words: readonly string[], env: Record<string, string> = {}): Promise<void> {
-  const { code, output } = await ending(runIn(folder, file, words, env));
-  if (code !== 0) throw new Error(`${file} ${words.join(" ")} failed (exit ${code}):\n${output}`);
+async function succeed(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
+  const { code, output } = await ending(runIn(folder, file, args, env));
+  if (code !== 0) throw new Error(`${file} ${args.join(" ")} failed (exit ${code}):\n${output}`);
 }
 
 const freePort = () =>
@@ -75,7 +75,7 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
     const outsiders: string[] = [];
     page.on("pageerror", (error) => complaints.push(error.message));
     page.on("console", (message) => {
-      // A browser asks for an icon that the example does not have.
+      // The browser requests an icon that the example does not have.
       const isIcon = message.location().url.endsWith("/favicon.ico");
       if (message.type() === "error" && !isIcon) complaints.push(message.text());
     });
@@ -93,7 +93,7 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
     const again = await (await fetch(pageUrl)).text();
     expect(again).toContain('value="Edited in the browser"');
     expect(again).toContain('value="New slide"');
-    // A second visit finds rows of its own on disk, and the page still as it was sent.
+    // A second visit has its own rows on disk, and the page as the server rendered it.
     await page.reload();
     await page.getByText("online, 0 unsettled").waitFor();
     expect(await title.inputValue()).toBe("Edited in the browser");

@@ -6,7 +6,7 @@ import { describe, expect, inject, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import type {} from "./global-setup.ts";
 import { importsOf, readPacked } from "./packed-files.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 const packs = inject("packs");
 const nameOf = (tarball: string) => /holdfast-([a-z-]+)-\d/.exec(tarball)?.[1] ?? "";

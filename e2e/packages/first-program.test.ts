@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, inject, onTestFinished, test } from "vitest";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 const folder = inject("newcomer");
 
-/** The very text that people copy. */
+/** The exact text that people copy. */
 const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
 const program = /^```js\n(\/\/ hello\.mjs.*?)^```$/ms.exec(readme)?.[1] ?? "";
 const ADDRESS = "http://127.0.0.1:8787";
@@ -17,7 +17,7 @@ test("[PK3] the README's first program takes 15 lines at most, and runs against 
   timeout: 60_000,
 }, async () => {
   expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
-  // The port is not ours to choose here; everything else is what stands there.
+  // Only the port differs from the page.
   expect(program.split(ADDRESS)).toHaveLength(2);
   const server = await startInstalled(holdfast, folder);
   onTestFinished(() => server.stop());

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { pack } from "../../scripts/pack.mjs";
 import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
-/** What whoever uses the packages with React and TypeScript has anyway, in the versions that we are tested with. */
+/** Packages that users of React and TypeScript have installed, in the tested versions. */
 function peersOfPacks(): string[] {
   const names = ["react", "react-dom", "@types/node", "@types/react", "@types/react-dom"];
   const versions = Object.assign({}, ...["", "packages/react"].map(devDependencies)) as Record<string, string>;
@@ -22,8 +22,8 @@ export async function setup(project: TestProject): Promise<() => void> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-newcomer-"));
   const close = () => rmSync(folder, { recursive: true, force: true });
   try {
-    const words = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-    const { code, output } = await ending(runIn(folder, "npm", [...words, ...packs, ...peersOfPacks()]));
+    const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
+    const { code, output } = await ending(runIn(folder, "npm", [...args, ...packs, ...peersOfPacks()]));
     if (code !== 0) throw new Error(`npm install failed (exit ${code}):\n${output}`);
   } catch (error) {
     close();

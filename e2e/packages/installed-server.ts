@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 export interface InstalledServer {
   readonly url: string;
@@ -10,7 +10,7 @@ export interface InstalledServer {
 /** The program `holdfast` of a folder that the packages are installed in. */
 export const holdfastIn = (folder: string): string => join(folder, "node_modules", ".bin", "holdfast");
 
-/** The server as a stranger starts it in a folder, but on a free port unless another is named. */
+/** Starts the server in a folder like a user, by default on a free port. */
 export async function startInstalled(program: string, folder: string, port = "0"): Promise<InstalledServer> {
   const server = runIn(folder, program, [], { PORT: port });
   const ended = ending(server);

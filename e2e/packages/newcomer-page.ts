@@ -6,18 +6,18 @@ import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
 import { fencesOf } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
-/** Where the pages of the documentation say that the server is. */
+/** The server's URL on the documentation's pages. */
 export const ADDRESS = "http://127.0.0.1:8787";
 
-/** What a page says to type. */
+/** The commands of a page. */
 export const commandsOf = (page: string): string[] =>
   fencesOf(page)
     .filter(({ language }) => language === "sh")
     .map(({ text }) => text.trimEnd());
 
-/** Of a folder in the one where the packages are installed already; the other tools are the workspace's. */
+/** A folder inside the one with the installed packages. Other tools come from the workspace. */
 export function openFolder(name: string): string {
   const folder = join(inject("newcomer"), name);
   mkdirSync(folder);
@@ -35,11 +35,11 @@ export async function startVite(folder: string): Promise<string> {
     NO_COLOR: "1",
   });
   onTestFinished(() => void vite.kill("SIGTERM"));
-  let said = "";
-  vite.stdout?.on("data", (text: Buffer) => (said += text.toString()));
-  vite.stderr?.on("data", (text: Buffer) => (said += text.toString()));
-  await expect.poll(() => said, { timeout: 20_000 }).toMatch(/Local: +http:\S+/);
-  return /Local: +(http:\S+)/.exec(said)?.[1] ?? "";
+  let printed = "";
+  vite.stdout?.on("data", (text: Buffer) => (printed += text.toString()));
+  vite.stderr?.on("data", (text: Buffer) => (printed += text.toString()));
+  await expect.poll(() => printed, { timeout: 20_000 }).toMatch(/Local: +http:\S+/);
+  return /Local: +(http:\S+)/.exec(printed)?.[1] ?? "";
 }
 
 export async function startBrowser(): Promise<Browser> {

@@ -19,7 +19,7 @@ export interface Manifest {
 export interface Packed {
   readonly folder: string;
   readonly manifest: Manifest;
-  /** Every file, by its path in the package. */
+  /** All files, by path in the package. */
   readonly files: readonly string[];
 }
 
@@ -32,7 +32,7 @@ export function readPacked(folder: string): Packed {
   return { folder, manifest, files };
 }
 
-/** The packages that its built files import, with the first file that does; Node's own and itself left out. */
+/** The packages that its built files import, each with the first importing file; without Node's own and itself. */
 export function importsOf({ folder, manifest, files }: Packed): Map<string, string> {
   const found = new Map<string, string>();
   for (const file of files.filter((each) => /^dist\/.*(\.js|\.d\.ts)$/.test(each)))

@@ -26,7 +26,7 @@ test("[DP4] the quick start leads to two windows that sync, work without the ser
     "main.tsx",
     "vite.config.ts",
   ]);
-  // The port is not ours to choose here; everything else is what stands there.
+  // Only the port differs from the page.
   expect(files.get("shared.ts")?.split(ADDRESS)).toHaveLength(2);
   for (const [name, text] of files) writeFileSync(join(folder, name), text.replace(ADDRESS, server.url));
 

@@ -7,7 +7,7 @@ import { filesOf, printed } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
 import { ADDRESS, commandsOf, openFolder, runTsx, startBrowser, startVite } from "./newcomer-page.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), "utf8");
 const page = read("react.md");
@@ -37,7 +37,7 @@ test("[DP6] every component of the React page behaves in two windows as document
     opened.on("pageerror", (error) => faults.push(error.message));
     opened.on("console", (message) => {
       const { url: about } = message.location();
-      // The browser asks for one by itself.
+      // The browser requests one by itself.
       if (message.type() === "error" && !about.endsWith("/favicon.ico")) faults.push(`${message.text()} ${about}`);
       note(message.text());
     });
@@ -52,23 +52,23 @@ test("[DP6] every component of the React page behaves in two windows as document
   const title = (who: Page) => who.getByLabel("Title", { exact: true });
   const claimed = (who: Page) => who.getByLabel("Claimed title");
   const isReadOnly = (who: Page) => expect.poll(() => claimed(who).getAttribute("readonly"), { timeout: 10_000 });
-  const says = (who: Page) => expect.poll(() => title(who).inputValue(), { timeout: 10_000 });
+  const expectTitle = (who: Page) => expect.poll(() => title(who).inputValue(), { timeout: 10_000 });
 
   // Reading, suspense, status.
   await ann.getByRole("heading", { name: "Hello" }).waitFor();
   await shows(ann, "online, 0 to send. This slide is saved. This tab sends for all tabs.");
   await shows(ann, "1 slides");
 
-  // Who is here.
+  // Presence.
   const ben = await open(`${url}hooks.html?user=ben`, () => {});
   await shows(ann, "ann, awake and ben, awake");
   await press(ann, "Say that I am tired");
   await shows(ben, "ben, awake and ann, tired");
 
-  // Writing, and what it renders.
+  // Writing, and the rendered result.
   const before = renders;
   await title(ben).fill("Hello, all");
-  await says(ann).toBe("Hello, all");
+  await expectTitle(ann).toBe("Hello, all");
   await ann.getByRole("heading", { name: "Hello, all" }).waitFor();
   expect(renders).toBe(before);
   await press(ann, "Add");
@@ -84,10 +84,10 @@ test("[DP6] every component of the React page behaves in two windows as document
   await isReadOnly(ben).toBe("");
   await claimed(ann).fill("Under a claim");
   await claimed(ann).blur();
-  await says(ben).toBe("Under a claim");
+  await expectTitle(ben).toBe("Under a claim");
   await isReadOnly(ben).toBeNull();
 
-  // Offline, what waits, and the question before the page is closed.
+  // Offline, pending writes, and the warning before the page is closed.
   await press(ann, "Go offline");
   await title(ann).fill("Ann’s");
   await shows(ann, "paused, 1 to send. This slide waits.");
@@ -97,13 +97,13 @@ test("[DP6] every component of the React page behaves in two windows as document
   await question.dismiss();
   await leaving;
 
-  // What waits for a person.
+  // Decisions of a person.
   await title(ben).fill("Ben’s");
   await shows(ben, "online, 0 to send. This slide is saved.");
   await press(ann, "Go online");
   await shows(ann, "You wrote “Ann’s”, user:ben wrote “Ben’s”.");
   await press(ann, "Keep mine");
-  await says(ben).toBe("Ann’s");
+  await expectTitle(ben).toBe("Ann’s");
   // The module that the page has loaded already.
   await ann.evaluate(`import("/sync.ts").then(({ client }) => {
     client.models.slide.update("no-such-slide", { title: "Hello?" }).receipt.catch(() => {});

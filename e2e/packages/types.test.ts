@@ -4,11 +4,11 @@ import { fileURLToPath } from "node:url";
 import { expect, inject, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import type {} from "./global-setup.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 const folder = join(inject("newcomer"), "typed");
 mkdirSync(folder);
-// The kind of module is told by the package, as everywhere.
+// The package defines the kind of module.
 writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
 for (const name of ["app.tsx", "agent.ts"])
   copyFileSync(fileURLToPath(new URL(`consumer/${name}`, import.meta.url)), join(folder, name));

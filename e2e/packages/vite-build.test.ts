@@ -8,16 +8,16 @@ import { expect, inject, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
 import type {} from "./global-setup.ts";
-import { ending, runIn } from "./stranger.ts";
+import { ending, runIn } from "./run-command.ts";
 
 const folder = join(inject("newcomer"), "page");
 mkdirSync(folder);
 copyFileSync(fileURLToPath(new URL("consumer/app.tsx", import.meta.url)), join(folder, "app.tsx"));
 writeFileSync(join(folder, "index.html"), '<main></main><script type="module" src="./app.tsx"></script>');
 
-// As anybody's Vite builds it, without a configuration; the maps tell what went where.
-const words = [join(root, "node_modules", "vite", "bin", "vite.js"), "build", "--sourcemap", "--logLevel", "warn"];
-const built = await ending(runIn(folder, process.execPath, words));
+// Built by Vite without a configuration. The source maps show the modules of each chunk.
+const args = [join(root, "node_modules", "vite", "bin", "vite.js"), "build", "--sourcemap", "--logLevel", "warn"];
+const built = await ending(runIn(folder, process.execPath, args));
 
 const assets = join(folder, "dist", "assets");
 const chunks = readdirSync(assets)
@@ -28,14 +28,14 @@ const chunks = readdirSync(assets)
   });
 const html = readFileSync(join(folder, "dist", "index.html"), "utf8");
 const entry = chunks.find(({ name }) => new RegExp(`<script[^>]*${name}"`).test(html));
-/** What the page fetches before anything runs: the first chunk, and what that imports. */
+/** The chunks that load before any code runs: the first one and its imports. */
 const atOnce = chunks.filter(({ name }) => html.includes(name));
 const has = (part: string) => chunks.filter(({ sources }) => sources.some((source) => source.includes(part)));
 
 test("[PK4] a page that imports the packed client and hooks builds without warnings", () => {
-  // On a slow machine the bundler tells which of Vite's own plugins took long.
+  // On a slow machine, the bundler reports slow plugins of Vite.
   const aboutTime = /^.*\[PLUGIN_TIMINGS\][\s\S]*?#bundlertimings.*$/m;
-  expect({ code: built.code, says: built.output.replace(aboutTime, "").trim() }).toEqual({ code: 0, says: "" });
+  expect({ code: built.code, output: built.output.replace(aboutTime, "").trim() }).toEqual({ code: 0, output: "" });
 });
 
 test("[PK4] the first chunk has the client's shell and the hooks, and no code that is loaded later", () => {
@@ -76,7 +76,7 @@ test("[V24] the build has the devtools panel only as a separate chunk, imported 
   expect(elsewhere.filter(({ text }) => text.includes("holdfast-devtools"))).toEqual([]);
 });
 
-/** The built page as any file server would give it. */
+/** Serves the built page as static files. */
 async function serve(): Promise<{ url: string; close(): void }> {
   const types: Record<string, string> = { ".js": "text/javascript", ".html": "text/html", "": "text/html" };
   const server = createServer(({ url = "/" }, response) => {
@@ -105,11 +105,11 @@ test("[PK4] in a browser the page shows a write at once, loads its later chunks,
     await page.getByRole("heading", { name: "0. Hello" }).waitFor();
     const [dexie] = has("node_modules/dexie/");
     await expect.poll(() => loaded, { timeout: 20_000 }).toContain(`200 ${site.url}assets/${dexie?.name}`);
-    // Nobody answers at the address that it was given: what is there after a reload was on the disk.
+    // No server runs at its URL, so rows that appear after a reload come from the disk.
     await page.getByText("on disk").waitFor();
     await page.reload();
     await page.getByRole("heading", { name: "0. Hello" }).waitFor();
-    // The panel knows the page's client: it is the same module, and not a copy of it.
+    // The panel shares the page's client, so it uses the same module, not a copy.
     await page.getByRole("button", { name: "Look inside" }).click();
     await page.getByRole("tab", { name: "Queue (1)" }).click();
     await page.getByRole("tabpanel").getByText("create slide").waitFor();

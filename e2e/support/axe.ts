@@ -9,10 +9,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string }[];
 }
 
-/** Everything that axe-core objects to, as "rule: element". */
+/** All violations that axe-core finds, as "rule: element". */
 export const violations = async (page: Page): Promise<string[]> => (await check(page)).flatMap(inWords);
 
-/** What axe-core calls serious or critical. */
+/** The violations that axe-core calls serious or critical. */
 export const seriousViolations = async (page: Page): Promise<string[]> =>
   (await check(page)).filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(inWords);
 

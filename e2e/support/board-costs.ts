@@ -5,10 +5,10 @@ import type { Demo } from "./demo.ts";
 import { commit, type TestDeck } from "./log.ts";
 import { forgetPaint, readPaint, watchPaint } from "./paint.ts";
 
-/** What a deck has to have for these measurements. */
+/** The contents of a deck for these measurements. */
 export const manyTitles: readonly string[] = Array.from({ length: 200 }, (_, at) => `Slide ${at + 1}`);
 
-/** Begins to weigh every script that a page loads, before it loads any. Resolves with the sum so far, after gzip. */
+/** Starts to measure the size of loaded scripts, before any is loaded. The result returns the sum so far, after gzip. */
 export function weighScripts(page: Page): () => Promise<number> {
   const scripts: Promise<number>[] = [];
   page.on("response", (response) => {
@@ -18,7 +18,7 @@ export function weighScripts(page: Page): () => Promise<number> {
   return async () => (await Promise.all(scripts)).reduce((sum, bytes) => sum + bytes, 0);
 }
 
-/** Resolves when all of the deck is there and everything is at rest. */
+/** Resolves when the whole deck is shown and the page is idle. */
 export async function untilEditable(board: Board): Promise<void> {
   await expect(board.title(1)).toBeEditable();
   await expect(board.title(manyTitles.length)).toBeAttached();
@@ -65,7 +65,7 @@ export async function touchesToPaint(page: Page, fields: readonly string[]): Pro
 export const titleFields = ({ slideIds }: TestDeck): readonly string[] =>
   slideIds.slice(0, 3).map((id) => `#slide-${id} .slide-title textarea`);
 
-/** The same on a page that is one field and nothing else: what the browser and the machine need for themselves. */
+/** The same on a page with a single field: the share of the browser and the machine. */
 export async function touchesOfOneField(context: BrowserContext): Promise<readonly number[]> {
   const page = await context.newPage();
   await watchPaint(page);
@@ -77,13 +77,13 @@ export async function touchesOfOneField(context: BrowserContext): Promise<readon
 
 export const p75 = (sorted: readonly number[]): number => sorted[Math.ceil(sorted.length * 0.75) - 1] ?? Number.NaN;
 
-/** The longest task of the page while somebody writes elsewhere, 50 times a second; 0: none was longer than 50 ms. */
+/** The longest task of the page while another client writes 50 times a second; 0: none was longer than 50 ms. */
 export async function longestTaskUnderHaste(
   demo: Demo,
   { page }: Board,
   { slideIds }: TestDeck,
 ): Promise<{ perSecond: number; longestMs: number }> {
-  // Asked for by its id: a search by role among two hundred cards is a long task of the test's own.
+  // Located by id, because a search by role among two hundred cards would be a long task itself.
   const last = page.locator(`#slide-${slideIds.at(-1)} .slide-notes textarea`);
   await forgetPaint(page);
   const name = `Edit ${Math.random().toString(36).slice(2, 6)}`;
@@ -92,7 +92,7 @@ export async function longestTaskUnderHaste(
   return { perSecond, longestMs: Math.max(0, ...(await readPaint(page)).longTasks) };
 }
 
-/** How many cards render when somebody elsewhere changes one slide, as a mean of several. */
+/** The mean number of rendered cards when another client changes one slide. */
 export async function cardsPerChange(demo: Demo, { page, title }: Board, { slideIds }: TestDeck): Promise<number> {
   const changes = 5;
   let rendered = 0;

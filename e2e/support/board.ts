@@ -2,7 +2,7 @@ import { type BrowserContext, expect, type Page } from "@playwright/test";
 
 export type Board = ReturnType<typeof createBoard>;
 
-/** The page as what a person does with it and sees on it. */
+/** The page as a person uses and sees it. */
 export function createBoard(page: Page, context: BrowserContext) {
   const slides = () => page.getByRole("article");
   const title = (slide: number) => page.getByRole("textbox", { name: `Title of slide ${slide}`, exact: true });
@@ -20,7 +20,7 @@ export function createBoard(page: Page, context: BrowserContext) {
     status,
     card,
     line,
-    /** Types a title and presses Enter, as a person does who is done with it. */
+    /** Types a title and presses Enter. */
     async rename(slide: number, to: string) {
       await title(slide).fill(to);
       await title(slide).press("Enter");
@@ -38,7 +38,7 @@ export function createBoard(page: Page, context: BrowserContext) {
       await line("online").check();
       await expect(status("Working offline")).toBeHidden();
     },
-    /** Everything written here has reached the log. What was typed is saved after its paint, 100 ms later at most. */
+    /** Resolves when all writes of the page have reached the log. Typed text is saved after its paint, at most 100 ms later. */
     async isSaved() {
       await page.waitForTimeout(150);
       await expect(status("All changes saved")).toBeVisible();

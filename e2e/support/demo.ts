@@ -17,9 +17,9 @@ export interface Demo {
   /** Where the mirror keeps its copy. */
   readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
-  import(file: string, ...words: string[]): Promise<{ code: number; printed: string }>;
-  /** Ends all of it and keeps the data: nobody answers at its addresses any more. */
-  goDown(): Promise<void>;
+  import(file: string, ...args: string[]): Promise<{ code: number; printed: string }>;
+  /** Stops all processes and keeps the data. */
+  takeDown(): Promise<void>;
   /** Starts it again, at the same addresses. */
   comeBack(): Promise<void>;
   stop(): Promise<void>;
@@ -30,7 +30,7 @@ export async function startDemo(): Promise<Demo> {
   const env = {
     ...process.env,
     ...{ HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" },
-    // Long enough to be seen, and short enough to wait for: after 12 s the server gives up.
+    // Long enough to be visible, and short enough for the test: the server gives up after 12 s.
     HOLDFAST_WEBHOOK_SCHEDULE: "0,500,1000,1500,2000,2000,2500,2500",
   };
   let end = await run(env);
@@ -43,7 +43,7 @@ export async function startDemo(): Promise<Demo> {
     serverUrl,
     secretKey,
     mirrorFile: join(data, "mirror", "mirror.db"),
-    goDown: () => end(),
+    takeDown: () => end(),
     comeBack: async () => {
       end = await run({ ...env, PORT: new URL(serverUrl).port, DEMO_PORT: new URL(pageUrl).port });
     },
@@ -51,8 +51,8 @@ export async function startDemo(): Promise<Demo> {
       await end();
       await rm(data, { recursive: true, force: true });
     },
-    import: async (file, ...words) => {
-      const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...words], {
+    import: async (file, ...args) => {
+      const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...args], {
         cwd: root,
         env,
       });

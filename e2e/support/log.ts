@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Demo } from "./demo.ts";
 
-/** One line of the server's log, as far as the tests ask about it. */
+/** The tested fields of a log entry. */
 export interface Entry {
   readonly syncId: number;
   readonly model: string;
@@ -16,7 +16,7 @@ export interface TestDeck {
   readonly slideIds: readonly string[];
 }
 
-/** A deck of one's own for a test, written past every client. */
+/** Creates a separate deck for a test, without a client. */
 export async function createDeck(demo: Demo, titles: readonly string[]): Promise<TestDeck> {
   const id = `deck-${randomUUID()}`;
   const slideIds = titles.map((_, at) => `${id}-s${at + 1}`);
@@ -36,11 +36,11 @@ export async function createDeck(demo: Demo, titles: readonly string[]): Promise
 
 const MOST_OPERATIONS = 100;
 
-/** Writes with the secret key, past every client. */
+/** Writes with the secret key, without a client. */
 export const commit = (demo: Demo, operations: readonly object[]): Promise<unknown> =>
-  ask(demo, "/v1/commits", { operations });
+  request(demo, "/v1/commits", { operations });
 
-/** Everything that ever happened to one record, as the server's log has it. */
+/** All log entries of one record. */
 export const entriesOf = async (demo: Demo, id: string): Promise<Entry[]> =>
   (await readLog(demo)).filter((entry) => entry.id === id);
 
@@ -48,7 +48,7 @@ export const entriesOf = async (demo: Demo, id: string): Promise<Entry[]> =>
 export async function readLog(demo: Demo): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let after = "0", more = true; more; ) {
-    const page = await ask<{ data: Entry[]; next_cursor: string; has_more: boolean }>(
+    const page = await request<{ data: Entry[]; next_cursor: string; has_more: boolean }>(
       demo,
       `/v1/log?after=${after}&limit=1000`,
     );
@@ -61,7 +61,7 @@ export async function readLog(demo: Demo): Promise<Entry[]> {
 
 /** One record as the server has it now. */
 export async function readRecord(demo: Demo, model: string, id: string): Promise<Readonly<Record<string, unknown>>> {
-  const { data } = await ask<{ data: Record<string, unknown> }>(demo, `/v1/models/${model}/${id}`);
+  const { data } = await request<{ data: Record<string, unknown> }>(demo, `/v1/models/${model}/${id}`);
   return data;
 }
 
@@ -78,7 +78,7 @@ export interface SnapshotRecord {
 export async function readSnapshot(demo: Demo): Promise<SnapshotRecord[]> {
   const records: SnapshotRecord[] = [];
   for (let cursor: string | null = ""; cursor !== null; ) {
-    const answer = await asked(demo, `/v1/snapshot${cursor && `?starting_after=${encodeURIComponent(cursor)}`}`);
+    const answer = await send(demo, `/v1/snapshot${cursor && `?starting_after=${encodeURIComponent(cursor)}`}`);
     const lines = (await answer.text())
       .trim()
       .split("\n")
@@ -89,11 +89,11 @@ export async function readSnapshot(demo: Demo): Promise<SnapshotRecord[]> {
   return records;
 }
 
-async function ask<T>(demo: Demo, path: string, body?: unknown): Promise<T> {
-  return (await (await asked(demo, path, body)).json()) as T;
+async function request<T>(demo: Demo, path: string, body?: unknown): Promise<T> {
+  return (await (await send(demo, path, body)).json()) as T;
 }
 
-async function asked(demo: Demo, path: string, body?: unknown): Promise<Response> {
+async function send(demo: Demo, path: string, body?: unknown): Promise<Response> {
   const answer = await fetch(demo.serverUrl + path, {
     method: body === undefined ? "GET" : "POST",
     headers: { authorization: `Bearer ${demo.secretKey}`, "content-type": "application/json" },

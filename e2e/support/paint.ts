@@ -1,13 +1,13 @@
 import type { Page } from "@playwright/test";
 
-/** What the browser itself measured of a page. */
+/** The browser's own measurements of a page. */
 export interface Painted {
   /** From each touch of a key or the mouse to the next paint, in ms; the longest event of each interaction. */
   readonly interactions: readonly number[];
   readonly longTasks: readonly number[];
-  /** How much moved that nobody had touched: 0 is nothing. */
+  /** The layout shift without user input: 0 is none. */
   readonly shift: number;
-  /** What moved, in words. */
+  /** A description of the shifts. */
   readonly shifts: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export async function watchPaint(page: Page): Promise<void> {
   });
 }
 
-/** What has been measured since it began, or since `forgetPaint`. */
+/** The measurements since the start, or since `forgetPaint`. */
 export const readPaint = (page: Page): Promise<Painted> =>
   page.evaluate(() => {
     const { interactions, longTasks, shifts } = (window as Watched).painted;

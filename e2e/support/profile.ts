@@ -6,7 +6,7 @@ import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 
 /** A browser profile on disk, that outlives the browser. */
 export interface Profile {
-  /** What its pages complained of on the console. */
+  /** The console errors of its pages. */
   readonly complaints: string[];
   /** Starts a browser on it; closing the context ends the browser. */
   start(): Promise<BrowserContext>;

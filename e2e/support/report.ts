@@ -4,30 +4,30 @@ import type { Page } from "@playwright/test";
 
 /** A folder with one picture for each step of a walk, and a page that shows them in order. */
 export interface Report {
-  step(page: Page, says: string): Promise<void>;
-  figure(says: string): void;
+  step(page: Page, caption: string): Promise<void>;
+  figure(caption: string): void;
   write(): Promise<void>;
 }
 
-/** Begins it anew, below `test-results`, which is not kept with the sources. */
+/** Starts an empty report below `test-results`, which git ignores. */
 export async function createReport(name: string, title: string): Promise<Report> {
   const folder = fileURLToPath(new URL(`../../test-results/${name}/`, import.meta.url));
   await rm(folder, { recursive: true, force: true });
   await mkdir(folder, { recursive: true });
-  const steps: { file: string; says: string }[] = [];
+  const steps: { file: string; caption: string }[] = [];
   const figures: string[] = [];
   return {
-    async step(page, says) {
+    async step(page, caption) {
       const file = `${String(steps.length + 1).padStart(2, "0")}.png`;
       await page.screenshot({ path: folder + file });
-      steps.push({ file, says });
+      steps.push({ file, caption });
     },
-    figure: (says) => void figures.push(says),
+    figure: (caption) => void figures.push(caption),
     async write() {
       const pictures = steps.map(
-        ({ file, says }) => `<figure><figcaption>${inHtml(says)}</figcaption><img src="${file}" alt=""></figure>`,
+        ({ file, caption }) => `<figure><figcaption>${inHtml(caption)}</figcaption><img src="${file}" alt=""></figure>`,
       );
-      const list = figures.map((says) => `<li>${inHtml(says)}</li>`);
+      const list = figures.map((caption) => `<li>${inHtml(caption)}</li>`);
       await writeFile(
         `${folder}index.html`,
         `<!doctype html><html lang="en"><meta charset="utf-8"><title>${inHtml(title)}</title>

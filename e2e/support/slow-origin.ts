@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request as ask, createServer, type IncomingMessage } from "node:http";
+import { createServer, request as forward, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Transform } from "node:stream";
 import type { Demo } from "./demo.ts";
@@ -15,7 +15,7 @@ export interface SlowOrigin {
 
 const HOST = "app.test";
 
-/** What is sent through it takes so long in each direction. */
+/** The delay in each direction. */
 export async function slowOrigin(demo: Demo, delayMs: number): Promise<SlowOrigin> {
   const server = new URL(demo.serverUrl);
   const site = createServer((request, response) => {
@@ -26,15 +26,15 @@ export async function slowOrigin(demo: Demo, delayMs: number): Promise<SlowOrigi
         response.end(JSON.stringify({ url: origin, token })),
       );
     const { origin: _, ...others } = headers;
-    const asked = ask(
+    const forwarded = forward(
       { host: server.hostname, port: server.port, method, path: url, headers: { ...others, host: server.host } },
       (answer) => {
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(delayed(delayMs)).pipe(response);
       },
     );
-    asked.on("error", () => response.destroy());
-    request.pipe(delayed(delayMs)).pipe(asked);
+    forwarded.on("error", () => response.destroy());
+    request.pipe(delayed(delayMs)).pipe(forwarded);
   });
   site
     .on("upgrade", (request: IncomingMessage, browser, head) => {
@@ -69,13 +69,13 @@ export async function slowOrigin(demo: Demo, delayMs: number): Promise<SlowOrigi
 /** A person's token, as the backend of this origin would give it: the demo gives its own to pages of its own only. */
 async function tokenFor({ serverUrl, secretKey }: Demo, person: string): Promise<string> {
   const headers = { authorization: `Bearer ${secretKey}`, "content-type": "application/json" };
-  const asked = async (path: string, body?: object) => {
+  const send = async (path: string, body?: object) => {
     const wanted = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
     return (await (await fetch(`${serverUrl}${path}`, wanted)).json()) as { organization: string; token: string };
   };
-  const { organization } = await asked("/v1/identity");
+  const { organization } = await send("/v1/identity");
   const operations = ["slide.*", "document.read", "ingestionjob.read"];
-  const { token } = await asked("/v1/ephemeral_keys", {
+  const { token } = await send("/v1/ephemeral_keys", {
     user: { id: person },
     operations,
     syncGroups: [`org:${organization}`],

@@ -1,4 +1,4 @@
-// What runs in the pages and workers of the tests of tabs: a client as an app makes it, and nothing else.
+// Runs in the pages and workers of the tab tests: a client like an app's, and nothing else.
 import { createClient, type SyncClient } from "@holdfast/sdk";
 import { type BoardSchema, boardSchema } from "../../apps/demo/src/schema.ts";
 
@@ -9,18 +9,18 @@ declare global {
   var queuedNames: string[];
 }
 
-/** What a worker is asked to do. */
+/** An order to a worker. */
 export type WorkerOrder =
   | { readonly do: "open"; readonly pageUrl: string; readonly person: string }
   | { readonly do: "create"; readonly id: string; readonly title: string }
-  | { readonly do: "hear"; readonly event: "offline" | "online" }
-  | { readonly do: "look" };
+  | { readonly do: "dispatch"; readonly event: "offline" | "online" }
+  | { readonly do: "report" };
 
 export interface WorkerReport {
   readonly status: string;
   readonly pending: number;
   readonly titles: readonly string[];
-  /** Whether there is anything of a page here. */
+  /** Whether this runs in a page. */
   readonly hasWindow: boolean;
 }
 
@@ -44,7 +44,7 @@ globalThis.openClient = open;
 async function obey(order: WorkerOrder): Promise<WorkerReport> {
   if (order.do === "open") await open(order.pageUrl, order.person);
   if (order.do === "create") await client.models.slide.create({ title: order.title }, { id: order.id }).queued;
-  if (order.do === "hear") dispatchEvent(new Event(order.event));
+  if (order.do === "dispatch") dispatchEvent(new Event(order.event));
   const { name, pending } = client.status();
   const titles = client.models.slide.list({ orderBy: "title" }).map(({ title }) => title ?? "");
   return { status: name, pending, titles, hasWindow: typeof window !== "undefined" };

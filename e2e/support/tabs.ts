@@ -19,17 +19,17 @@ export function tabProgram(): Promise<string> {
   return program;
 }
 
-/** A tab of a browser profile with a client of somebody's, and without any of the board. */
+/** A tab of a browser profile with a person's client, but without the board. */
 export async function openTab(context: BrowserContext, demo: Demo, person: string): Promise<Page> {
   const page = await context.newPage();
   await page.addInitScript(await tabProgram());
-  // A real answer of the page's own server: from one that was made up, Chromium lets nobody speak to this machine.
+  // A real response of the page's server, because Chromium allows no requests to this machine from a mocked one.
   await page.goto(`${demo.pageUrl}/shell.json`);
   await startClient(page, demo, person);
   return page;
 }
 
-/** Also what a page does that was loaded again. */
+/** Also applies to reloaded pages. */
 export const startClient = (page: Page, { pageUrl }: Demo, person: string): Promise<void> =>
   page.evaluate(([url, who]) => openClient(url, who), [pageUrl, person] as const);
 
@@ -52,11 +52,11 @@ export const write = (tab: Page, prefix: string, count: number) =>
     [prefix, count] as const,
   );
 
-/** The moment in which a tab first sends something. */
+/** When a tab first sends a write. */
 export const firstSend = (tab: Page) =>
   tab.waitForRequest((request) => sendsWrites(request.url()), { timeout: 20_000 }).then(() => performance.now());
 
-/** The ids that begin so, as often as the server's log has them. */
+/** The ids with this prefix, as often as they are in the server's log. */
 export const inLog = async (demo: Demo, prefix: string) =>
   (await readLog(demo)).filter(({ id }) => id.startsWith(prefix)).map(({ id }) => id);
 

@@ -5,9 +5,9 @@ import { type Demo, startDemo } from "./demo.ts";
 export { expect } from "@playwright/test";
 
 interface Fixtures {
-  /** Complaints on the console that a test brings about on purpose. */
+  /** Console errors that a test causes deliberately. */
   expectedOnConsole: RegExp[];
-  /** Opens the board as somebody, in a browser profile of its own, or in that of another window. */
+  /** Opens the board as a person, in a separate browser profile or in that of another window. */
   open(
     person: string,
     deckId: string,

@@ -1,4 +1,4 @@
-// A program in Node that uses what the packages export for it. Type-checked against what was packed.
+// A Node program that uses the packages, type-checked against the packed files.
 import { createTools, type ToolKit } from "@holdfast/agent";
 import { createMcpServer } from "@holdfast/agent/mcp";
 import { dehydrate, type Snapshot } from "@holdfast/react/server";

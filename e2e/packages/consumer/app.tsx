@@ -1,4 +1,4 @@
-// What a page that uses the packages looks like. It is copied out of here, type-checked and built against what was packed.
+// A page that uses the packages. It is copied, type-checked and built against the packed files.
 import { createHooks, SyncProvider } from "@holdfast/react";
 import { HoldfastDevtools } from "@holdfast/react/devtools";
 import { createClient, defineSchema, isSyncError, type RowOf } from "@holdfast/sdk";
@@ -11,7 +11,7 @@ const schema = defineSchema({
 const client = createClient({ schema, url: "http://127.0.0.1:8787", getToken: () => "token" });
 const { useClaim, useMutation, useQuery } = createHooks<typeof schema>();
 
-// The panel for visitors too: fetched when one of them asks for it.
+// The panel in production, loaded on demand.
 const Inside = lazy(() =>
   import("@holdfast/react/devtools/production").then(({ HoldfastDevtools }) => ({ default: HoldfastDevtools })),
 );
@@ -58,7 +58,7 @@ function Deck() {
 
 function Card({ slide }: { slide: RowOf<typeof schema, "slide"> }) {
   const { status } = useClaim("slide", slide.id);
-  // A row that is typed says that `order` is a number and `title` a text.
+  // Typed rows: `order` is a number and `title` a string.
   const label: string = `${slide.order.toFixed(0)}. ${slide.title.trim()}`;
   return <h2 data-status={status}>{label}</h2>;
 }

@@ -1,29 +1,29 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { environmentFor } from "../../scripts/install.mjs";
 
-/** Of the environment that the tests have, what somebody's shell would have too: nothing that leads into the workspace. */
+/** The test's environment without variables that lead into the workspace, like a user's shell. */
 function environment(): NodeJS.ProcessEnv {
   const env = environmentFor(process.env);
   const ours = /^(NODE_PATH|NODE_OPTIONS|NODE_ENV|VITEST.*|TEST|HOLDFAST_.*|INIT_CWD)$/;
   return Object.fromEntries(Object.entries(env).filter(([name]) => !ours.test(name)));
 }
 
-/** Runs a command in a folder as a stranger would. */
+/** Runs a command in a folder, like a user outside of the workspace. */
 export const runIn = (
   folder: string,
   file: string,
-  words: readonly string[],
+  args: readonly string[],
   env: Readonly<Record<string, string>> = {},
   stdin: "ignore" | "pipe" = "ignore",
 ): ChildProcess =>
-  spawn(file, words, {
+  spawn(file, args, {
     cwd: folder,
     stdio: [stdin, "pipe", "pipe"],
     env: { ...environment(), npm_config_update_notifier: "false", ...env },
     shell: process.platform === "win32",
   });
 
-/** Its exit code, and all that it said: stdout alone, and both. */
+/** The exit code and the output: stdout alone, and both streams. */
 export function ending(child: ChildProcess): Promise<{ code: number | null; stdout: string; output: string }> {
   let stdout = "";
   let output = "";

@@ -9,18 +9,18 @@ export const schema = defineSchema({
   },
 });
 
-/** What an agent is started with. */
+/** The arguments of the agent's process. */
 export interface Orders {
   readonly url: string;
   readonly token: string;
   readonly file: string;
   readonly round: number;
   readonly records: readonly string[];
-  /** It writes nothing, and sends what is left. */
+  /** Only sends its remaining writes. */
   readonly shallFinish: boolean;
 }
 
-/** What it says, line by line. */
+/** A line of its output. */
 export type Report =
   | { readonly is: "ready"; readonly pending: number }
   | { readonly is: "queued"; readonly clientTxId: string; readonly id: string; readonly order: number }
@@ -31,6 +31,6 @@ export type Report =
       readonly conflicts: number;
       readonly attention: number;
       readonly reason: string | undefined;
-      /** What it shows in the end: order by id. */
+      /** The rows that it shows at the end: order by id. */
       readonly rows: Readonly<Record<string, unknown>>;
     };
