@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Claim } from "../protocol/claims/claim.ts";
 import { createTestServer } from "../testing/test-server.ts";
-// Loaded when it is first used: here at once, so that no test has to wait for it.
+// Loaded lazily by the client; import it here so that no test has to wait for it.
 import "./claims/collab.ts";
 
 const schema = {

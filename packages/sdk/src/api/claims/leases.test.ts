@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import { createTestServer, type TestClientOptions } from "../../testing/test-server.ts";
-// Loaded when it is first used: here at once, so that no test has to wait for it.
+// Loaded lazily by the client; import it here so that no test has to wait for it.
 import "./collab.ts";
 
 const schema = {
@@ -27,7 +27,7 @@ async function start(options: TestClientOptions = {}) {
   return { ...own, ...made, slides: client.models.slide, ben, requested, wait };
 }
 
-test("[U1] a claim resolves with the lease, and nobody else gets it until it is released", async () => {
+test("[U1] a claim resolves with the lease, and no other participant gets it until it is released", async () => {
   const { slides, server, settle, ben } = await start();
   {
     await using lease = await slides.claim("s1", { ttl: "30s", description: "Rewriting", meta: { run: 7 } });
@@ -43,7 +43,7 @@ test("[U1] a claim resolves with the lease, and nobody else gets it until it is 
   expect(ben()).toMatchObject({ status: "active", fence: 2 });
 });
 
-test("[U1] held by somebody else it rejects, and says by whom", async () => {
+test("[U1] a claim on a held record rejects and names the holder", async () => {
   const { slides, ben } = await start();
   ben({ description: "Mine" });
   await expect(slides.claim("s1")).rejects.toMatchObject({
@@ -56,7 +56,7 @@ test("[U1] held by somebody else it rejects, and says by whom", async () => {
   await expect(slides.claim("a/b")).rejects.toMatchObject({ code: "invalid_id" });
 });
 
-test("[U1] fields are claimed beside each other", async () => {
+test("[U1] claims on different fields coexist", async () => {
   const { slides, server } = await start();
   server.claims.acquire("ben", "slide", "s1", { field: "title" });
   const lease = await slides.claim("s1", { field: "order" });
@@ -64,7 +64,7 @@ test("[U1] fields are claimed beside each other", async () => {
   await expect(slides.claim("s1", { field: "title" })).rejects.toMatchObject({ code: "claim_conflict" });
 });
 
-test("[U6] with a stream, a waiting client learns its place and gets the lease without another request", async () => {
+test("[U6] with a stream, a waiter learns its position and gets the lease without another request", async () => {
   const { slides, server, settle, ben, requested } = await start();
   const first = ben();
   server.claims.acquire("cem", "slide", "s1", { queue: true });
@@ -81,7 +81,7 @@ test("[U6] with a stream, a waiting client learns its place and gets the lease w
   expect(requested()).toEqual(["acquireClaim"]);
 });
 
-test("[U6] without a stream a waiter polls, and an answer that comes late grants nothing by itself", async () => {
+test("[U6] without a stream a waiter polls, and a late response grants nothing by itself", async () => {
   const { slides, server, settle, clock, ben, requested, connection } = await start({ stream: false });
   expect(connection.asked.socket).toBe(0);
   const first = ben();
@@ -98,7 +98,7 @@ test("[U6] without a stream a waiter polls, and an answer that comes late grants
   expect(lease.remainingMs()).toBe(7_200);
 });
 
-test("[U6] when the socket goes the waiter polls, and when it comes back it asks where it stands", async () => {
+test("[U6] a waiter polls when the socket is lost, and requests its position when the socket is back", async () => {
   const { slides, settle, ben, requested, connection, clock } = await start();
   ben();
   void slides.claim("s1", { queue: true }).catch(() => {});
@@ -113,7 +113,7 @@ test("[U6] when the socket goes the waiter polls, and when it comes back it asks
   expect(requested().at(-1)).toBe("renewClaim");
 });
 
-test("[U6] aborting leaves the line", async () => {
+test("[U6] aborting leaves the claim queue", async () => {
   const { slides, server, settle, ben } = await start();
   ben();
   const leaving = new AbortController();
@@ -126,7 +126,7 @@ test("[U6] aborting leaves the line", async () => {
   expect(server.claims.of("slide", "s1").queue).toEqual([]);
 });
 
-test("[U3] a lease is renewed for as long as it is held, and a question without an answer is asked again", async () => {
+test("[U3] a lease is renewed while it is held, and an unanswered request is sent again", async () => {
   const { slides, server, connection, wait, requested } = await start();
   connection.replies.push("lost");
   const claim = slides.claim("s1", { ttl: "15s" });
@@ -140,7 +140,7 @@ test("[U3] a lease is renewed for as long as it is held, and a question without 
   expect(requested().filter((name) => name === "renewClaim").length).toBeGreaterThan(10);
 });
 
-test("[U4] a lease that is lost says so at once: its signal aborts, with the reason", async () => {
+test("[U4] a lost lease aborts its signal at once, with the reason", async () => {
   const { slides, server, settle } = await start();
   const lease = await slides.claim("s1");
   expect(lease.signal.aborted).toBe(false);
@@ -152,7 +152,7 @@ test("[U4] a lease that is lost says so at once: its signal aborts, with the rea
   await lease.release();
 });
 
-test("[U4] without a line the lease is over a tenth before the server lets others in", async () => {
+test("[U4] without a connection the lease ends a tenth before the server's expiry", async () => {
   const { slides, server, connection, settle, clock } = await start();
   const lease = await slides.claim("s1", { ttl: "10s" });
   connection.up = false;
@@ -168,12 +168,12 @@ test("[U4] without a line the lease is over a tenth before the server lets other
 });
 
 test.each([1, 2, 3, 4, 5, 6])(
-  "[U4] a lease ends too whose deadline passes while the client is at work: %d ms before it something else happens",
+  "[U4] a lease ends even if its deadline passes during other work that starts %d ms before it",
   async (early) => {
     const own = createTestServer(schema);
     let isBusy = false;
     let spent = 0;
-    // At work, a millisecond goes by between one look at the clock and the next.
+    // During work, a millisecond passes between two reads of the clock.
     const clock = { ...own.clock, monotonic: () => own.clock.monotonic() + (isBusy ? ++spent : spent) };
     const { client, signals } = own.client({ platform: { clock } });
     await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
@@ -189,7 +189,7 @@ test.each([1, 2, 3, 4, 5, 6])(
   },
 );
 
-test("[U5] after sleep nothing is relied on before the server was asked", async () => {
+test("[U5] after sleep no claim is relied on before the server has confirmed it", async () => {
   const { slides, server, settle, clock, signals, ben } = await start();
   const lease = await slides.claim("s1");
   clock.sleep(3_600_000);
@@ -201,7 +201,7 @@ test("[U5] after sleep nothing is relied on before the server was asked", async 
   expect(lease.signal.reason).toMatchObject({ code: "claim_lost" });
 });
 
-test("[U8] closing the client releases what it holds and leaves the line, and nothing of it stays", async () => {
+test("[U8] closing the client releases its claims, leaves claim queues, and leaves no timers", async () => {
   const { client, slides, server, clock, settle } = await start();
   server.claims.acquire("ben", "slide", "s2");
   const lease = await slides.claim("s1");
@@ -217,7 +217,7 @@ test("[U8] closing the client releases what it holds and leaves the line, and no
   await expect(slides.claim("s1")).rejects.toMatchObject({ code: "client_closed" });
 });
 
-test("[U8] a server that does not answer holds up closing for 2 s at most", async () => {
+test("[U8] a server that does not answer delays closing by at most 2 s", async () => {
   const { client, slides, connection, clock, settle } = await start();
   await slides.claim("s1");
   connection.replies.push("held back");
@@ -234,7 +234,7 @@ test("[U8] a server that does not answer holds up closing for 2 s at most", asyn
   expect(clock.waiting).toBe(0);
 });
 
-test("[U8] a page that is put away releases what it holds with its last breath", async () => {
+test("[U8] a page that is hidden releases its claims with a keepalive request", async () => {
   const { slides, server, signals, settle, connection } = await start();
   const lease = await slides.claim("s1");
   signals.hidden();
@@ -244,7 +244,7 @@ test("[U8] a page that is put away releases what it holds with its last breath",
   expect(lease.signal.reason).toMatchObject({ reason: "hidden" });
 });
 
-test("[U8] what a page that was put away wants is asked for when it is shown again", async () => {
+test("[U8] a hidden page requests its claims when it is shown again", async () => {
   const { slides, server, signals, settle, connection, clock } = await start();
   const lease = await slides.claim("s1");
   const again = lease.lost.then(() => slides.claim("s1"));
@@ -258,7 +258,7 @@ test("[U8] what a page that was put away wants is asked for when it is shown aga
   await expect(again).resolves.toMatchObject({ fence: 2 });
 });
 
-test("[U9] writes under a lease carry its claim, and in a commit only those on its record", async () => {
+test("[U9] writes under a lease name its claim, in a commit only operations on its record", async () => {
   const { client, slides, connection, settle } = await start();
   await using lease = await slides.claim("s1");
   slides.create({ title: "Two" }, { id: "s2" });
@@ -284,7 +284,7 @@ test("[U9] writes under a lease carry its claim, and in a commit only those on i
   expect(() => slides.update("s2", { order: 4 }, { claim: lease })).toThrowError(/does not name/);
 });
 
-test("[U11] who holds a watched record is told as the server has it, and nothing is known without a line", async () => {
+test("[U11] the claims of a watched record match the server's, and are unknown without a connection", async () => {
   const { client, slides, server, settle, ben, connection, clock } = await start();
   expect(client.claims.of("slide", "s1")).toMatchObject({ state: "unknown", why: "not-watched" });
   const stop = client.claims.watch("slide", ["s1"]);
@@ -321,7 +321,7 @@ test("[U11] who holds a watched record is told as the server has it, and nothing
   expect(connection.frames.at(-1)).toEqual({ frame: "watch", model: "slide", ids: [] });
 });
 
-test("[U11] several watch one record as one, all ids of a moment go in one frame, and of too many the latest are watched", async () => {
+test("[U11] several watchers share a record, ids are sent together, and beyond the limit the latest are watched", async () => {
   const { client, settle, connection, clock } = await start();
   const stops = [client.claims.watch("slide", ["s1", "s2"]), client.claims.watch("slide", ["s2", "s3"])];
   await settle();
@@ -338,7 +338,7 @@ test("[U11] several watch one record as one, all ids of a moment go in one frame
   expect(client.claims.of("slide", "m499")).toMatchObject({ state: "known" });
 });
 
-test("[U11] a model that the token may not read is not asked for again, and the line goes on without it", async () => {
+test("[U11] a model that the token may not read is not requested again, and the connection continues without it", async () => {
   const { client, settle, connection, clock } = await start();
   connection.forbidden.add("slide");
   client.claims.watch("slide", ["s1"]);
@@ -384,7 +384,7 @@ test("[U15] a client that never claims anything loads nothing for it", async () 
   expect(loads).toBe(0);
 });
 
-test("[U16] without a socket the log is asked for, and the client is online", async () => {
+test("[U16] without a socket the client polls the log, and is online", async () => {
   const { client, slides, server, settle, clock, connection } = await start({ stream: false });
   expect(client.status().name).toBe("online");
   await slides.update("s1", { title: "Mine" }).receipt;
@@ -411,7 +411,7 @@ test("[U1] a record that was just made is claimed once it is there", async () =>
   slides.create({ title: "New" }, { id: "s2" });
   const claim = slides.claim("s2");
   await settle();
-  // The server has not heard of the record: asked for now, the claim would be refused.
+  // The server does not know the record yet, so it would refuse the claim now.
   expect(requested()).toEqual([]);
   connection.release();
   const lease = await claim;
@@ -432,7 +432,7 @@ test("[U3] [U5] a check that gets no good answer is made again, and the lease go
   expect(lease.remainingMs()).toBeGreaterThan(20_000);
 });
 
-test("[U7] [U8] a place in the line that came when all who would wait had gone is given back", async () => {
+test("[U7] [U8] a place in the claim queue that arrives after all waiting users have left is released", async () => {
   const { slides, server, connection, ben, settle, wait } = await start();
   const first = ben();
   connection.replies.push("held back");
@@ -453,7 +453,7 @@ test("[U7] [U8] a place in the line that came when all who would wait had gone i
 });
 
 test.each([false, true])(
-  "[U7] who wants it past the line asks for that, whoever waits: after who waited has left: %s",
+  "[U7] a preempting request is sent although others wait; after the waiter has left: %s",
   async (leaves) => {
     const { slides, connection, ben, settle } = await start();
     ben();
@@ -469,7 +469,7 @@ test.each([false, true])(
   },
 );
 
-test("[U7] past the line is asked only for as long as somebody wants that", async () => {
+test("[U7] requests preempt only while a user wants that", async () => {
   const { slides, connection, server, settle, ben, wait } = await start();
   ben();
   slides.claim("s1", { queue: true }).catch(() => {});
@@ -490,7 +490,7 @@ test("[U7] past the line is asked only for as long as somebody wants that", asyn
   ]);
 });
 
-test("[U8] what is given up without a line is released as long as it may be held there", async () => {
+test("[U8] a claim that is released without a connection is released later, while the server may still hold it", async () => {
   const { client, slides, server, wait } = await start();
   const lease = await slides.claim("s1", { ttl: "1h" });
   client.pause();

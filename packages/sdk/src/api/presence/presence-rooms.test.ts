@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createTestServer, type TestClientOptions } from "../../testing/test-server.ts";
-// Loaded when it is first used: here at once, so that no test has to wait for it.
+// Loaded lazily by the client; import it here so that no test has to wait for it.
 import "../claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
@@ -21,7 +21,7 @@ async function people(options: TestClientOptions = {}) {
 }
 const names = (peers: readonly { participantId: string }[]) => peers.map((peer) => peer.participantId);
 
-test("[U12] a room is entered with the first word, and everybody in it sees the others", async () => {
+test("[U12] the first state enters a room, and all members see each other", async () => {
   const { ann, ben, tick } = await people();
   const mine = ann.client.presence("deck:d1");
   const theirs = ben.client.presence("deck:d1");
@@ -45,7 +45,7 @@ test("[U12] a room is entered with the first word, and everybody in it sees the 
   expect(theirs.others()).toEqual([]);
 });
 
-test("[U12] of many words in a moment the last one is said, at most 20 times a second", async () => {
+test("[U12] of many states in a moment the last one is sent, at most 20 per second", async () => {
   const { ann, ben, tick, clock } = await people();
   const mine = ann.client.presence("deck:d1");
   ben.client.presence("deck:d1").subscribe(() => {});
@@ -63,7 +63,7 @@ test("[U12] of many words in a moment the last one is said, at most 20 times a s
   expect(ben.client.presence("deck:d1").others()).toMatchObject([{ state: { x: 100 } }]);
 });
 
-test("[U12] after a cut it enters again with what it said last, and a view that is put back in a moment does not blink", async () => {
+test("[U12] after a disconnection the client enters again with its last state, and a view that remounts soon does not flicker", async () => {
   const { ann, ben, tick } = await people();
   const mine = ann.client.presence("deck:d1");
   const other = ben.client.presence("deck:d1");
@@ -83,14 +83,14 @@ test("[U12] after a cut it enters again with what it said last, and a view that 
   expect(other.others()).toMatchObject([{ state: { x: 8 } }]);
 });
 
-test("[U12] what JSON or the limit does not allow is refused where it is said", async () => {
+test("[U12] a state that is not JSON or is too large is refused by set()", async () => {
   const { ann } = await people();
   const mine = ann.client.presence("deck:d1");
   expect(() => mine.set({ at: new Date() } as never)).toThrowError(/state\.at/);
   expect(() => mine.set({ text: "ä".repeat(2_048) })).toThrowError(/4 KiB/);
 });
 
-test("[U13] while the line is gone the others stand still for a moment, and are then not shown as there", async () => {
+test("[U13] without a connection the others stay visible for a moment, and are then removed", async () => {
   const { ann, ben, tick, settle } = await people();
   const mine = ann.client.presence("deck:d1");
   ben.client.presence("deck:d1").set({ here: true });
@@ -114,7 +114,7 @@ test("[U13] while the line is gone the others stand still for a moment, and are 
   expect(names(mine.others())).toEqual(["ben"]);
 });
 
-test("[U13] a participant is there once, however many windows are open", async () => {
+test("[U13] a participant is listed once, however many windows are open", async () => {
   const { ann, ben, tick, client } = await people();
   const second = client({ actor: "ben" });
   const mine = ann.client.presence("deck:d1");
@@ -130,13 +130,13 @@ test("[U13] a participant is there once, however many windows are open", async (
   expect(mine.others()).toMatchObject([{ state: { window: 1 }, sessions: [{}] }]);
 });
 
-test("[U14] a room that the token does not reach is denied, and the line goes on without it", async () => {
+test("[U14] a room outside the token's scope is denied, and the connection continues without it", async () => {
   const { ann, ben, tick } = await people();
   ann.connection.forbidden.add("deck:secret");
   const good = ann.client.presence("deck:d1");
   good.set({});
   await tick();
-  // Both are just being entered when the line is closed: the one that is named is to blame.
+  // Both are being entered when the connection is closed. The error names the denied one.
   const bad = ann.client.presence("deck:secret");
   const late = ann.client.presence("deck:d2");
   late.set({});
@@ -144,7 +144,7 @@ test("[U14] a room that the token does not reach is denied, and the line goes on
   await tick();
   await tick(10_000);
   const { socket } = ann.connection.asked;
-  // Nor when a view opens again. A minute later another token may have come.
+  // Nor when a view opens again. After a minute the token may have changed.
   bad.leave();
   await tick(1_000);
   bad.set({});
@@ -162,7 +162,7 @@ test("[U14] a room that the token does not reach is denied, and the line goes on
   expect(names(good.others())).toEqual(["ben"]);
 });
 
-test("[U12] closing the client leaves its rooms, and no timer stays", async () => {
+test("[U12] closing the client leaves its rooms and no timers", async () => {
   const { ann, ben, tick, clock } = await people();
   const theirs = ben.client.presence("deck:d1");
   theirs.set({});

@@ -20,10 +20,10 @@ type Request = Extract<CollabEffect, { do: "request" }>;
 const LIVE: CollabConnection = { canRequest: true, live: true, clientId: "c1", participant: "user:ann", session: "s1" };
 const SILENCE: Reply = { kind: "silence", timedOut: true, reason: "late" };
 
-/** The machine with a server beside it, on lines whose every move is chosen: true time, two clocks of the client's, requests, frames. */
+/** The state machine with a model server. The test controls the true time, the client's two clocks, requests and frames. */
 class Setup {
   time = 0;
-  /** How far the log reaches, and how far the rows here have read it. */
+  /** The head of the log, and the position of the client's rows. */
   head = 0;
   readTo = 0;
   #slept = 0;
@@ -33,7 +33,7 @@ class Setup {
     () => this.head,
   );
   state = emptyCollab;
-  /** Asked, not heard by the server; heard, not answered. */
+  /** Requests that have not reached the server; and responses that have not reached the client. */
   up: Request[] = [];
   down: { request: Request; reply: Reply }[] = [];
   frames: Claim[] = [];
@@ -58,7 +58,7 @@ class Setup {
         this.up.push(effect);
         this.requests.push(effect);
       }
-      // The request may have left all the same, and be heard.
+      // A dropped request may still reach the server.
       if (effect.do === "drop") this.down = this.down.filter(({ request }) => request.n !== effect.n);
     }
     this.check();
@@ -69,7 +69,7 @@ class Setup {
     this.dispatch({ type: "claimed", target, terms: ttl === undefined ? {} : { ttl }, lease, queue });
   }
 
-  /** Time passes; a timer rings when the client had set one, and was not asleep. */
+  /** Advances the time. Timers of the client fire unless it sleeps. */
   pass(ms: number): void {
     const until = this.time + ms;
     for (let rings = 0; ; rings++) {
@@ -92,7 +92,7 @@ class Setup {
     this.check();
   }
 
-  /** The wall's clock is put forward. Put back by just as much as was slept, no clock at all would show the sleep. */
+  /** Sets the wall clock forward. Setting it back by the time asleep would hide the sleep from both clocks. */
   jump(ms: number): void {
     this.#wallOff += ms;
     this.check();
@@ -125,7 +125,7 @@ class Setup {
       this.dispatch({ type: "received", frame: { frame: "claim", claim } });
   }
 
-  /** Everything that is on its way arrives. */
+  /** Delivers all requests, responses and frames. */
   settle(): void {
     for (let i = 0; i < 20; i++) {
       while (this.up.some(({ what }) => what !== "poll"))
@@ -150,7 +150,7 @@ class Setup {
     return claimId ? this.server.release("ann", claimId) : this.server.releaseRecord("ann", target.model, target.id);
   }
 
-  /** What the client relies on is so: the server has the claim, and has it for this participant. */
+  /** Checks that the server has each claim that the client relies on, for this participant. */
   check(): void {
     for (const { stage } of this.state.holds.values()) {
       if (stage.phase !== "held" || remainingMs(stage, this.now()) === 0) continue;
@@ -163,7 +163,7 @@ class Setup {
 
 const rival = (deps: Setup) => deps.server.acquire("ben", "slide", "s1", { ttl: 60_000 }).body as Claim;
 
-test("[U2] a lease counts from when its request was sent, less a tenth", () => {
+test("[U2] a lease counts from the time its request was sent, less a tenth", () => {
   const deps = new Setup();
   deps.claim("l1", true, 60_000);
   deps.pass(7_000);
@@ -174,7 +174,7 @@ test("[U2] a lease counts from when its request was sent, less a tenth", () => {
   expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 9_000);
 });
 
-test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves time for others", () => {
+test("[U3] a lease is renewed after a third of its time, and a hanging renewal leaves time for others", () => {
   const deps = new Setup();
   deps.claim("l1", true, 60_000);
   deps.settle();
@@ -182,7 +182,7 @@ test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves
   expect(deps.requests.map((r) => r.what)).toEqual(["acquire"]);
   deps.pass(1);
   expect(deps.requests.at(-1)).toMatchObject({ what: "renew", timeoutMs: 10_000 });
-  // Nothing is answered: each gives up in time for the next, until the lease is over.
+  // Without responses, each renewal times out in time for the next, until the lease is over.
   for (let i = 0; i < 60; i++) {
     if (deps.up.length > 0) deps.loseRequest();
     deps.pass(600);
@@ -192,7 +192,7 @@ test("[U3] it is renewed at a third of its time, and a renewal that hangs leaves
   expect(deps.time).toBeLessThan(60_000);
 });
 
-test("[U4] a lease that the server ends is lost at once, with the way it ended", () => {
+test("[U4] a lease that the server ends is lost at once, with the reason", () => {
   for (const status of ["preempted", "released", "expired", "canceled"] as const) {
     const deps = new Setup();
     deps.claim("l1");
@@ -223,7 +223,7 @@ test.each(losses)("[U4] a renewal that is answered with %s ends the lease at onc
   expect(deps.last("l1")).toEqual({ kind: "lost", reason });
 });
 
-test("[U4] a stream that says that the token was revoked ends the lease", () => {
+test("[U4] an error frame about a revoked token ends the lease", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.settle();
@@ -232,7 +232,7 @@ test("[U4] a stream that says that the token was revoked ends the lease", () => 
   expect(deps.last("l1")).toEqual({ kind: "lost", reason: "revoked" });
 });
 
-test("[U4] an expired token ends no lease: another one is asked for, and the lease lasts until its deadline", () => {
+test("[U4] an expired token ends no lease: the client requests another one, and the lease lasts until its deadline", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.settle();
@@ -245,7 +245,7 @@ test("[U4] an expired token ends no lease: another one is asked for, and the lea
   expect(deps.held()).toBe(true);
 });
 
-test("[U5] what was slept through is asked about before it is relied on", () => {
+test("[U5] after sleep, the client checks a claim with the server before relying on it", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.settle();
@@ -257,7 +257,7 @@ test("[U5] what was slept through is asked about before it is relied on", () => 
   expect(deps.last("l1")).toEqual({ kind: "lost", reason: "refused" });
 });
 
-test("[U5] a wall clock that was only put forward costs a question, not the lease", () => {
+test("[U5] a wall clock that is set forward costs one request, not the lease", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.settle();
@@ -284,7 +284,7 @@ test("[U6] a grant that the stream reports needs no request: it counts from the 
   expect(hold && remainingMs(hold.stage, deps.now())).toBe(60_000 * 0.9 - 12_000);
 });
 
-test("[U6] if most of the lease may have passed, a grant that the stream reports is asked for first", () => {
+test("[U6] if most of the lease may have passed, a grant that the stream reports is requested again first", () => {
   const deps = new Setup();
   const other = rival(deps);
   deps.claim("l1", true, 15_000);
@@ -312,7 +312,7 @@ test("[U6] a response from before the grant does not take the granted claim away
   expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
-test("[U6] a grant that is told before the answer that it waits is not missed", () => {
+test("[U6] a grant that arrives before the response to the queued request is not missed", () => {
   const deps = new Setup();
   const other = rival(deps);
   deps.claim("l1");
@@ -323,7 +323,7 @@ test("[U6] a grant that is told before the answer that it waits is not missed", 
   expect(deps.held()).toBe(true);
 });
 
-test("[U6] a waiter asks every 20 s although the stream is open, and polls without one", () => {
+test("[U6] a waiter renews every 20 s although the stream is open, and polls without one", () => {
   const deps = new Setup();
   rival(deps);
   deps.claim("l1");
@@ -335,7 +335,7 @@ test("[U6] a waiter asks every 20 s although the stream is open, and polls witho
   expect(deps.requests.at(-1)).toMatchObject({ what: "poll", timeoutMs: 35_000 });
 });
 
-/** A client without rows beyond position 3 that is granted the claim when the log has reached 7. */
+/** A client whose rows are at position 3 is granted a claim when the log is at 7. */
 function behind(connection: CollabConnection = LIVE): Setup {
   const deps = new Setup(connection);
   deps.head = 7;
@@ -346,7 +346,7 @@ function behind(connection: CollabConnection = LIVE): Setup {
 }
 const logReads = (deps: Setup) => deps.effects.filter((effect) => effect.do === "readUpTo");
 
-test("[U17] a grant is told when the rows have read up to it", () => {
+test("[U17] the app is notified of a grant when the rows have reached it", () => {
   const deps = behind();
   expect(deps.last("l1")).toBeUndefined();
   deps.readTo = 6;
@@ -358,7 +358,7 @@ test("[U17] a grant is told when the rows have read up to it", () => {
   expect(logReads(deps)).toEqual([]);
 });
 
-test("[U17] a stream has 250 ms to bring what is missing, then the log is read, once", () => {
+test("[U17] the stream has 250 ms to deliver missing entries, then the log is read once", () => {
   const deps = behind();
   deps.pass(249);
   expect(logReads(deps)).toEqual([]);
@@ -370,7 +370,7 @@ test("[U17] without a stream the log is read at once", () => {
   expect(logReads(behind({ ...LIVE, live: false }))).toEqual([{ do: "readUpTo", syncId: 7 }]);
 });
 
-test("[U17] after 5 s the app hears of the grant all the same", () => {
+test("[U17] after 5 s the app is notified of the grant in any case", () => {
   const deps = behind();
   deps.pass(4_999);
   expect(deps.last("l1")).toBeUndefined();
@@ -378,7 +378,7 @@ test("[U17] after 5 s the app hears of the grant all the same", () => {
   expect(deps.last("l1")).toMatchObject({ kind: "granted" });
 });
 
-test("[U17] a second user of the claim waits for the same rows, and a lease that ends before is claimed anew", () => {
+test("[U17] a second user of the claim waits for the same rows, and a lease that ends before is requested again", () => {
   const deps = behind();
   deps.claim("l2");
   expect(deps.last("l2")).toBeUndefined();
@@ -393,7 +393,7 @@ test("[U17] a second user of the claim waits for the same rows, and a lease that
   expect(deps.last("l2")).toMatchObject({ kind: "granted", claimId: "clm_2" });
 });
 
-test("[U18] who lost a lease is told who holds the record now, from the frame and from a refused renewal", () => {
+test("[U18] a lost lease names the present holder, from the frame or from a refused renewal", () => {
   const holders = [rival(new Setup())];
   const preempted = new Setup();
   preempted.claim("l1");
@@ -413,7 +413,7 @@ test("[U18] who lost a lease is told who holds the record now, from the frame an
   expect(refused.last("l1")).toMatchObject({ kind: "lost", reason: "refused", holders: [{ actor: "ben" }] });
 });
 
-test("[U6] a place in the line that was lost is taken anew", () => {
+test("[U6] a lost place in the claim queue is requested again", () => {
   const deps = new Setup();
   rival(deps);
   deps.claim("l1");
@@ -427,7 +427,7 @@ test("[U6] a place in the line that was lost is taken anew", () => {
   expect(deps.last("l1")).toEqual({ kind: "position", position: 0 });
 });
 
-test("[U7] who joins a claim is given it without a request, and it goes with the last of them", () => {
+test("[U7] a further user shares the claim without a request, and the last one releases it", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.claim("l2");
@@ -444,7 +444,7 @@ test("[U7] who joins a claim is given it without a request, and it goes with the
   expect(deps.last("l3")).toEqual({ kind: "released" });
 });
 
-test("[U8] a claim that is given up before its answer came is released when it comes, or although it never does", () => {
+test("[U8] a claim that is canceled before its response is released after the response, or without one", () => {
   for (const lost of [false, true]) {
     const deps = new Setup();
     deps.claim("l1");
@@ -454,13 +454,13 @@ test("[U8] a claim that is given up before its answer came is released when it c
     deps.answer(0, lost);
     deps.pass(1_000);
     deps.settle();
-    // What a lost answer would have named is asked for once more: the same claim, not another one.
+    // The id in the lost response is requested again: the same claim, not another one.
     expect(deps.requests.map((r) => r.what)).toEqual(lost ? ["acquire", "acquire", "release"] : ["acquire", "release"]);
     expect(deps.server.of("slide", "s1")).toEqual({ claims: [], queue: [] });
   }
 });
 
-test("[U8] who claims again while it is being released asks after that", () => {
+test("[U8] a claim during a release is requested after the release", () => {
   const deps = new Setup();
   deps.claim("l1");
   deps.settle();
@@ -474,13 +474,13 @@ test("[U8] who claims again while it is being released asks after that", () => {
 vi.setConfig({ testTimeout: 600_000 });
 const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 1_000);
 
-/** Choices that failed once: a release that was given up arrived after the next claim, and ended that one. */
+/** Moves that once failed: an abandoned release arrived after the next claim and ended that one. */
 const FAILED_ONCE: [number, number][][] = [
   // biome-ignore format: as it was found
   [[0, 0], [85, 0], [8, 0], [85, 46], [85, 0], [12, 0], [85, 556], [12, 2353], [30, 233], [0, 0], [12, 1563], ...Array.from({ length: 26 }, (): [number, number] => [0, 0])],
 ];
 
-test("[U2] whatever is lost, late or slept through, no lease is relied on beyond what the server gave, and a waiter gets it in the end", () => {
+test("[U2] under losses, delays and sleep, no lease is relied on longer than granted, and a waiter gets the claim in the end", () => {
   const move = fc.noBias(fc.tuple(fc.nat(99), fc.nat(9_999)));
   let granted = 0;
   fc.assert(
@@ -512,7 +512,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
       }
       granted += deps.news.filter(({ news }) => news.kind === "granted").length;
       deps.dispatch({ type: "connection", connection: LIVE });
-      // What was nearly over already may still be lost: then it is claimed anew, as an app would.
+      // A lease that was nearly over may still be lost. Then claim again, like an app.
       let wanted = "last";
       deps.claim(wanted);
       for (let i = 0; i < 100; i++) {
@@ -522,7 +522,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
         wanted += "+";
         deps.claim(wanted);
       }
-      // Nobody else wants it for longer than its time: whoever waits and does not give up has it.
+      // No other participant holds it for longer than its ttl, so a patient waiter gets it.
       expect(deps.last(wanted)).toMatchObject({ kind: "granted" });
       expect(deps.held()).toBe(true);
     }),
@@ -531,7 +531,7 @@ test("[U2] whatever is lost, late or slept through, no lease is relied on beyond
   expect(granted).toBeGreaterThan(RUNS);
 });
 
-test("[U3] a wait that is over hides no renewal that is due later", () => {
+test("[U3] an expired retry delay does not hide a later renewal", () => {
   const now: Instant = { at: 10_000, wall: 10_000 };
   const stage = {
     phase: "held",

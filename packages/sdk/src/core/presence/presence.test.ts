@@ -29,20 +29,20 @@ const receive = (presence: ReturnType<typeof inside>, next: ReturnType<typeof fr
 const room = (presence: ReturnType<typeof inside>) => presence.rooms.get("deck:d1");
 const members = (presence: ReturnType<typeof inside>) => [...(room(presence)?.peers.keys() ?? [])];
 
-test("[U13] the first frame holds all, the others what changed", () => {
+test("[U13] the first frame has all members, later ones the changes", () => {
   const first = receive(inside(), frame(["ben", "ann"]));
   expect(room(first)?.phase).toBe("inside");
   expect(members(first)).toEqual(["user:ben", "user:ann"]);
   expect(members(receive(first, frame(["cem"], [], ["ben"])))).toEqual(["user:ann", "user:cem"]);
 });
 
-test("[U13] a frame of before, heard after the room was entered again, is not taken for all who are there", () => {
+test("[U13] an old frame that arrives after the room was entered again is not taken for the member list", () => {
   const late = receive(inside(), frame([], ["ben"], ["cem"]));
   expect(room(late)?.phase).toBe("entering");
   expect(members(late)).toEqual([]);
 });
 
-test("[U13] whoever left while the line was gone is not there after it came back", () => {
+test("[U13] members that left during a disconnection are gone after the reconnect", () => {
   const cut = onDisconnected(receive(inside(), frame(["ben", "ann"])), 100);
   expect(members(cut)).toEqual(["user:ben", "user:ann"]);
   const back = presenceDue(onConnected(cut, 200), true, 200).presence;
@@ -50,7 +50,7 @@ test("[U13] whoever left while the line was gone is not there after it came back
   expect(members(receive(back, frame(["ann"])))).toEqual(["user:ann"]);
 });
 
-test("[U12] a room is left once, a moment after the last of those who entered it", () => {
+test("[U12] a room is left once, a moment after its last use ended", () => {
   const two = onEntered(inside(), "deck:d1", 0);
   const one = presenceDue(onLeftRoom(two, "deck:d1", 0), true, 1_000);
   expect(one.frames).toEqual([]);
