@@ -13,7 +13,7 @@ const programs = [
   "packages/server/src/testing/server-process.ts",
   "packages/agent/src/holdfast-mcp.ts",
   "qa/claims/claimant-process.ts",
-  "qa/deliveries/server-process.ts",
+  "qa/deliveries/servers/server-process.ts",
 ];
 
 /**

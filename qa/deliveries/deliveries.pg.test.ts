@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startEmbeddedPostgres } from "@holdfast/server";
 import { expect, test } from "vitest";
-import { runDeliveries } from "./run.ts";
+import { runDeliveries } from "./run/run.ts";
 
 test("under all faults every committed event arrives in order, and duplicates come only from retries", {
   timeout: 240_000,

@@ -5,7 +5,7 @@ import { startEmbeddedPostgres } from "@holdfast/server";
 import pg from "pg";
 import { type Args, type Part, readArgs, USAGE } from "./args.ts";
 import { isMet, isSound, report, reportFinding } from "./report.ts";
-import { type Findings, runDeliveries } from "./run.ts";
+import { type Findings, runDeliveries } from "./run/run.ts";
 import { gauntlet } from "./scenarios/gauntlet.ts";
 import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
 import { poison } from "./scenarios/poison.ts";

@@ -1,9 +1,9 @@
-import type { Verdict } from "./judge.ts";
-import { FAULTS, type Fault } from "./nemesis.ts";
-import { CHANGES, type ChangeKind } from "./owner-changes.ts";
-import type { Findings } from "./run.ts";
+import type { Verdict } from "./judge/judge.ts";
+import { type Coverage, VIOLATIONS, type ViolationKind } from "./judge/violations.ts";
+import { FAULTS, type Fault } from "./run/nemesis.ts";
+import { CHANGES, type ChangeKind } from "./run/owner-changes.ts";
+import type { Findings } from "./run/run.ts";
 import type { Finding } from "./scenarios/scenario.ts";
-import { type Coverage, VIOLATIONS, type ViolationKind } from "./violations.ts";
 
 const SHOWN = 20;
 

@@ -1,6 +1,6 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, describe, expect, test } from "vitest";
-import { openWorkerHost } from "../deliveries/worker-host.ts";
+import { openWorkerHost } from "../deliveries/servers/worker-host.ts";
 import { claims } from "./claims.ts";
 import { commits } from "./commits.ts";
 import { conformance } from "./conformance.ts";

@@ -1,5 +1,5 @@
 import type { Edit } from "../conformance/mutants.ts";
-import type { WorkerHost } from "../deliveries/worker-host.ts";
+import type { WorkerHost } from "../deliveries/servers/worker-host.ts";
 
 /** A bug in a copy of the sources, and the suite that has to find it. Without edits, the suite must find nothing. */
 export interface MutantCheck {

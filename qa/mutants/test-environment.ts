@@ -1,5 +1,5 @@
 import pg from "pg";
-import { openWorkerHost } from "../deliveries/worker-host.ts";
+import { openWorkerHost } from "../deliveries/servers/worker-host.ts";
 import type { TestEnvironment } from "./suite.ts";
 
 export interface OpenTestEnvironment extends TestEnvironment {

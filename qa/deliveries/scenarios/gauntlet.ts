@@ -1,5 +1,5 @@
-import type { Evidence } from "../evidence.ts";
-import type { TestEnvironment } from "../test-environment.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import type { Evidence } from "../judge/evidence.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
 /** All faults that need no kill and no second server, at once, with an endpoint for each. */

@@ -1,4 +1,4 @@
-import { holdRow } from "../held-row.ts";
+import { holdRow } from "./held-row.ts";
 import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 
 export const killAtAnswer = (rounds: number): Scenario => ({

@@ -1,7 +1,7 @@
-import { type Evidence, type Received, readName } from "../evidence.ts";
-import { judgeDeliveries, type Verdict } from "../judge.ts";
-import type { Owned } from "../owner.ts";
-import { type Options, openTestEnvironment, type TestEnvironment } from "../test-environment.ts";
+import type { Owned } from "../environment/owner.ts";
+import { type Options, openTestEnvironment, type TestEnvironment } from "../environment/test-environment.ts";
+import { type Evidence, type Received, readName } from "../judge/evidence.ts";
+import { judgeDeliveries, type Verdict } from "../judge/judge.ts";
 
 /** The result of a deliberate fault, which random runs meet only now and then. */
 export interface Finding {

@@ -1,4 +1,4 @@
-import type { TestEnvironment } from "../test-environment.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
 import { play, type Scenario, unless } from "./scenario.ts";
 
 const TRIES = 12;

@@ -1,10 +1,10 @@
 import type { Edit } from "../../conformance/mutants.ts";
+import type { ViolationKind } from "../judge/violations.ts";
 import { gauntlet } from "../scenarios/gauntlet.ts";
 import { killAtAnswer } from "../scenarios/kill-at-answer.ts";
 import type { Scenario } from "../scenarios/scenario.ts";
 import { stalledSender } from "../scenarios/stalled-sender.ts";
 import { twoServers } from "../scenarios/two-servers.ts";
-import type { ViolationKind } from "../violations.ts";
 
 /** A bug in a copy of the server's sources, and the violations that the judge must report. */
 export interface Mutant {

@@ -1,6 +1,6 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { SeededRandom } from "../../support/seeded-random.ts";
-import type { Action, Evidence, Outcome, Received, Trouble } from "../evidence.ts";
+import type { Action, Evidence, Outcome, Received, Trouble } from "../judge/evidence.ts";
 
 /** Bugs of the synthetic sender. */
 export const SYNTHETIC_BUGS = [

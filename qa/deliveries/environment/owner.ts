@@ -1,5 +1,5 @@
-import type { Action, Endpoint } from "./evidence.ts";
-import { monotonic } from "./recording.ts";
+import type { Action, Endpoint } from "../judge/evidence.ts";
+import { monotonic } from "../receiver/recording.ts";
 import { type Answer, good, type SendRequest } from "./request.ts";
 
 /** An endpoint and all actions of its owner. */

@@ -5,18 +5,18 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
+import type { Evidence } from "../judge/evidence.ts";
+import { type Receiver, shared, startReceiver } from "../receiver/receiver.ts";
+import { openRecords, type Records } from "../receiver/records.ts";
+import { type Senders, startSenders } from "../servers/senders.ts";
+import type { SenderPlan } from "../servers/server-process.ts";
+import type { WorkerHost } from "../servers/worker-host.ts";
 import { evidenceOf } from "./collect.ts";
-import type { Evidence } from "./evidence.ts";
 import { fill } from "./fill.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
-import { type Receiver, shared, startReceiver } from "./receiver.ts";
-import { openRecords, type Records } from "./records.ts";
 import { createRequester, good, type SendRequest } from "./request.ts";
-import { type Senders, startSenders } from "./senders.ts";
-import type { SenderPlan } from "./server-process.ts";
-import type { WorkerHost } from "./worker-host.ts";
 
-const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
+const SCHEMA = new URL("../../../packages/server/reference-schema.json", import.meta.url);
 
 /** Shortened times: a day takes seconds. */
 export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {

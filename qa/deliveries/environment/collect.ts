@@ -1,11 +1,11 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { WebhookOptions } from "@holdfast/server";
-import type { Endpoint, Evidence, Received } from "./evidence.ts";
+import type { Endpoint, Evidence, Received } from "../judge/evidence.ts";
+import type { Receiver } from "../receiver/receiver.ts";
+import { monotonic } from "../receiver/recording.ts";
+import { type Records, receivedOf } from "../receiver/records.ts";
+import type { Senders } from "../servers/senders.ts";
 import type { Owned, Owner, View } from "./owner.ts";
-import type { Receiver } from "./receiver.ts";
-import { monotonic } from "./recording.ts";
-import { type Records, receivedOf } from "./records.ts";
-import type { Senders } from "./senders.ts";
 
 interface Seen {
   readonly owner: Owner;

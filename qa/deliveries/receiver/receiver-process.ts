@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
-import { SeededRandom } from "../support/seeded-random.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import { BEHAVIOURS, type Behaviour, behaviourOf, type Mood, type Scene } from "./behaviour.ts";
 import { monotonic, openRecording } from "./recording.ts";
 

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { fromSources, sourceProgram } from "@holdfast/server/testing/source-program";
-import { KillableServer } from "../support/killable-server.ts";
-import { killPostgres } from "../support/postgres-process.ts";
-import type { Trouble } from "./evidence.ts";
-import { monotonic } from "./recording.ts";
+import { KillableServer } from "../../support/killable-server.ts";
+import { killPostgres } from "../../support/postgres-process.ts";
+import type { Trouble } from "../judge/evidence.ts";
+import { monotonic } from "../receiver/recording.ts";
 import type { SenderPlan } from "./server-process.ts";
 
 const PROGRAM = fileURLToPath(new URL("./server-process.ts", import.meta.url));

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { SeededRandom } from "../support/seeded-random.ts";
-import type { Evidence } from "./evidence.ts";
-import { judgeDeliveries, type Verdict } from "./judge.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import { type Options, openTestEnvironment, type TestEnvironment } from "../environment/test-environment.ts";
+import type { Evidence } from "../judge/evidence.ts";
+import { judgeDeliveries, type Verdict } from "../judge/judge.ts";
 import { createNemesis, type Fault } from "./nemesis.ts";
 import { type ChangeKind, createOwnerChanges } from "./owner-changes.ts";
-import { type Options, openTestEnvironment, type TestEnvironment } from "./test-environment.ts";
 import { startWriters } from "./writers.ts";
 
 export interface RunOptions extends Omit<Options, "servers"> {

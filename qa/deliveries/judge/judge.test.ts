@@ -1,9 +1,9 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { makeEvidence, SYNTHETIC_BUGS, type SyntheticBug } from "../testing/synthetic-evidence.ts";
 import type { Action, Endpoint, Evidence, Received, Trouble } from "./evidence.ts";
 import { judgeDeliveries } from "./judge.ts";
-import { makeEvidence, SYNTHETIC_BUGS, type SyntheticBug } from "./testing/synthetic-evidence.ts";
 import type { Coverage, ViolationKind } from "./violations.ts";
 
 const ID = "we_1";

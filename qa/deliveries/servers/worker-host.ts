@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fromSources } from "@holdfast/server/testing/source-program";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import type { HostReply, HostRequest } from "./host-process.ts";
-import { type Receiver, startReceiver } from "./receiver.ts";
 import type { Senders } from "./senders.ts";
 import type { SenderPlan } from "./server-process.ts";
 

@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import type { Trouble } from "../judge/evidence.ts";
 import type { Behaviour, Mood } from "./behaviour.ts";
-import type { Trouble } from "./evidence.ts";
 import type { Order, ReceiverPlan, Report } from "./receiver-process.ts";
 import { monotonic } from "./recording.ts";
 

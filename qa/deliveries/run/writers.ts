@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { SeededRandom } from "../support/seeded-random.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
 
 /** The models that endpoints subscribe to and that writers write. */
 export const MODELS = ["slide", "document", "favorite", "mailmessage"] as const;

@@ -2,8 +2,8 @@ import { closeSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import { Webhook } from "standardwebhooks";
+import type { Outcome, Received } from "../judge/evidence.ts";
 import { UNSURE } from "./behaviour.ts";
-import type { Outcome, Received } from "./evidence.ts";
 import { type Begun, FILE, type Line } from "./recording.ts";
 
 /** One request, as the receiver has recorded it so far. */

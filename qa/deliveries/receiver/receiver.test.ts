@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
+import type { Outcome, Received } from "../judge/evidence.ts";
 import { BEHAVIOURS, type Behaviour } from "./behaviour.ts";
-import type { Outcome, Received } from "./evidence.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 import { openRecords, receivedOf } from "./records.ts";
 

@@ -1,13 +1,13 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, describe, expect, test } from "vitest";
-import { gauntlet } from "./scenarios/gauntlet.ts";
-import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
-import { poison } from "./scenarios/poison.ts";
-import type { Scenario } from "./scenarios/scenario.ts";
-import { stalledSender } from "./scenarios/stalled-sender.ts";
-import { threeDays } from "./scenarios/three-days.ts";
-import { twoServers } from "./scenarios/two-servers.ts";
-import { openWorkerHost } from "./worker-host.ts";
+import { openWorkerHost } from "../servers/worker-host.ts";
+import { gauntlet } from "./gauntlet.ts";
+import { killAtAnswer } from "./kill-at-answer.ts";
+import { poison } from "./poison.ts";
+import type { Scenario } from "./scenario.ts";
+import { stalledSender } from "./stalled-sender.ts";
+import { threeDays } from "./three-days.ts";
+import { twoServers } from "./two-servers.ts";
 
 const scenarios: readonly Scenario[] = [killAtAnswer(1), twoServers, stalledSender, threeDays(3_000), poison, gauntlet];
 const databases: string[] = [];

@@ -1,6 +1,6 @@
-import type { SeededRandom } from "../support/seeded-random.ts";
-import { MOODS } from "./behaviour.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
+import { MOODS } from "../receiver/behaviour.ts";
 
 export const FAULTS = {
   server: "kill -9 of a server",

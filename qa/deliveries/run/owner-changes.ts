@@ -1,6 +1,6 @@
-import type { SeededRandom } from "../support/seeded-random.ts";
-import type { Owned } from "./owner.ts";
-import type { TestEnvironment } from "./test-environment.ts";
+import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { Owned } from "../environment/owner.ts";
+import type { TestEnvironment } from "../environment/test-environment.ts";
 import { MODELS } from "./writers.ts";
 
 export const CHANGES = {
