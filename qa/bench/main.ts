@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { readArgs } from "../support/read-args.ts";
-import { benchmarkPage, type Part } from "./page.ts";
-import { type Row, toTable } from "./table.ts";
+import { benchmarkPage, type Part } from "./report/page.ts";
+import { type Row, toTable } from "./report/table.ts";
 
 const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,push,claims,agents,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
@@ -22,28 +22,28 @@ interface Options {
 
 /** Each part is loaded when it runs, so that `--help` answers at once. */
 const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
-  commits: async (options) => (await import("./commits.ts")).measureCommits(options),
-  stream: async (options) => (await import("./stream.ts")).measureStream(options),
-  snapshot: async (options) => (await import("./snapshot.ts")).measureSnapshot(options),
-  "slow-line": async (options) => (await import("./slow-line.ts")).measureSlowLine(options),
+  commits: async (options) => (await import("./commits/commits.ts")).measureCommits(options),
+  stream: async (options) => (await import("./stream/stream.ts")).measureStream(options),
+  snapshot: async (options) => (await import("./snapshot/snapshot.ts")).measureSnapshot(options),
+  "slow-line": async (options) => (await import("./snapshot/slow-line.ts")).measureSlowLine(options),
   lists: async (options) => [
-    ...(await (await import("./mounted-lists.ts")).measureMountedLists(options)),
-    ...(await (await import("./lists.ts")).measureLists(options)),
+    ...(await (await import("./lists/mounted-lists.ts")).measureMountedLists(options)),
+    ...(await (await import("./lists/lists.ts")).measureLists(options)),
   ],
-  push: async (options) => (await import("./push.ts")).measurePush(options),
-  claims: async (options) => (await import("./claims.ts")).measureClaims(options),
-  agents: async (options) => (await import("./agents.ts")).measureAgents(options),
-  webhooks: async (options) => (await import("./webhooks.ts")).measureWebhooks(options),
-  fairness: async (options) => (await import("./fairness.ts")).measureFairness(options),
-  fleet: async (options) => (await import("./fleet.ts")).measureFleet(options),
-  herd: async (options) => (await import("./herd.ts")).measureHerd(options),
-  flush: async (options) => (await import("./flush.ts")).measureFlush(options),
-  step: async (options) => (await import("./step.ts")).measureStep(options),
-  "live-lists": async (options) => (await import("./live-lists.ts")).measureLiveLists(options),
-  "file-store": async (options) => (await import("./file-store.ts")).measureFileStore(options),
-  browser: async (options) => (await import("./browser.ts")).measureBrowser(options),
-  demo: async (options) => (await import("./demo.ts")).measureDemo(options),
-  memory: async (options) => (await import("./memory.ts")).measureMemory(options),
+  push: async (options) => (await import("./push/push.ts")).measurePush(options),
+  claims: async (options) => (await import("./claims/claims.ts")).measureClaims(options),
+  agents: async (options) => (await import("./claims/agents.ts")).measureAgents(options),
+  webhooks: async (options) => (await import("./webhooks/webhooks.ts")).measureWebhooks(options),
+  fairness: async (options) => (await import("./tenants/fairness.ts")).measureFairness(options),
+  fleet: async (options) => (await import("./tenants/fleet.ts")).measureFleet(options),
+  herd: async (options) => (await import("./tenants/herd.ts")).measureHerd(options),
+  flush: async (options) => (await import("./client/flush.ts")).measureFlush(options),
+  step: async (options) => (await import("./client/step.ts")).measureStep(options),
+  "live-lists": async (options) => (await import("./lists/live-lists.ts")).measureLiveLists(options),
+  "file-store": async (options) => (await import("./client/file-store.ts")).measureFileStore(options),
+  browser: async (options) => (await import("./browser/browser.ts")).measureBrowser(options),
+  demo: async (options) => (await import("./browser/demo.ts")).measureDemo(options),
+  memory: async (options) => (await import("./commits/memory.ts")).measureMemory(options),
 };
 
 const args = readArgs(

@@ -1,0 +1,56 @@
+import { once } from "node:events";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BrowserContext, chromium, type Page } from "@playwright/test";
+import { build } from "esbuild";
+import { browserArguments, ensureChromium } from "../../../scripts/browser.mjs";
+
+/** A real Chromium on a profile of its own on disk: one that is private keeps its databases in memory. */
+export interface BrowserStage {
+  readonly context: BrowserContext;
+  /** A tab with the page's program in it; `reload()` brings it back. */
+  openPage(): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export async function openBrowser(print: (line: string) => void): Promise<BrowserStage> {
+  const { outputFiles } = await build({
+    entryPoints: [fileURLToPath(new URL("browser-page.ts", import.meta.url))],
+    bundle: true,
+    minify: true,
+    write: false,
+    format: "iife",
+    target: "es2022",
+    conditions: ["holdfast-source"],
+  });
+  const program = outputFiles[0]?.text ?? "";
+  const site = createServer((request, response) => {
+    const isProgram = request.url === "/program.js";
+    response.writeHead(200, { "content-type": isProgram ? "text/javascript" : "text/html" });
+    response.end(isProgram ? program : `<!doctype html><title>Bench</title><script src="/program.js"></script>`);
+  }).listen(0, "127.0.0.1");
+  await once(site, "listening");
+  const profile = await mkdtemp(join(tmpdir(), "holdfast-bench-profile-"));
+  const context = await chromium.launchPersistentContext(profile, {
+    executablePath: ensureChromium(print),
+    args: browserArguments,
+  });
+  return {
+    context,
+    async openPage() {
+      const page = await context.newPage();
+      await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+      return page;
+    },
+    async close() {
+      await context.close();
+      site.closeAllConnections();
+      site.close();
+      await rm(profile, { recursive: true, force: true });
+    },
+  };
+}

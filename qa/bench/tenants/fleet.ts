@@ -1,0 +1,225 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { newSecretToken } from "@holdfast/server";
+import { summarize } from "../report/statistics.ts";
+import { type Row, round } from "../report/table.ts";
+import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
+import { createSender, type Sender } from "../stage/sender.ts";
+import type { ServerReady } from "../stage/server.ts";
+import { openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
+import type { IdlePlan } from "./idle-sockets.ts";
+
+const ORGANIZATIONS = 2_000;
+const FEW = 32;
+const CONNECTIONS = 64;
+const PROCESSES = 3;
+const IDLE_SOCKETS = 10_000;
+const WARM_MS = 4_000;
+const IDLE_WARM_MS = 15_000;
+const IDLE_MS = 30_000;
+
+interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  print(line: string): void;
+}
+
+/** One server for many organizations: what their number costs, and what their idle streams cost. */
+export async function measureFleet({ rounds, seconds, print }: Options): Promise<Row[]> {
+  const stage = await openStage();
+  try {
+    const { tokens } = await makeFleet(stage);
+    print(`${ORGANIZATIONS} organizations made`);
+    const one = await serverOf(stage, tokens);
+    const manyOfFew = await inMoments(one.url, tokens, rounds, print);
+    const idle = await idleSockets(stage, one, tokens, print);
+    await one.stop();
+    const servers = await Promise.all(Array.from({ length: PROCESSES }, () => serverOf(stage, tokens)));
+    const urls = servers.map(({ url }) => url);
+    const withStreams = await ratios(rounds, async () => {
+      const without = await rateOf(urls, tokens, seconds);
+      const streams = await openIdle(
+        urls.map((url, i) => ({ url, tokens: tokens.filter((_, n) => n % PROCESSES === i), sockets: undefined })),
+      );
+      const beside = await rateOf(urls, tokens, seconds);
+      await streams.close();
+      print(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
+      return [without, beside];
+    });
+    for (const server of servers) await server.stop();
+    return [
+      {
+        what: `commits/s of ${ORGANIZATIONS} organizations, of the rate with ${FEW}, one process, ${CONNECTIONS} connections`,
+        unit: "",
+        runs: summarize(manyOfFew),
+        note: "target 0.75",
+      },
+      {
+        what: `commits/s with an idle stream of each of ${ORGANIZATIONS} organizations, of the rate without, ${PROCESSES} processes, ${CONNECTIONS} connections; none fails`,
+        unit: "",
+        runs: summarize(withStreams),
+        note: "target 0.85",
+      },
+      {
+        what: `${IDLE_SOCKETS} idle sockets on one process: memory each`,
+        unit: "kB",
+        runs: summarize([idle.kilobytes]),
+        note: "target 25",
+      },
+      {
+        what: `${IDLE_SOCKETS} idle sockets: a core's time, process and Postgres`,
+        unit: "%",
+        runs: summarize([idle.percent]),
+        note: "target 2",
+      },
+    ];
+  } finally {
+    await stage.close();
+  }
+}
+
+async function ratios(rounds: number, run: (order: boolean) => Promise<readonly [number, number]>): Promise<number[]> {
+  const found: number[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const [base, of] = await run(n % 2 === 0);
+    found.push(of / base);
+  }
+  return found;
+}
+
+/** One organization is made over HTTP, the others are copies of it. */
+async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
+  const databaseUrl = stage.postgres.url;
+  const first = await stage.server({ databaseUrl, organizations: 1 });
+  await first.stop();
+  const tokens = Array.from({ length: ORGANIZATIONS }, () => newSecretToken(true));
+  const hashes = tokens.map((token) => createHash("sha256").update(token).digest());
+  await stage.sql(
+    databaseUrl,
+    `with made as (insert into holdfast.organization (id, name) select 'org_fleet_' || n, 'fleet ' || n from generate_series(1, $1::int) n returning id),
+      tenants as (insert into holdfast.tenant (organization, livemode) select id, true from made returning id, organization),
+      heads as (insert into holdfast.head (tenant, log_id, schema_version) select id, 'log_' || organization, 1 from tenants),
+      schemas as (insert into holdfast.model_schema (tenant, version, hash, body)
+        select w.id, s.version, s.hash, s.body from tenants w cross join lateral (select * from holdfast.model_schema limit 1) s)
+    insert into holdfast.secret_key (id, tenant, hash, last4)
+      select 'key_' || organization, id, ($2::bytea[])[substring(organization from 11)::int], 'last' from tenants`,
+    [ORGANIZATIONS, hashes],
+  );
+  await stage.sql(databaseUrl, "vacuum analyze");
+  return { tokens };
+}
+
+const serverOf = (stage: Stage, tokens: readonly string[]): Promise<RunningProgram & ServerReady> =>
+  stage.server({ databaseUrl: stage.postgres.url, organizations: 0, tokens: tokens.slice(0, 1) });
+
+const create = JSON.stringify({
+  id: "s[<id>]",
+  idempotencyKey: "k[<id>]",
+  data: { deckId: "deck-1", title: "A slide" },
+});
+
+const MOMENT_MS = 3_000;
+
+/** Few and many organizations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
+async function inMoments(url: string, tokens: readonly string[], rounds: number, print: (line: string) => void) {
+  const [few, many] = [await sendersOf([url], tokens.slice(0, FEW)), await sendersOf([url], tokens)];
+  const shares: number[] = [];
+  for (let n = -2; n < 2 * rounds; n++) {
+    const first = n % 2 === 0 ? few : many;
+    const second = first === few ? many : few;
+    const rates = new Map([[first, await sendFor(first, MOMENT_MS)]]);
+    rates.set(second, await sendFor(second, MOMENT_MS));
+    const [ofFew = 0, ofMany = 0] = [rates.get(few), rates.get(many)];
+    print(
+      `${FEW} organizations ${round(ofFew)}, ${ORGANIZATIONS} organizations ${round(ofMany)}${n < 0 ? " (not counted)" : ""}`,
+    );
+    if (n >= 0) shares.push(ofMany / ofFew);
+  }
+  for (const sender of [...few, ...many]) sender.close();
+  return shares;
+}
+
+/** Commits per second by all connections together, each going through the organizations from another one on. */
+async function rateOf(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
+  const senders = await sendersOf(urls, tokens);
+  await sendFor(senders, WARM_MS);
+  const rate = await sendFor(senders, seconds * 1_000);
+  for (const sender of senders) sender.close();
+  return rate;
+}
+
+const sendersOf = (urls: readonly string[], tokens: readonly string[]): Promise<Sender[]> =>
+  Promise.all(
+    Array.from({ length: CONNECTIONS }, (_, i) => {
+      const begin = Math.floor((i * tokens.length) / CONNECTIONS);
+      const own = [...tokens.slice(begin), ...tokens.slice(0, begin)];
+      const wanted = own.map((token) => ({ path: "/v1/models/slide", token, body: create }));
+      return createSender(urls[i % urls.length] as string, 1, wanted);
+    }),
+  );
+
+async function sendFor(senders: readonly Sender[], ms: number): Promise<number> {
+  const begun = performance.now();
+  const sent = await Promise.all(senders.map((sender) => sender.send(() => performance.now() < begun + ms)));
+  const failed = sent.reduce((sum, one) => sum + one.failed, 0);
+  if (failed > 0) throw new Error(`${failed} requests failed.`);
+  return (sent.reduce((sum, one) => sum + one.answers, 0) * 1_000) / (performance.now() - begun);
+}
+
+async function openIdle(plans: readonly (Omit<IdlePlan, "sockets"> & { sockets: number | undefined })[]) {
+  const programs = plans.map(({ sockets, ...plan }) =>
+    startProgram(new URL("idle-sockets.ts", import.meta.url), [
+      JSON.stringify({ ...plan, sockets: sockets ?? plan.tokens.length } satisfies IdlePlan),
+    ]),
+  );
+  await Promise.all(programs.map((program) => firstLine(program)));
+  return { close: () => Promise.all(programs.map(endProgram)) };
+}
+
+async function idleSockets(
+  stage: Stage,
+  server: RunningProgram & ServerReady,
+  tokens: readonly string[],
+  print: (line: string) => void,
+) {
+  const pid = server.child.pid as number;
+  const before = memoryOf(pid);
+  const sockets = await openIdle([{ url: server.url, tokens, sockets: IDLE_SOCKETS }]);
+  await pause(IDLE_WARM_MS);
+  const kilobytes = (memoryOf(pid) - before) / IDLE_SOCKETS;
+  const postgres = await postgresPids(stage);
+  const cpu = () => [pid, ...postgres].reduce((sum, one) => sum + cpuSecondsOf(one), 0);
+  const [begun, spent] = [performance.now(), cpu()];
+  await pause(IDLE_MS);
+  const percent = (100_000 * (cpu() - spent)) / (performance.now() - begun);
+  print(`${IDLE_SOCKETS} idle sockets: ${round(kilobytes)} kB each, ${round(percent)} % of a core`);
+  await sockets.close();
+  return { kilobytes, percent };
+}
+
+const postgresPids = async (stage: Stage): Promise<number[]> =>
+  (
+    await stage.sql<{ pid: number }>(
+      stage.postgres.url,
+      "select pid from pg_stat_activity where pid <> pg_backend_pid()",
+    )
+  ).map(({ pid }) => pid);
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** In kilobytes, as Linux counts. */
+const memoryOf = (pid: number): number =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
+
+const TICKS = 100;
+
+function cpuSecondsOf(pid: number): number {
+  try {
+    const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
+    const fields = rest.split(" ");
+    return (Number(fields[11]) + Number(fields[12])) / TICKS;
+  } catch {
+    // A process of Postgres that has ended meanwhile.
+    return 0;
+  }
+}

@@ -1,0 +1,58 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
+import type { ServerReady } from "../stage/server.ts";
+import type { RunningProgram } from "../stage/stage.ts";
+import type { Arrived, ReceiverPlan } from "./webhook-receiver.ts";
+
+export type Server = RunningProgram & ServerReady;
+
+export interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  print(line: string): void;
+}
+
+export const ENDPOINTS = 20;
+
+export interface Receiver {
+  readonly url: string;
+  request(path: string): Promise<readonly Arrived[]>;
+  until(isSo: (arrived: readonly Arrived[]) => boolean, path?: string): Promise<readonly Arrived[]>;
+  stop(): Promise<void>;
+}
+
+const PATIENCE_MS = 120_000;
+
+export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
+  const child = startProgram(new URL("webhook-receiver.ts", import.meta.url), [JSON.stringify(plan)]);
+  const { url } = await firstLine<{ url: string }>(child);
+  const request = async (path: string) => (await (await fetch(url + path)).json()) as readonly Arrived[];
+  return {
+    url,
+    request,
+    async until(isSo, path = "/counts") {
+      const end = performance.now() + PATIENCE_MS;
+      for (;;) {
+        const arrived = await request(path);
+        if (isSo(arrived)) return arrived;
+        if (performance.now() > end) throw new Error("Not everything arrived.");
+        await pause(20);
+      }
+    },
+    stop: () => endProgram(child),
+  };
+}
+
+export const register = async (server: Server, url: string, from?: number): Promise<string> =>
+  (await call<{ id: string }>(server, "POST", "/v1/webhook_endpoints", { url, ...(from !== undefined && { from }) }))
+    .id;
+
+export async function call<T>({ url, tokens }: ServerReady, method: string, path: string, body?: object): Promise<T> {
+  const answer = await fetch(url + path, {
+    method,
+    headers: { authorization: `Bearer ${tokens[0]}`, ...(body && { "content-type": "application/json" }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
