@@ -1,7 +1,7 @@
-import type { Violation } from "./fire.ts";
+import type { Exchange } from "./exchange/totals.ts";
+import { isNoResponse } from "./exchange/wire.ts";
 import type { Findings } from "./run.ts";
-import type { Exchange } from "./totals.ts";
-import { isNoResponse } from "./wire.ts";
+import type { Violation } from "./send/fire.ts";
 
 /** The run as a table, and every violation with the request that shows it. No token is in it. */
 export function report(findings: Findings): string {

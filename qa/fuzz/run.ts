@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import { type Actors, actorsFor, type Scope } from "./actors.ts";
-import { auditSight, auditTenant, readTenant } from "./audit.ts";
-import { readDescription } from "./description.ts";
-import { type Firing, fire, type Violation } from "./fire.ts";
-import { playScripts, type Streams } from "./frames.ts";
-import { openHeads } from "./heads.ts";
-import type { Judging } from "./judge.ts";
-import { Memory } from "./memory.ts";
-import { createRoutes } from "./routes.ts";
-import { endedWell, type WatchedServer, watchServer } from "./server.ts";
-import { Totals } from "./totals.ts";
+import { type Actors, actorsFor, type Scope } from "./exchange/actors.ts";
+import { Memory } from "./exchange/memory.ts";
+import { createRoutes } from "./exchange/routes.ts";
+import { Totals } from "./exchange/totals.ts";
+import { auditSight, auditTenant, readTenant } from "./judge/audit.ts";
+import { readDescription } from "./judge/description.ts";
+import type { Judging } from "./judge/judge.ts";
+import { type Firing, fire, type Violation } from "./send/fire.ts";
+import { playScripts, type Streams } from "./send/frames.ts";
+import { openHeads } from "./server/heads.ts";
+import { endedWell, type WatchedServer, watchServer } from "./server/server.ts";
 
 export interface RunOptions {
   readonly databaseUrl: string;

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
-import { tokensIn } from "./judge.ts";
+import { tokensIn } from "../judge/judge.ts";
 
-const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 /** The server's own program, so that it is seen when it ends; and its log, which is read along. */
 export interface WatchedServer {

@@ -1,9 +1,9 @@
 import { type EndpointName, errorCodes, isErrorCode, type ModelSchema, statusesInBodies } from "@holdfast/sdk/protocol";
-import type { Actors } from "./actors.ts";
+import type { Actors } from "../exchange/actors.ts";
+import type { Sent } from "../exchange/memory.ts";
+import type { Answer } from "../exchange/wire.ts";
 import type { ExpectResponse } from "./description.ts";
-import type { Sent } from "./memory.ts";
 import { hiddenRow, readsModel } from "./sight.ts";
-import type { Answer } from "./wire.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
 

@@ -9,7 +9,7 @@ import {
   paths,
 } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
-import { Later } from "./memory.ts";
+import { Later } from "../exchange/memory.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 import { groupName, payload, recordId } from "./payload.ts";
 import { type Hint, type Presence, type Shape, shaped } from "./shaped.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Holder } from "./actors.ts";
+import type { Holder } from "../exchange/actors.ts";
 import type { Judging } from "./judge.ts";
 import { createListener } from "./stream-listener.ts";
 

@@ -1,13 +1,13 @@
 import { Agent } from "node:http";
 import fc from "fast-check";
+import type { Memory, Sent } from "../exchange/memory.ts";
+import type { Routes } from "../exchange/routes.ts";
+import type { Exchange, Totals } from "../exchange/totals.ts";
+import { isNoResponse, send } from "../exchange/wire.ts";
+import { type Plan, plans } from "../generate/plan.ts";
+import { isWrite, type Judging, judge } from "../judge/judge.ts";
+import type { Heads } from "../server/heads.ts";
 import { compose } from "./compose.ts";
-import type { Heads } from "./heads.ts";
-import { isWrite, type Judging, judge } from "./judge.ts";
-import type { Memory, Sent } from "./memory.ts";
-import { type Plan, plans } from "./plan.ts";
-import type { Routes } from "./routes.ts";
-import type { Exchange, Totals } from "./totals.ts";
-import { isNoResponse, send } from "./wire.ts";
 
 /** Something that broke a rule, as small as it could be made. */
 export interface Violation {

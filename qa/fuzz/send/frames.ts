@@ -1,14 +1,14 @@
 import { closeCodes, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { WebSocket } from "ws";
-import type { Holder } from "./actors.ts";
-import type { Judging } from "./judge.ts";
-import type { Memory } from "./memory.ts";
+import type { Holder } from "../exchange/actors.ts";
+import type { Memory } from "../exchange/memory.ts";
+import { type Mutation, mutation } from "../generate/mutation.ts";
+import { groupName, recordId } from "../generate/payload.ts";
+import { nastyText, nastyValue } from "../generate/values.ts";
+import type { Judging } from "../judge/judge.ts";
+import { createListener } from "../judge/stream-listener.ts";
 import { mutate } from "./mutate.ts";
-import { type Mutation, mutation } from "./mutation.ts";
-import { groupName, recordId } from "./payload.ts";
-import { createListener } from "./stream-listener.ts";
-import { nastyText, nastyValue } from "./values.ts";
 
 /** The steps of one socket. */
 export type Step =

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import type { Scope } from "./actors.ts";
+import type { Scope } from "../exchange/actors.ts";
 import { groupsOf, readsModel, seesGroups } from "./sight.ts";
 
 type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { type EndpointName, type ErrorCode, errorCodes } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import type { Answer } from "../exchange/wire.ts";
 import { envelopeFaults, type Judging, judge } from "./judge.ts";
-import type { Answer } from "./wire.ts";
 
 const URL = "http://127.0.0.1:1";
 const ID = `req_${"a".repeat(24)}`;

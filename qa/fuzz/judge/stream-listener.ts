@@ -1,5 +1,5 @@
 import type { FrameDown } from "@holdfast/sdk/protocol";
-import type { Holder } from "./actors.ts";
+import type { Holder } from "../exchange/actors.ts";
 import { envelopeFaults, type Judging, secretFault } from "./judge.ts";
 import { hiddenRow, readsModel, seesGroups } from "./sight.ts";
 

@@ -1,5 +1,5 @@
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
-import type { Scope } from "./actors.ts";
+import type { Scope } from "../exchange/actors.ts";
 
 type Row = Readonly<Record<string, unknown>>;
 

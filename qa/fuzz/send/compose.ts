@@ -1,9 +1,9 @@
 import { paths } from "@holdfast/sdk/protocol";
-import type { Holder } from "./actors.ts";
-import { Later, type Memory, type Sent } from "./memory.ts";
+import type { Holder } from "../exchange/actors.ts";
+import { Later, type Memory, type Sent } from "../exchange/memory.ts";
+import type { Routes } from "../exchange/routes.ts";
+import type { Plan } from "../generate/plan.ts";
 import { type Draft, encoded, mutate, spelled } from "./mutate.ts";
-import type { Plan } from "./plan.ts";
-import type { Routes } from "./routes.ts";
 
 /** Turns a plan into a request and its sender, with the data that the run has remembered. */
 export function compose(plan: Plan, memory: Memory, routes: Routes): Sent {

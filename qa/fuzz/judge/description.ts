@@ -1,6 +1,6 @@
 import { type EndpointName, paths } from "@holdfast/sdk/protocol";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
-import type { Answer } from "./wire.ts";
+import type { Answer } from "../exchange/wire.ts";
 
 type Plain = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import type { AddressMutation, BodyMutation, Mutation, TextMutation } from "./mutation.ts";
+import type { AddressMutation, BodyMutation, Mutation, TextMutation } from "../generate/mutation.ts";
 
 /** A request while it is still taken apart. */
 export interface Draft {
