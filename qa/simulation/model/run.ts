@@ -1,11 +1,11 @@
-import { act, close } from "./acts.ts";
-import { alwaysSo, type Check, isWithheld } from "./checks.ts";
+import { alwaysSo, type Check, isWithheld } from "./checks/checks.ts";
+import { openPromise, soInTheEnd } from "./checks/end-checks.ts";
+import type { Tab } from "./client/tab.ts";
 import { drained } from "./drain.ts";
-import { openPromise, soInTheEnd } from "./end-checks.ts";
-import { turnNetwork } from "./faults.ts";
-import { personDecides } from "./person.ts";
 import { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS, Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
+import { act, close } from "./steps/acts.ts";
+import { turnNetwork } from "./steps/faults.ts";
+import { personDecides } from "./steps/person.ts";
 
 export { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS };
 

@@ -1,10 +1,10 @@
 import { SeededRandom } from "../../support/seeded-random.ts";
-import { Device } from "./device.ts";
-import { Observations } from "./observations.ts";
+import { Device } from "./client/device.ts";
+import { Observations } from "./client/observations.ts";
+import type { Tab } from "./client/tab.ts";
 import { EventSchedule } from "./schedule.ts";
 import { schema } from "./schema.ts";
-import { Service } from "./service.ts";
-import type { Tab } from "./tab.ts";
+import { Service } from "./server/service.ts";
 
 export const MOST_TABS = 3;
 export const FIRST_WITH_TENANTS = 2 ** 25;

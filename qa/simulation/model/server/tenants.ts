@@ -1,6 +1,6 @@
-import type { JsonObject } from "../../../packages/sdk/src/protocol/json.ts";
-import type { ModelSchema } from "../../../packages/sdk/src/protocol/schema/model-schema.ts";
-import { ModelServer } from "../../../packages/sdk/src/testing/model-server.ts";
+import type { JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
+import type { ModelSchema } from "../../../../packages/sdk/src/protocol/schema/model-schema.ts";
+import { ModelServer } from "../../../../packages/sdk/src/testing/model-server.ts";
 
 /** Whom the app of a device gives tokens of: the person whose store it is, another one, or the same one in another organization. */
 export type SignedIn = "owner" | "another user" | "another organization";

@@ -1,8 +1,8 @@
-import type { Write } from "../../../packages/sdk/src/api/writes/write-api.ts";
-import type { JsonObject } from "../../../packages/sdk/src/protocol/json.ts";
-import type { Device } from "./device.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
+import type { Write } from "../../../../packages/sdk/src/api/writes/write-api.ts";
+import type { JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import type { Simulation } from "../simulation.ts";
 
 /** A person decides the first conflict or rejection in a tab. Undefined: there is none. */
 export function personDecides(simulation: Simulation, device: Device, tab: Tab): string | undefined {

@@ -1,6 +1,6 @@
-import type { Operation } from "../../../packages/sdk/src/protocol/commits/operation.ts";
-import type { ModelSchema } from "../../../packages/sdk/src/protocol/schema/model-schema.ts";
-import { type BulkItem, ModelServer } from "../../../packages/sdk/src/testing/model-server.ts";
+import type { Operation } from "../../../../packages/sdk/src/protocol/commits/operation.ts";
+import type { ModelSchema } from "../../../../packages/sdk/src/protocol/schema/model-schema.ts";
+import { type BulkItem, ModelServer } from "../../../../packages/sdk/src/testing/model-server.ts";
 import { type Bearer, Tenants } from "./tenants.ts";
 
 /** A commit that the server took, with where its log ended then. */

@@ -1,14 +1,14 @@
-import type { Write } from "../../../packages/sdk/src/api/writes/write-api.ts";
-import type { CommitReceipt } from "../../../packages/sdk/src/protocol/commits/commit.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
+import type { Write } from "../../../../packages/sdk/src/api/writes/write-api.ts";
+import type { CommitReceipt } from "../../../../packages/sdk/src/protocol/commits/commit.ts";
+import { SeededRandom } from "../../../support/seeded-random.ts";
+import type { EventSchedule, Owner } from "../schedule.ts";
+import type { Link } from "../server/http.ts";
+import type { Service } from "../server/service.ts";
+import { ownerOf, type SignedIn } from "../server/tenants.ts";
 import { SimulatedDisk } from "./disk.ts";
-import type { Link } from "./http.ts";
 import type { NotedWrite, Observations } from "./observations.ts";
-import type { EventSchedule, Owner } from "./schedule.ts";
-import type { Service } from "./service.ts";
 import { type Home, Tab } from "./tab.ts";
 import { SimulatedTabs } from "./tabs.ts";
-import { ownerOf, type SignedIn } from "./tenants.ts";
 
 /** The parts that all devices of a run share. */
 export interface Surroundings {

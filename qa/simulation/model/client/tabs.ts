@@ -1,6 +1,6 @@
-import type { TabMessage } from "../../../packages/sdk/src/core/tabs/tab-message.ts";
-import type { Tabs } from "../../../packages/sdk/src/engine/ports.ts";
-import type { EventSchedule, Owner } from "./schedule.ts";
+import type { TabMessage } from "../../../../packages/sdk/src/core/tabs/tab-message.ts";
+import type { Tabs } from "../../../../packages/sdk/src/engine/ports.ts";
+import type { EventSchedule, Owner } from "../schedule.ts";
 
 /** How long a tab waits for the one that leads to answer before it takes the lock from it. */
 const PATIENCE_MS = 6_000;

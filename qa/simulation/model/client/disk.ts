@@ -1,7 +1,7 @@
-import type { Mutation } from "../../../packages/sdk/src/core/queue/mutation.ts";
-import { type Storage, StorageFailure } from "../../../packages/sdk/src/engine/ports.ts";
-import { MemoryDisk, memoryStorage } from "../../../packages/sdk/src/storage/memory.ts";
-import type { EventSchedule, Owner, Task } from "./schedule.ts";
+import type { Mutation } from "../../../../packages/sdk/src/core/queue/mutation.ts";
+import { type Storage, StorageFailure } from "../../../../packages/sdk/src/engine/ports.ts";
+import { MemoryDisk, memoryStorage } from "../../../../packages/sdk/src/storage/memory.ts";
+import type { EventSchedule, Owner, Task } from "../schedule.ts";
 
 type Method = keyof Storage;
 type Call = (storage: Storage) => Promise<unknown>;

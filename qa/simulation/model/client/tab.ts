@@ -1,12 +1,12 @@
-import type { SyncClient } from "../../../packages/sdk/src/api/sync-client.ts";
-import type { Clock, Signals } from "../../../packages/sdk/src/engine/ports.ts";
-import { createClientOn, type Platform } from "../../../packages/sdk/src/platform.ts";
-import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { SyncClient } from "../../../../packages/sdk/src/api/sync-client.ts";
+import type { Clock, Signals } from "../../../../packages/sdk/src/engine/ports.ts";
+import { createClientOn, type Platform } from "../../../../packages/sdk/src/platform.ts";
+import type { SeededRandom } from "../../../support/seeded-random.ts";
+import type { Owner } from "../schedule.ts";
+import { schema, schemaBefore } from "../schema.ts";
+import { type Link, SimulatedHttp } from "../server/http.ts";
+import { SimulatedStream } from "../server/stream.ts";
 import type { SimulatedDisk } from "./disk.ts";
-import { type Link, SimulatedHttp } from "./http.ts";
-import type { Owner } from "./schedule.ts";
-import { schema, schemaBefore } from "./schema.ts";
-import { SimulatedStream } from "./stream.ts";
 import type { SimulatedTabs } from "./tabs.ts";
 
 type Listener = Parameters<Signals["start"]>[0];

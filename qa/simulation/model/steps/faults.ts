@@ -1,7 +1,7 @@
-import { closeCodes } from "../../../packages/sdk/src/protocol/stream/close-codes.ts";
-import type { Device } from "./device.ts";
-import { MOST_TABS, type Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
+import { closeCodes } from "../../../../packages/sdk/src/protocol/stream/close-codes.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import { MOST_TABS, type Simulation } from "../simulation.ts";
 
 /** The relative frequency of each fault. */
 const OFTEN = {

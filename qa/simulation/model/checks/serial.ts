@@ -1,6 +1,6 @@
-import type { Json, JsonObject } from "../../../packages/sdk/src/protocol/json.ts";
-import { schema } from "./schema.ts";
-import type { Accepted } from "./service.ts";
+import type { Json, JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
+import { schema } from "../schema.ts";
+import type { Accepted } from "../server/service.ts";
 
 /**
  * The oracle: applies the accepted commits to nothing, one after the other, without a log, without staleness and

@@ -1,10 +1,10 @@
-import type { Stream, StreamListener } from "../../../packages/sdk/src/engine/ports.ts";
-import { closeCodes } from "../../../packages/sdk/src/protocol/stream/close-codes.ts";
-import type { FrameDown } from "../../../packages/sdk/src/protocol/stream/frames-down.ts";
-import { STREAM_PROTOCOL } from "../../../packages/sdk/src/protocol/version.ts";
-import type { SeededRandom } from "../../support/seeded-random.ts";
+import type { Stream, StreamListener } from "../../../../packages/sdk/src/engine/ports.ts";
+import { closeCodes } from "../../../../packages/sdk/src/protocol/stream/close-codes.ts";
+import type { FrameDown } from "../../../../packages/sdk/src/protocol/stream/frames-down.ts";
+import { STREAM_PROTOCOL } from "../../../../packages/sdk/src/protocol/version.ts";
+import type { SeededRandom } from "../../../support/seeded-random.ts";
+import type { Owner } from "../schedule.ts";
 import type { Link } from "./http.ts";
-import type { Owner } from "./schedule.ts";
 import type { Bearer } from "./tenants.ts";
 
 /** How long a client takes to notice a dead connection: its ping interval, and the time for a pong. */

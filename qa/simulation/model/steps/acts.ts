@@ -1,9 +1,9 @@
-import { isWithheld } from "./checks.ts";
-import type { Device } from "./device.ts";
+import { isWithheld } from "../checks/checks.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import type { Simulation } from "../simulation.ts";
 import { injectFault, recover } from "./faults.ts";
 import { personDecides } from "./person.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
 import { appClaims, appWrites } from "./writes.ts";
 
 /** A step: a number of tasks, an act of the app or a person, a fault, or the passing of time. */

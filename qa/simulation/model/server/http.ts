@@ -1,8 +1,8 @@
-import type { Reply } from "../../../packages/sdk/src/core/queue/outcome.ts";
-import type { LogPage, Server, Snapshot, TokenSource } from "../../../packages/sdk/src/engine/ports.ts";
-import { type ErrorCode, errorCodes } from "../../../packages/sdk/src/protocol/errors/error-codes.ts";
-import { errorSentences } from "../../../packages/sdk/src/protocol/errors/error-sentences.ts";
-import type { EventSchedule, Owner, Task } from "./schedule.ts";
+import type { Reply } from "../../../../packages/sdk/src/core/queue/outcome.ts";
+import type { LogPage, Server, Snapshot, TokenSource } from "../../../../packages/sdk/src/engine/ports.ts";
+import { type ErrorCode, errorCodes } from "../../../../packages/sdk/src/protocol/errors/error-codes.ts";
+import { errorSentences } from "../../../../packages/sdk/src/protocol/errors/error-sentences.ts";
+import type { EventSchedule, Owner, Task } from "../schedule.ts";
 import type { Service } from "./service.ts";
 import type { Bearer } from "./tenants.ts";
 

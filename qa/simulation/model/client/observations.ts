@@ -1,7 +1,7 @@
-import type { Write } from "../../../packages/sdk/src/api/writes/write-api.ts";
-import { isSyncError } from "../../../packages/sdk/src/errors.ts";
-import type { CommitReceipt } from "../../../packages/sdk/src/protocol/commits/commit.ts";
-import type { Owner } from "./schedule.ts";
+import type { Write } from "../../../../packages/sdk/src/api/writes/write-api.ts";
+import { isSyncError } from "../../../../packages/sdk/src/errors.ts";
+import type { CommitReceipt } from "../../../../packages/sdk/src/protocol/commits/commit.ts";
+import type { Owner } from "../schedule.ts";
 
 export type PromiseState = "open" | "kept" | "broken";
 

@@ -1,8 +1,8 @@
-import type { Device } from "./device.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
-import { ELSEWHERE } from "./tenants.ts";
-import { ownRecord } from "./writes.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import { ELSEWHERE } from "../server/tenants.ts";
+import type { Simulation } from "../simulation.ts";
+import { ownRecord } from "../steps/writes.ts";
 
 /** An invariant. Returns its violation, or undefined. */
 export interface Check {

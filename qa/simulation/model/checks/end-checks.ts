@@ -1,13 +1,13 @@
-import type { Json } from "../../../packages/sdk/src/protocol/json.ts";
-import { jsonEqual } from "../../../packages/sdk/src/protocol/json-equal.ts";
+import type { Json } from "../../../../packages/sdk/src/protocol/json.ts";
+import { jsonEqual } from "../../../../packages/sdk/src/protocol/json-equal.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import { schema } from "../schema.ts";
+import { stemOf } from "../server/service.ts";
+import { isSeen } from "../server/tenants.ts";
+import type { Simulation } from "../simulation.ts";
 import { type Check, first } from "./checks.ts";
-import type { Device } from "./device.ts";
-import { schema } from "./schema.ts";
 import { replayed } from "./serial.ts";
-import { stemOf } from "./service.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
-import { isSeen } from "./tenants.ts";
 
 type Shown = Readonly<Record<string, Json>>;
 

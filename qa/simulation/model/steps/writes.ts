@@ -1,10 +1,10 @@
-import type { CommitOperation } from "../../../packages/sdk/src/api/sync-client.ts";
-import type { Write, WriteOptions } from "../../../packages/sdk/src/api/writes/write-api.ts";
-import type { Claim } from "../../../packages/sdk/src/protocol/claims/claim.ts";
-import type { Device } from "./device.ts";
-import type { schema } from "./schema.ts";
-import type { Simulation } from "./simulation.ts";
-import type { Tab } from "./tab.ts";
+import type { CommitOperation } from "../../../../packages/sdk/src/api/sync-client.ts";
+import type { Write, WriteOptions } from "../../../../packages/sdk/src/api/writes/write-api.ts";
+import type { Claim } from "../../../../packages/sdk/src/protocol/claims/claim.ts";
+import type { Device } from "../client/device.ts";
+import type { Tab } from "../client/tab.ts";
+import type { schema } from "../schema.ts";
+import type { Simulation } from "../simulation.ts";
 
 type Schema = typeof schema;
 
