@@ -10,7 +10,7 @@ const programs = [
   "packages/server/src/main.ts",
   "packages/server/src/cli.ts",
   "packages/server/src/holdfast.ts",
-  "packages/server/src/testing/server-process.ts",
+  "packages/server/src/testing/programs/server-process.ts",
   "packages/agent/src/holdfast-mcp.ts",
   "qa/claims/claimant-process.ts",
   "qa/deliveries/servers/server-process.ts",

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { startProgram } from "./testing/program.ts";
+import { startProgram } from "./testing/programs/program.ts";
 
 /** A disk of its own that is as small as a test needs. Only root may mount one; undefined elsewhere. */
 function mountDisk(megabytes: number): string | undefined {

@@ -8,8 +8,8 @@ import { afterAll, expect, test } from "vitest";
 import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
 import { freshDatabase } from "./testing/database.ts";
-import { startProgram } from "./testing/program.ts";
-import { openStream } from "./testing/stream.ts";
+import { startProgram } from "./testing/programs/program.ts";
+import { openStream } from "./testing/stream/stream.ts";
 
 const { url: DATABASE_URL } = await freshDatabase();
 const folder = await mkdtemp(join(tmpdir(), "holdfast-main-"));

@@ -6,8 +6,8 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
-import { commandLine } from "../testing/command-line.ts";
 import { freshDatabase } from "../testing/database.ts";
+import { commandLine } from "../testing/programs/command-line.ts";
 
 const app = await startApp();
 const { call, keys, organization } = app;

@@ -5,7 +5,7 @@ import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
-import { commandLine, type Running } from "../testing/command-line.ts";
+import { commandLine, type Running } from "../testing/programs/command-line.ts";
 import { type Receiver, startReceiver } from "../testing/receiver.ts";
 
 const app = await startApp();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
-import { commandLine } from "../testing/command-line.ts";
+import { commandLine } from "../testing/programs/command-line.ts";
 import { startReceiver } from "../testing/receiver.ts";
 
 const app = await startApp({ webhooks: { allowPrivate: true } });

@@ -262,7 +262,7 @@ async function connectAs(uid: number, url: string): Promise<string> {
 
 /** A server in a process of its own, and the line with which it answered. */
 async function runInProcess(dataDir: string) {
-  const script = fileURLToPath(new URL("../testing/embedded-process.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../testing/programs/embedded-process.ts", import.meta.url));
   const child = spawn(process.execPath, ["--import", "tsx", script, dataDir], {
     cwd: dirname(script),
     stdio: ["ignore", "pipe", "inherit"],

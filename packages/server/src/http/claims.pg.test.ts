@@ -1,7 +1,7 @@
 import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { type Answer, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream.ts";
+import { follow, type TestStream } from "../testing/stream/stream.ts";
 import { until } from "../testing/until.ts";
 
 const app = await startApp();

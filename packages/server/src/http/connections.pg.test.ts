@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream.ts";
+import { follow, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const { keys } = app;

@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes, errorSentences } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { type Answer, rawRequest, startApp } from "../testing/app.ts";
-import { openStream } from "../testing/stream.ts";
+import { openStream } from "../testing/stream/stream.ts";
 import { escapeHtml } from "./docs/html.ts";
 
 const app = await startApp();

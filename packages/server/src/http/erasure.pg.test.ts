@@ -2,7 +2,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test, vi } from "vitest";
 import { startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
-import { follow } from "../testing/stream.ts";
+import { follow } from "../testing/stream/stream.ts";
 
 const app = await startApp({ webhooks: { allowPrivate: true, schedule: [0, 60_000, 60_000] } });
 const { call, keys, sql } = app;

@@ -19,7 +19,9 @@ afterAll(async () => {
 
 /** A server whose heap is as small as that of a small machine. */
 async function smallServer(): Promise<{ call: Call; child: ChildProcess; log(): string }> {
-  const { flags, file } = sourceProgram(fileURLToPath(new URL("../testing/server-process.ts", import.meta.url)));
+  const { flags, file } = sourceProgram(
+    fileURLToPath(new URL("../testing/programs/server-process.ts", import.meta.url)),
+  );
   const child = spawn(
     process.execPath,
     [

@@ -2,7 +2,7 @@ import { networkInterfaces } from "node:os";
 import { expect, test, vi } from "vitest";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
-import { openStream } from "../testing/stream.ts";
+import { openStream } from "../testing/stream/stream.ts";
 
 const app = await startApp({ metricsLoopback: true, webhooks: { allowPrivate: true } });
 const { call, keys } = app;

@@ -258,7 +258,9 @@ test("[ER1] [M12] what is erased while a push prepares records is in no form tha
 });
 
 async function killable(): Promise<{ child: ChildProcess; url: string }> {
-  const { flags, file } = sourceProgram(fileURLToPath(new URL("../testing/server-process.ts", import.meta.url)));
+  const { flags, file } = sourceProgram(
+    fileURLToPath(new URL("../testing/programs/server-process.ts", import.meta.url)),
+  );
   const options = { databaseUrl, adminToken: ADMIN, masterKeys, port: 0 };
   const child = spawn(process.execPath, [...flags, file, JSON.stringify(options)], {
     stdio: ["ignore", "pipe", "inherit"],

@@ -2,7 +2,7 @@ import type { LogEntry, Model } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test, vi } from "vitest";
 import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream.ts";
+import { follow, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();

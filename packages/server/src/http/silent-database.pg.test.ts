@@ -3,8 +3,8 @@ import { openNotices } from "../db/connection/notifications.ts";
 import { newMasterKey, newSecretToken } from "../server.ts";
 import { type Answer, type Call, startApp } from "../testing/app.ts";
 import { type FreezingProxy, freezingProxy } from "../testing/freezing-proxy.ts";
-import { startProgram } from "../testing/program.ts";
-import { follow } from "../testing/stream.ts";
+import { startProgram } from "../testing/programs/program.ts";
+import { follow } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const proxies: FreezingProxy[] = [];

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import { afterAll, expect, test } from "vitest";
 import { type Answer, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream.ts";
+import { follow, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const { call, keys, url } = app;

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream.ts";
+import { follow, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();

@@ -3,7 +3,7 @@ import { serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { tokenOf } from "../rules/tokens/token.ts";
 import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
-import { openStream } from "../testing/stream.ts";
+import { openStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const SLIDES = "/v1/models/slide";

@@ -154,7 +154,7 @@ test("[W3] certificates: expired, of another host, signed by nobody known", asyn
     const server = createServer({ cert, key }, (_, response) => response.writeHead(204).end());
     urls.push(`https://localhost:${await listening(server)}/`);
   }
-  const script = fileURLToPath(new URL("../testing/send-once.ts", import.meta.url));
+  const script = fileURLToPath(new URL("../testing/programs/send-once.ts", import.meta.url));
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ["--conditions=holdfast-source", "--import", "tsx", script, ...urls],

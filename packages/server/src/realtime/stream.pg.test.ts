@@ -3,7 +3,7 @@ import { runInNewContext } from "node:vm";
 import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { ADMIN, startApp } from "../testing/app.ts";
-import { follow, type Hello, openStream, type TestStream } from "../testing/stream.ts";
+import { follow, type Hello, openStream, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp({ origins: ["https://app.example"] });
 const second = await app.another();

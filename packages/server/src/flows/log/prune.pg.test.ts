@@ -2,7 +2,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
-import { follow } from "../../testing/stream.ts";
+import { follow } from "../../testing/stream/stream.ts";
 import { startPruner } from "../../workers/pruner.ts";
 import { prune } from "./prune.ts";
 

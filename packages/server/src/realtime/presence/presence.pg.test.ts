@@ -5,10 +5,10 @@ import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
-import { presenceFrames, roomOf } from "../../testing/room.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
 import { sourceProgram } from "../../testing/source-program.ts";
-import { follow, type TestStream } from "../../testing/stream.ts";
+import { presenceFrames, roomOf } from "../../testing/stream/room.ts";
+import { follow, type TestStream } from "../../testing/stream/stream.ts";
 
 const GRACE_MS = 1_500;
 const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 2_500 };
@@ -161,7 +161,9 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
   const room = newRoom();
   const near = await enter(room, { id: "near" });
-  const { flags, file } = sourceProgram(fileURLToPath(new URL("../../testing/server-process.ts", import.meta.url)));
+  const { flags, file } = sourceProgram(
+    fileURLToPath(new URL("../../testing/programs/server-process.ts", import.meta.url)),
+  );
   const child = spawn(
     process.execPath,
     [

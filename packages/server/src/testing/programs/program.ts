@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { sourceProgram } from "./source-program.ts";
+import { sourceProgram } from "../source-program.ts";
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const MAIN = fileURLToPath(new URL("../main.ts", import.meta.url));
+const ROOT = fileURLToPath(new URL("../../../../../", import.meta.url));
+const MAIN = fileURLToPath(new URL("../../main.ts", import.meta.url));
 
 /** `main.ts` in a separate process. */
 export interface Program {

@@ -2,16 +2,16 @@ import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Command, CommanderError } from "commander";
-import { createProgram } from "../cli/program.ts";
-import { createPool } from "../db/connection/pool.ts";
-import { renewLogs } from "../flows/log/log-epoch.ts";
-import { dumpOrganization, restoreOrganization } from "../flows/organizations/dump.ts";
-import { createWebhookSender } from "../outbound/send-webhook.ts";
-import { ADMIN, type App } from "./app.ts";
-import { sourceProgram } from "./source-program.ts";
+import { createProgram } from "../../cli/program.ts";
+import { createPool } from "../../db/connection/pool.ts";
+import { renewLogs } from "../../flows/log/log-epoch.ts";
+import { dumpOrganization, restoreOrganization } from "../../flows/organizations/dump.ts";
+import { createWebhookSender } from "../../outbound/send-webhook.ts";
+import { ADMIN, type App } from "../app.ts";
+import { sourceProgram } from "../source-program.ts";
 
-const CLI = fileURLToPath(new URL("../cli.ts", import.meta.url));
-const PACKAGE = fileURLToPath(new URL("../../", import.meta.url));
+const CLI = fileURLToPath(new URL("../../cli.ts", import.meta.url));
+const PACKAGE = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface Ended {
   /** Null if a signal ended it. */

@@ -1,4 +1,4 @@
-import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
+import { startEmbeddedPostgres } from "../../embedded-postgres/embedded-postgres.ts";
 
 // A process that tests can kill: starts the embedded Postgres in the given directory, prints its address, and keeps
 // running.

@@ -1,4 +1,4 @@
-import { type ServerOptions, startServer } from "../server.ts";
+import { type ServerOptions, startServer } from "../../server.ts";
 
 // A process that tests can kill: starts the server with options given as JSON, prints its URL, and keeps running.
 const [options = ""] = process.argv.slice(2);
