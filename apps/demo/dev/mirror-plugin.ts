@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import type { Plugin } from "vite";
-import type { MirrorReport, RunningReport } from "../src/mirror-report.ts";
+import type { MirrorReport, RunningReport } from "../src/mirror/mirror-report.ts";
 import { ask } from "./ask.ts";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";

@@ -1,18 +1,18 @@
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { AskAgent } from "./ask-agent.tsx";
-import { Deck } from "./deck.tsx";
-import { DeckPicker } from "./deck-picker.tsx";
+import { AskAgent } from "./agent/ask-agent.tsx";
+import { NetworkSwitch } from "./connection/network-switch.tsx";
+import { SyncLine } from "./connection/sync-line.tsx";
+import { Deck } from "./deck/deck.tsx";
+import { DeckPicker } from "./deck/deck-picker.tsx";
+import { NoDeck } from "./deck/no-deck.tsx";
+import { Source } from "./deck/source.tsx";
+import { useDeckId } from "./deck/use-deck-id.ts";
 import { ImportFile } from "./import/import-file.tsx";
-import { NetworkSwitch } from "./line/network-switch.tsx";
-import { MirrorPanel } from "./mirror-panel.tsx";
-import { NoDeck } from "./no-deck.tsx";
-import { Peers } from "./peers.tsx";
-import { SecondWindow } from "./second-window.tsx";
-import { Source } from "./source.tsx";
+import { MirrorPanel } from "./mirror/mirror-panel.tsx";
+import { Peers } from "./people/peers.tsx";
 import { useQuery, useRecord } from "./sync.ts";
-import { SyncLine } from "./sync-line.tsx";
-import { Tray } from "./tray.tsx";
-import { useDeckId } from "./use-deck-id.ts";
+import { Tray } from "./tray/tray.tsx";
+import { SecondWindow } from "./windows/second-window.tsx";
 
 const Timeline = lazy(() => import("./timeline/timeline.tsx").then(({ Timeline }) => ({ default: Timeline })));
 

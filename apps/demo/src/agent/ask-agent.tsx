@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { useSyncStatus } from "./sync.ts";
+import { useSyncStatus } from "../sync.ts";
 
 /** Sends an agent through the deck: a process of its own, with its own token, that edits beside people. */
 export function AskAgent({ deckId }: { deckId: string }) {

@@ -1,11 +1,11 @@
 import type { Conflict } from "@holdfast/sdk";
 import { useEffect, useId, useRef, useState } from "react";
+import { useWriterName } from "../people/people.ts";
+import { orderAtEnd } from "../slides/slide-order.ts";
+import { useClient } from "../sync.ts";
 import { changedWords } from "./changed-words.ts";
 import { choiceWords, conflictSentence, fieldName, valueWords } from "./conflict-words.ts";
 import { mergeWords } from "./merge-words.ts";
-import { useWriterName } from "./people.ts";
-import { orderAtEnd } from "./slide-order.ts";
-import { useClient } from "./sync.ts";
 import { useSlideName } from "./use-slide-name.ts";
 
 interface Props {

@@ -1,9 +1,9 @@
 import type { Conflict } from "@holdfast/sdk";
 import { useState } from "react";
+import { useWriterName } from "../people/people.ts";
+import { useConflicts } from "../sync.ts";
 import { ConflictDialog } from "./conflict-dialog.tsx";
 import { conflictSentence } from "./conflict-words.ts";
-import { useWriterName } from "./people.ts";
-import { useConflicts } from "./sync.ts";
 import { useSlideName } from "./use-slide-name.ts";
 
 /** Edits that met somebody else's: one line each, and the dialog that decides one of them. */

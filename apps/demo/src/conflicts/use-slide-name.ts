@@ -1,6 +1,6 @@
 import type { Conflict } from "@holdfast/sdk";
+import { useRecord } from "../sync.ts";
 import { slideName } from "./conflict-words.ts";
-import { useRecord } from "./sync.ts";
 
 export const useSlideName = (conflict: Conflict): string =>
   slideName(

@@ -1,5 +1,5 @@
+import { usePending, useSyncStatus } from "../sync.ts";
 import { statusWords } from "./status-words.ts";
-import { usePending, useSyncStatus } from "./sync.ts";
 import { useNow } from "./use-now.ts";
 
 /** How the window stands with the server: a dot, plain words, and what waits. */

@@ -1,5 +1,5 @@
 import { useId } from "react";
-import type { Deck } from "./schema.ts";
+import type { Deck } from "../schema.ts";
 
 /** The deck's name, and a choice when several documents were imported. */
 export function DeckPicker(props: { decks: readonly Deck[]; deckId: string; choose(deckId: string): void }) {

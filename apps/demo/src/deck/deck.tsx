@@ -1,14 +1,14 @@
 import { memo, type Ref, useCallback, useRef, useState } from "react";
-import { afterPaint } from "./after-paint.ts";
-import { useBySlide } from "./by-slide.ts";
-import { LookInside } from "./look-inside.tsx";
-import { roomOf, usePeersBySlide } from "./peers.tsx";
-import { SlideCard, type SlideCardProps } from "./slide-card.tsx";
-import { moveSlide, orderAtEnd } from "./slide-order.ts";
-import { useClient, useMutation, useMyPresence, useQuery } from "./sync.ts";
+import { LookInside } from "../inside/look-inside.tsx";
+import { roomOf, usePeersBySlide } from "../people/peers.tsx";
+import { afterPaint } from "../slides/after-paint.ts";
+import { useBySlide } from "../slides/by-slide.ts";
+import { SlideCard, type SlideCardProps } from "../slides/slide-card.tsx";
+import { moveSlide, orderAtEnd } from "../slides/slide-order.ts";
+import { useSlideStates } from "../slides/use-slide-states.ts";
+import { useClient, useMutation, useMyPresence, useQuery } from "../sync.ts";
 import { Undo, type Undoable } from "./undo.tsx";
 import { useHasRows } from "./use-has-rows.ts";
-import { useSlideStates } from "./use-slide-states.ts";
 
 /** The slides of one deck, in order. */
 export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void }) {

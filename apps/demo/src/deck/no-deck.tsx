@@ -1,4 +1,4 @@
-import { useSyncStatus } from "./sync.ts";
+import { useSyncStatus } from "../sync.ts";
 
 /** What stands in the place of a deck while there is none. */
 export function NoDeck() {

@@ -1,4 +1,4 @@
-import type { Deck } from "./schema.ts";
+import type { Deck } from "../schema.ts";
 
 /** The document that the deck was made of, as the agent found it. */
 export function Source({ deck }: { deck: Deck }) {

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useSyncExternalStore } from "react";
-import type { Deck } from "./schema.ts";
+import type { Deck } from "../schema.ts";
 
 /** The deck that is shown: the one in the address (`?deck=…`), or else the first there is. */
 export function useDeckId(decks: readonly Deck[]): readonly [deckId: string | undefined, choose: (id: string) => void] {

@@ -1,7 +1,7 @@
 import { HoldfastDevtools } from "@holdfast/react/devtools/production";
 import { useMemo } from "react";
-import { roomOf } from "./peers.tsx";
-import { useQuery } from "./sync.ts";
+import { roomOf } from "../people/peers.tsx";
+import { useQuery } from "../sync.ts";
 
 /** A chunk of its own: nothing but `look-inside.tsx` may import it, and only when it is asked for. */
 export function Inside({ deckId, close }: { deckId: string; close(): void }) {

@@ -1,5 +1,5 @@
+import type { Mood } from "../connection/status-words.ts";
 import type { RunningReport } from "./mirror-report.ts";
-import type { Mood } from "./status-words.ts";
 
 export interface MirrorWords {
   readonly mood: Mood | "unknown";

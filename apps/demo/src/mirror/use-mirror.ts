@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useState } from "react";
+import { useSyncStatus } from "../sync.ts";
 import type { MirrorReport } from "./mirror-report.ts";
-import { useSyncStatus } from "./sync.ts";
 
 const EVERY_MS = 1_000;
 

@@ -1,6 +1,6 @@
+import { type useClaim, useClaims } from "../sync.ts";
 import { claimWords } from "./claim-words.ts";
 import { useNames } from "./people.ts";
-import { type useClaim, useClaims } from "./sync.ts";
 
 interface Props {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { RoomPeer } from "@holdfast/sdk";
+import { useOthers, usePresenceStatus, useSelf } from "../sync.ts";
 import { useNames } from "./people.ts";
-import { useOthers, usePresenceStatus, useSelf } from "./sync.ts";
 
 export const roomOf = (deckId: string): string => `deck:${deckId}`;
 

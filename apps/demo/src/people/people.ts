@@ -1,5 +1,5 @@
 import { createContext, useCallback, useContext } from "react";
-import { nameOfPerson } from "./session.ts";
+import { nameOfPerson } from "../session.ts";
 
 /** Who this window belongs to. */
 export const PersonContext = createContext("");

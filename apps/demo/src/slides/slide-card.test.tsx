@@ -3,12 +3,12 @@ import { createClient } from "@holdfast/sdk/node";
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
-import { Deck } from "./deck.tsx";
-import { boardSchema } from "./schema.ts";
+import { Deck } from "../deck/deck.tsx";
+import { boardSchema } from "../schema.ts";
 
 /** Counts by slide: each card renders one of these, and nothing but the card does. */
 const rendered = vi.hoisted(() => new Map<string, number>());
-vi.mock("./claim-badge.tsx", () => ({
+vi.mock("../people/claim-badge.tsx", () => ({
   ClaimBadge: ({ id }: { id: string }) => {
     rendered.set(id, (rendered.get(id) ?? 0) + 1);
     return null;

@@ -1,12 +1,12 @@
 import type { RoomPeer } from "@holdfast/sdk";
 import { type FocusEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { ClaimBadge } from "../people/claim-badge.tsx";
+import { isLocked } from "../people/claim-words.ts";
+import { PeersAt } from "../people/peers.tsx";
+import { useClaim, useMutation, useRecord } from "../sync.ts";
 import { afterPaint } from "./after-paint.ts";
 import { type BySlide, useOfSlide } from "./by-slide.ts";
-import { ClaimBadge } from "./claim-badge.tsx";
-import { isLocked } from "./claim-words.ts";
 import { EditableText } from "./editable-text.tsx";
-import { PeersAt } from "./peers.tsx";
-import { useClaim, useMutation, useRecord } from "./sync.ts";
 import { useEditing } from "./use-editing.ts";
 
 export interface SlideCardProps {

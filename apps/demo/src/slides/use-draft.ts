@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react";
-import { useClient } from "./sync.ts";
+import { useClient } from "../sync.ts";
 
 const PAUSE_MS = 800;
 

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef } from "react";
+import type { useClaim } from "../sync.ts";
 import { afterPaint } from "./after-paint.ts";
-import type { useClaim } from "./sync.ts";
 
 /** Somebody who stopped typing and went for coffee does not keep the slide from others. */
 const IDLE_MS = 20_000;

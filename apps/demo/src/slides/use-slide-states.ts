@@ -1,5 +1,5 @@
+import { useConflicts, usePending, useSyncStatus } from "../sync.ts";
 import { slideStates } from "./slide-state.ts";
-import { useConflicts, usePending, useSyncStatus } from "./sync.ts";
 
 /** What each card says about its unsaved edits, asked once for all: two hundred cards that ask are felt with every key. */
 export function useSlideStates(): ReadonlyMap<string, string> {

@@ -1,5 +1,5 @@
 import { useContext, useEffect, useRef, useState } from "react";
-import { nameOfParticipant, PersonContext } from "../people.ts";
+import { nameOfParticipant, PersonContext } from "../people/people.ts";
 import { EarlierSlides } from "./earlier-slides.tsx";
 import { deckAt, type Moment } from "./history.ts";
 import { momentWords } from "./moment-words.ts";

@@ -1,5 +1,5 @@
 import { useContext, useEffect, useMemo, useState } from "react";
-import { PersonContext } from "../people.ts";
+import { PersonContext } from "../people/people.ts";
 import { useSyncStatus } from "../sync.ts";
 import { type Entry, type Moment, momentsOf } from "./history.ts";
 import { readHistory } from "./read-history.ts";

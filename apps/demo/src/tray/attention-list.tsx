@@ -1,7 +1,7 @@
 import type { AttentionItem } from "@holdfast/sdk";
-import { valueWords } from "./conflict-words.ts";
+import { valueWords } from "../conflicts/conflict-words.ts";
+import { useAttention, useRecord } from "../sync.ts";
 import { refusalWords } from "./refusal-words.ts";
-import { useAttention, useRecord } from "./sync.ts";
 
 /** Writes that the server refused. Each waits here until somebody says what becomes of it. */
 export function AttentionList() {

@@ -1,6 +1,6 @@
+import { ConflictList } from "../conflicts/conflict-list.tsx";
+import { ImportProgress } from "../import/import-progress.tsx";
 import { AttentionList } from "./attention-list.tsx";
-import { ConflictList } from "./conflict-list.tsx";
-import { ImportProgress } from "./import/import-progress.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
 /** What wants somebody, and what is under way: over the page and not in it, so that nothing moves when it comes. */

@@ -1,5 +1,5 @@
-import { useClient, usePending, useSyncStatus } from "./sync.ts";
-import { useNow } from "./use-now.ts";
+import { useNow } from "../connection/use-now.ts";
+import { useClient, usePending, useSyncStatus } from "../sync.ts";
 import { waitingWords } from "./waiting-words.ts";
 
 const SHOWN = 5;

@@ -1,5 +1,5 @@
 import type { PendingMutation } from "@holdfast/sdk";
-import { fieldName, valueWords } from "./conflict-words.ts";
+import { fieldName, valueWords } from "../conflicts/conflict-words.ts";
 
 export interface Waiting {
   readonly key: string;

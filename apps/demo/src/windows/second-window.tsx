@@ -1,6 +1,6 @@
-import { nameOfPerson, somebodyElse } from "./session.ts";
+import { addressOf } from "../deck/use-deck-id.ts";
+import { nameOfPerson, somebodyElse } from "../session.ts";
 import { isTogether, togetherAddress } from "./together-address.ts";
-import { addressOf } from "./use-deck-id.ts";
 
 /** Two windows of one browser, two people: each has a key and a local copy of their own. */
 export function SecondWindow({ person, deckId }: { person: string; deckId: string | undefined }) {

@@ -1,4 +1,4 @@
-import { nameOfPerson } from "./session.ts";
+import { nameOfPerson } from "../session.ts";
 
 /** Several people's windows side by side, each a page of its own, with a key and a local copy of its own. */
 export function Together({ people, deckId }: { people: readonly string[]; deckId: string | undefined }) {
