@@ -57,6 +57,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [33_554_876, "rows of another view that end earlier were taken for those of another log"],
   [33_555_163, "a tab that began to lead showed what was hidden from its token's owner"],
   [33_555_245, "entries that were left out for another view counted as read"],
+  [88_011_011, "a new leader continued rows on disk that the old one had read under another view"],
 ];
 
 const outcomes: Outcome[] = [];

@@ -7,6 +7,7 @@ import {
   fromStored,
   fromStoredRows,
   hasNews,
+  isContinuedBy,
   type StoredMutation,
   storedPhase,
   storedRow,
@@ -115,14 +116,20 @@ export function storageInFile(file: StoreFile): Storage {
     return { places, ...changed(taken) };
   }
 
-  function keepRows({ logId, from, to, changes, settled }: StoredLogRange): Kept | "gap" {
-    const { log_id: known, position } = store();
-    if (known !== logId || position === null || position < from) return "gap";
-    if (position < to) {
-      change(changes);
-      sql.reached.run(to);
+  function keepRows(range: StoredLogRange): Kept | "gap" {
+    const { log_id, rows_version, view_hash, position } = store();
+    const kept = {
+      ...(log_id !== null && { logId: log_id }),
+      ...(rows_version !== null && { rowsVersion: rows_version }),
+      ...(view_hash !== null && { viewHash: view_hash }),
+      ...(position !== null && { position }),
+    };
+    if (!isContinuedBy(kept, range)) return "gap";
+    if ((position ?? 0) < range.to) {
+      change(range.changes);
+      sql.reached.run(range.to);
     }
-    return forget(settled);
+    return forget(range.settled);
   }
 
   function keepPage({

@@ -9,6 +9,7 @@ import {
   fromStored,
   fromStoredRows,
   hasNews,
+  isContinuedBy,
   lastSeqOf,
   rowsInParts,
   type StoredMeta,
@@ -248,18 +249,19 @@ async function snapshotFor(db: Database, seen: Seen): Promise<QueueSnapshot> {
  */
 async function keepRows(
   db: Database,
-  { logId, from, to, settled }: StoredLogRange,
+  range: StoredLogRange,
   rows: readonly StoredRow[],
   generation: number,
 ): Promise<Kept | "fenced" | "gap"> {
   const kept = await fenced(db, [db.rows], generation, async () => {
     const log = await db.meta.get("log");
-    if (log?.logId !== logId || log.position === undefined || log.position < from) return "gap" as const;
-    if (log.position < to) await Promise.all([db.rows.bulkPut(rows), db.meta.put({ ...log, position: to })]);
+    if (!log || !isContinuedBy(log, range)) return "gap" as const;
+    if ((log.position ?? 0) < range.to)
+      await Promise.all([db.rows.bulkPut(rows), db.meta.put({ ...log, position: range.to })]);
     return { change: undefined };
   });
-  if (kept === "gap" || kept === "fenced" || settled.length === 0) return kept;
-  return fenced(db, [db.mutations], generation, (lead) => forget(db, lead, settled));
+  if (kept === "gap" || kept === "fenced" || range.settled.length === 0) return kept;
+  return fenced(db, [db.mutations], generation, (lead) => forget(db, lead, range.settled));
 }
 
 function keepPage(

@@ -3,7 +3,7 @@ import { changeTables } from "../core/log/tables.ts";
 import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
-import { fromStored, hasNews, type StoredMutation, storedPhase, toStored } from "./stored.ts";
+import { fromStored, hasNews, isContinuedBy, type StoredMutation, storedPhase, toStored } from "./stored.ts";
 
 /** The content of a store. Giving it to a second client has the effect of a reload in a browser. */
 export class MemoryDisk {
@@ -92,12 +92,13 @@ export class MemoryDisk {
     return { change: this.#changes };
   }
 
-  keepRows({ logId, from, to, changes, settled }: StoredLogRange, generation: number): Kept | "fenced" | "gap" {
+  keepRows(range: StoredLogRange, generation: number): Kept | "fenced" | "gap" {
     if (generation !== this.#generation) return "fenced";
-    const { position, tables } = this.#rows;
-    if (this.#rows.logId !== logId || position === undefined || position < from) return "gap";
-    if (position < to) this.#rows = { ...this.#rows, tables: changeTables(tables, changes), position: to };
-    return this.forget(settled, generation);
+    const { position = 0, tables } = this.#rows;
+    if (!isContinuedBy(this.#rows, range)) return "gap";
+    if (position < range.to)
+      this.#rows = { ...this.#rows, tables: changeTables(tables, range.changes), position: range.to };
+    return this.forget(range.settled, generation);
   }
 
   keepPage({ logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {

@@ -2,7 +2,7 @@ import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } 
 import { changeTables, tableOf } from "../core/log/tables.ts";
 import { currentStage, type FormerStage } from "../core/queue/current-stage.ts";
 import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
-import type { Seen } from "../engine/ports.ts";
+import type { Seen, StoredLogRange } from "../engine/ports.ts";
 
 /*
  * The format of the data in IndexedDB. Reading is tolerant, because a newer version of this package may have written
@@ -113,6 +113,17 @@ export function hasNews(
   if (kept?.position === undefined) return false;
   return kept.logId !== seen?.logId || seen?.position === undefined || kept.position > seen.position;
 }
+
+/** Whether stored rows reach up to the range, and were read from the same log under the same view. */
+export const isContinuedBy = (
+  kept: Pick<Rows, "logId" | "rowsVersion" | "viewHash" | "position"> | Omit<StoredMeta, "key">,
+  { logId, rowsVersion, viewHash, from }: StoredLogRange,
+): boolean =>
+  kept.logId === logId &&
+  kept.rowsVersion === rowsVersion &&
+  kept.viewHash === viewHash &&
+  kept.position !== undefined &&
+  kept.position >= from;
 
 const toChange = ({ model, id, gone, erased: _, ...value }: StoredRow): RowChange => ({
   record: { model, id },

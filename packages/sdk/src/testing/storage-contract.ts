@@ -137,7 +137,7 @@ export const storageContract: readonly StorageCheck[] = [
       const { partial } = await (await open()).open("c");
       same([partial?.rowsVersion, partial?.viewHash], [3, "view"]);
       await storage.keepPage({ ...page(5, ["s2"]), ...seen, first: false }, generation);
-      await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
+      await storage.keepRows({ logId: "log", ...seen, from: 5, to: 6, changes: [], settled: [] }, generation);
       const { rows } = await (await open()).open("c");
       same([rows.rowsVersion, rows.viewHash, rows.position], [3, "view", 6]);
       await storage.keepPage(page(7, ["s1"]), generation);
@@ -226,6 +226,23 @@ export const storageContract: readonly StorageCheck[] = [
       // Behind what is kept already: nothing to do, and nothing goes back.
       same(await storage.keepRows({ ...range, from: 1, to: 2 }, generation), {});
       same((await (await open()).open("c")).rows.position, 5);
+    },
+  },
+  {
+    rule: "a range of another view, or of another form of the rows, is not kept",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.takeLead();
+      await storage.keepPage({ ...page(5, ["s1"]), rowsVersion: 1, viewHash: "narrow" }, generation);
+      const range = { logId: "log", rowsVersion: 1, viewHash: "narrow", from: 5, to: 6, changes: [], settled: [] };
+      same(await storage.keepRows({ ...range, viewHash: "whole" }, generation), "gap");
+      same(await storage.keepRows({ ...range, viewHash: undefined }, generation), "gap");
+      same(await storage.keepRows({ ...range, rowsVersion: 2 }, generation), "gap");
+      same((await storage.readQueue()).rows?.position, 5);
+      same(await storage.keepRows(range, generation), {});
+      const { rows } = await (await open()).open("c");
+      same([rows.position, rows.viewHash, rows.rowsVersion], [6, "narrow", 1]);
     },
   },
   {
