@@ -106,12 +106,12 @@ function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undef
   const writer = writerOf(commit).writtenBy;
   const now = Date.parse(state.now);
   for (const [index, operation] of commit.operations.entries()) {
-    const entry = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
+    const queue = state.claims.get(recordKey(operation.model, operation.id)) ?? [];
     const isBound = operation.claim !== undefined || operation.fenceToken !== undefined;
-    if (!isBound && entry.length === 0) continue;
+    if (!isBound && queue.length === 0) continue;
     if (isRepeated(state, commit, operation)) continue;
     const declaredName = state.models.get(operation.model)?.name ?? operation.model;
-    const refusal = guardWrite(entry, writer, operation, { declaredName, now });
+    const refusal = guardWrite(queue, writer, operation, { declaredName, now });
     if (refusal) return at(commit, index, refusal);
   }
   return undefined;
