@@ -348,13 +348,18 @@ test("a round goes out behind another once half of all who are here wait, and ta
 
 test("[L14] the time that a connection takes to open makes no tenant a slow one", async () => {
   const proxy = await freezingProxy(app.databaseUrl, { openMs: 1_000 });
-  const slow: number[] = [];
-  const { lane, submit } = await bareLane({ url: proxy.url, isSlow: (tenant) => slow.push(tenant) });
-  const begun = performance.now();
-  await submit("opens-a-connection");
-  expect(performance.now() - begun).toBeGreaterThan(900);
-  expect(slow).toEqual([]);
-  await lane.close();
+  const blamedAt: number[] = [];
+  // On a busy machine the round itself can be slow. Were the opening counted, every attempt would be.
+  for (let attempt = 0; attempt < 5 && blamedAt.length === attempt; attempt++) {
+    const slow: number[] = [];
+    const { lane, submit } = await bareLane({ url: proxy.url, isSlow: (tenant) => slow.push(tenant) });
+    const begun = performance.now();
+    await submit(`opens-a-connection-${attempt}`);
+    expect(performance.now() - begun).toBeGreaterThan(900);
+    if (slow.length > 0) blamedAt.push(attempt);
+    await lane.close();
+  }
+  expect(blamedAt.length).toBeLessThan(5);
   proxy.close();
 });
 
