@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, syml
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { fromSources } from "@holdfast/server/testing/source-program";
 import type { Edit } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -81,7 +82,7 @@ function copySources(folder: string): void {
 }
 
 async function start(main: string, env: Readonly<Record<string, string>>): Promise<PatchedServer> {
-  const child = spawn(process.execPath, ["--conditions=holdfast-source", "--import", "tsx", main], {
+  const child = spawn(process.execPath, [...fromSources(main).flags, main], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },

@@ -56,7 +56,7 @@ test.each<[string, Partial<Evidence>, RegExp]>([
     { log: [...sound.log, line(5, "w4")], rows: [...sound.rows, row(5, "w4")], head: 5 },
     /w4 is in the log 2 times/,
   ],
-  ["an entry that nobody asked for", { calls: sound.calls.slice(1) }, /asked for by nobody/],
+  ["an entry of no request", { calls: sound.calls.slice(1) }, /belong to no request/],
   [
     "a receipt that names another place",
     { calls: [call("w1", 3, 10), ...sound.calls.slice(1)] },
@@ -78,7 +78,7 @@ test.each<[string, Partial<Evidence>, RegExp]>([
   ],
   ["a frame that left a gap", { followers: [{ positions: [1, 2, 3, 4], faults: ["(2, 4] came at 1"] }] }, /came at 1/],
   [
-    "a refusal that nobody expected",
+    "an unexpected refusal",
     { calls: [{ ...sound.calls[0]!, refused: "500" }, ...sound.calls.slice(1)] },
     /was refused: 500/,
   ],

@@ -78,7 +78,7 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
   }
   const known = new Set(calls.map(({ name }) => name));
   const foreign = log.filter(({ name }) => /^w\d/.test(name) && !known.has(name));
-  if (foreign.length > 0) report(`${foreign.length} entries were asked for by nobody`);
+  if (foreign.length > 0) report(`${foreign.length} entries belong to no request`);
 
   judgeOrder(calls, report);
   judgeRows(log, rows, report);

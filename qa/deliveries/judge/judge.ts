@@ -21,7 +21,7 @@ export function judgeDeliveries(evidence: Evidence): Verdict {
   for (const stray of evidence.strays) violations.push({ kind: "stray", message: `${stray} was asked for` });
   for (const { name, endpoint } of evidence.requests)
     if (!known.has(endpoint))
-      violations.push({ kind: "foreign", message: `${name} came for ${endpoint}, which nobody made` });
+      violations.push({ kind: "foreign", message: `${name} came for ${endpoint}, which the run did not register` });
   for (const endpoint of evidence.endpoints) {
     const report: ReportViolation = (kind, message) =>
       void violations.push({ kind, message: `${endpoint.id}: ${message}` });

@@ -3,6 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { fromSources } from "@holdfast/server/testing/source-program";
 import type { Trouble } from "../judge/evidence.ts";
 import type { Behaviour, Mood } from "./behaviour.ts";
 import type { Order, ReceiverPlan, Report } from "./receiver-process.ts";
@@ -63,7 +64,7 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     const file = join(folder, `receiver-${generation}.plan.json`);
     writeFileSync(file, JSON.stringify({ folder, generation, port, seed, deathsEveryMs } satisfies ReceiverPlan));
     const next = fork(PROGRAM, [file], {
-      execArgv: ["--conditions=holdfast-source", "--import", "tsx"],
+      execArgv: [...fromSources(PROGRAM).flags],
       stdio: ["ignore", "ignore", "inherit", "ipc"],
       env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "" },
     });

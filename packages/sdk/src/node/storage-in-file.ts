@@ -49,19 +49,11 @@ export function storageInFile(file: StoreFile): Storage {
     );
 
   /** The stored rows, or the stored part of a snapshot. */
-  function rows({ log_id, rows_version, view_hash, position, stamp, cursor, scope }: StoreRow) {
+  function rows(known: StoreRow) {
     const found = (sql.records.all() as [string, string, string][]).map(([model, id, text]) =>
       storedRow(model, id, JSON.parse(text) as LogRow),
     );
-    return fromStoredRows(found, {
-      ...(log_id !== null && { logId: log_id }),
-      ...(rows_version !== null && { rowsVersion: rows_version }),
-      ...(view_hash !== null && { viewHash: view_hash }),
-      ...(position !== null && { position }),
-      ...(stamp !== null && { stamp }),
-      ...(cursor !== null && { cursor }),
-      ...(scope !== null && { scope }),
-    });
+    return fromStoredRows(found, metaOf(known));
   }
 
   function change(changes: readonly RowChange[]): void {
@@ -80,8 +72,7 @@ export function storageInFile(file: StoreFile): Storage {
   });
 
   function snapshotFor(known: StoreRow, seen: Seen): QueueSnapshot {
-    const { log_id, position } = known;
-    const isNews = hasNews({ logId: log_id ?? "", ...(position !== null && { position }) }, seen);
+    const isNews = hasNews(metaOf(known), seen);
     return { ...wholeQueue(known), rows: isNews ? rows(known).rows : undefined };
   }
 
@@ -117,15 +108,9 @@ export function storageInFile(file: StoreFile): Storage {
   }
 
   function keepRows(range: StoredLogRange): Kept | "gap" {
-    const { log_id, rows_version, view_hash, position } = store();
-    const kept = {
-      ...(log_id !== null && { logId: log_id }),
-      ...(rows_version !== null && { rowsVersion: rows_version }),
-      ...(view_hash !== null && { viewHash: view_hash }),
-      ...(position !== null && { position }),
-    };
+    const kept = metaOf(store());
     if (!isContinuedBy(kept, range)) return "gap";
-    if ((position ?? 0) < range.to) {
+    if ((kept.position ?? 0) < range.to) {
       change(range.changes);
       sql.reached.run(range.to);
     }
@@ -211,6 +196,17 @@ export function storageInFile(file: StoreFile): Storage {
     destroy: async () => file.destroy(),
   };
 }
+
+/** What the other storages leave out is null in SQLite. */
+const metaOf = ({ log_id, rows_version, view_hash, position, stamp, cursor, scope }: StoreRow) => ({
+  ...(log_id !== null && { logId: log_id }),
+  ...(rows_version !== null && { rowsVersion: rows_version }),
+  ...(view_hash !== null && { viewHash: view_hash }),
+  ...(position !== null && { position }),
+  ...(stamp !== null && { stamp }),
+  ...(cursor !== null && { cursor }),
+  ...(scope !== null && { scope }),
+});
 
 /** Leaves out `seq`, which is the key. */
 function textOf(mutation: Mutation): string {

@@ -107,7 +107,7 @@ export function fromStoredRows(
 
 /** Whether the stored rows have read further than the caller, or belong to another log. */
 export function hasNews(
-  kept: Pick<StoredMeta, "logId" | "position"> | Pick<Rows, "logId" | "position"> | undefined,
+  kept: Omit<StoredMeta, "key"> | Pick<Rows, "logId" | "position"> | undefined,
   seen: Seen,
 ): boolean {
   if (kept?.position === undefined) return false;

@@ -173,7 +173,7 @@ export function turnNetwork({ chance }: Simulation, device: Device, isOnline: bo
     }
     if (isOnline || device.reportsOffline) tab.emit(isOnline ? "online" : "offline");
   }
-  return `${device.name} is ${isOnline ? "online" : "offline"}${device.reportsOffline || isOnline ? "" : ", and nobody says so"}`;
+  return `${device.name} is ${isOnline ? "online" : "offline"}${device.reportsOffline || isOnline ? "" : ", and no event says so"}`;
 }
 
 /** Opens a tab, or thaws a frozen one. */

@@ -300,7 +300,7 @@ test("[P7] what was missed is not asked for with every change that follows", () 
   expect(w.sent.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
 });
 
-test("[P8] nobody waits for a process that sent goodbye", () => {
+test("[P8] a process that sent goodbye is not waited for", () => {
   const w = tenant(["x", "y"]);
   for (let n = 0; n < 3; n++) w.beat();
   w.update("x", "a");
