@@ -9,6 +9,8 @@ import { browserArguments, findChromium } from "./scripts/browser.mjs";
 const condition = "holdfast-source";
 
 const postgresTests = "**/*.pg.test.ts";
+/** What needs long, kills, stalls, real clocks or new seeds: `npm run soak`. */
+const soakTests = "**/*.soak.test.ts";
 const browserTests = "**/*.web.test.{ts,tsx}";
 const packageTests = "e2e/packages/**/*.test.ts";
 const exampleTests = "e2e/examples/**/*.test.ts";
@@ -34,10 +36,12 @@ export default defineConfig({
     // three quarters of the CPU of the unit tests. A test that changes the process (environment, globals) restores it.
     // Nobody may lean on the state of a spy that another test left behind.
     restoreMocks: true,
+    setupFiles: [fileURLToPath(new URL("scripts/testing/restore-globals.ts", import.meta.url))],
     // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.
     maxWorkers: availableParallelism() + 1,
     // A limit only ends what hangs: on a busy machine a test that works for a second takes twenty.
-    testTimeout: 60_000,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     // `npm test -- --coverage`. Processes that a test starts are not counted.
     coverage: {
       provider: "v8",
@@ -56,6 +60,7 @@ export default defineConfig({
             ...configDefaults.exclude,
             "**/dist/**",
             postgresTests,
+            soakTests,
             browserTests,
             packageTests,
             exampleTests,
@@ -96,7 +101,17 @@ export default defineConfig({
           // One Postgres for the whole run; each file takes a database of its own from it.
           globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
           pool: "forks",
-          hookTimeout: 60_000,
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "soak",
+          include: [soakTests],
+          exclude: [...configDefaults.exclude, "**/dist/**"],
+          globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
+          pool: "forks",
+          testTimeout: 600_000,
         },
       },
       {
@@ -116,7 +131,6 @@ export default defineConfig({
           include: [containerTests],
           globalSetup: ["packages/server/src/testing/global-setup.ts"],
           pool: "forks",
-          hookTimeout: 60_000,
         },
       },
       {

@@ -18,7 +18,6 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   demo,
   profile,
 }) => {
-  test.setTimeout(90_000);
   const deck = await createDeck(demo, ["One", "Two"]);
   const open = async () => {
     const context = await profile.start();

@@ -120,7 +120,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   const added = (await entriesOf(demo, `${deckId}_s1`)).length;
   await ada.line("lossy").check();
   await ada.rewrite(1, "Written once, whatever was lost.");
-  await expect(ben.text(1)).toHaveValue("Written once, whatever was lost.", { timeout: 25_000 });
+  await expect(ben.text(1)).toHaveValue("Written once, whatever was lost.");
   await ada.line("online").check();
   await ada.isSaved();
   expect(await entriesOf(demo, `${deckId}_s1`)).toHaveLength(added + 1);

@@ -6,7 +6,6 @@ test("[Y4] if the leader freezes while sending, another tab leads within 10 s, a
   demo,
   context,
 }) => {
-  test.setTimeout(45_000);
   const [leader, second, third] = await threeTabs(context, demo);
   const prefix = randomUUID();
   await context.setOffline(true);

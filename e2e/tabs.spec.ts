@@ -111,7 +111,7 @@ test("[Y7] tabs without a network still edit and agree, and show one conflict to
     .toEqual(all({ name: "offline", pending: 3, conflicts: 0, titles: ["From tab 0", "From tab 1", "From tab 2"] }));
   await context.setOffline(false);
   await expect
-    .poll(reports, { timeout: 15_000 })
+    .poll(reports)
     .toEqual(all({ name: "online", pending: 0, conflicts: 1, titles: ["From tab 0", "From Ben", "From tab 2"] }));
   await tabs[2].evaluate(() => client.conflicts()[0]?.keepMine().receipt);
   await expect

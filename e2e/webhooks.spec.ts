@@ -59,7 +59,6 @@ test("a failing mirror falls behind, and catches up with the server when it reco
 });
 
 test("a disabled mirror receives nothing, and everything when it recovers", async ({ demo, open }) => {
-  test.setTimeout(90_000);
   const deck = await createDeck(demo, ["One", "Two"]);
   const ada = await open("ada", deck.id);
   const mirror = mirrorOn(ada.page);

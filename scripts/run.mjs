@@ -5,6 +5,7 @@ import { ensureChromium } from "./browser.mjs";
 import { runNode, runTool } from "./command.mjs";
 import { installWhenNeeded } from "./install.mjs";
 import { root } from "./root.mjs";
+import { soak } from "./soak.mjs";
 import { verify, verifySteps } from "./verify.mjs";
 
 /** @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean, builds?: boolean }>} */
@@ -19,6 +20,10 @@ const jobs = {
     run: verify,
   },
   verify: { says: "the same, without installing", run: verify, installs: false },
+  soak: {
+    says: "runs the tests that take long, kill, stall or measure time; -- webhooks runs those of one subject",
+    run: (words) => soak(words, say),
+  },
   pack: { says: "builds and packs the npm packages into dist/packages", program: "scripts/pack.mjs" },
   api: {
     says: "builds the packages and writes their public names and types into api/ for review",

@@ -44,7 +44,11 @@ export const verifySteps = {
   size: () => runNode(["scripts/size.ts"]),
   packages: () => runTool("vitest", ["run", "--project=packages", ONCE_MORE, ...vitestReport("packages.json")]),
   e2e: () =>
-    runTool("playwright", ["test", "-c", "e2e/playwright.config.ts", "--retries=1", "--reporter=list,json"], "e2e"),
+    runTool(
+      "playwright",
+      ["test", "-c", "e2e/playwright.config.ts", "--project=gate", "--retries=1", "--reporter=list,json"],
+      "e2e",
+    ),
 };
 
 /** @param {string} name of the report */

@@ -1,5 +1,6 @@
 import { createClient } from "@holdfast/sdk/node";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
 
 const { url, request } = await startPeople();
@@ -18,17 +19,17 @@ test("[N14] a client follows groups, and other ones after follow(): with a live 
     expect(ids()).toEqual(["a"]);
     await make("a2", "d1");
     await make("b2", "d2");
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "a2"]), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "a2"]));
 
     client.follow({ groups: ["deck:d2", "deck:d3"] });
-    await vi.waitFor(() => expect(ids()).toEqual(["b", "b2", "c"]), 5_000);
+    await until(() => expect(ids()).toEqual(["b", "b2", "c"]));
     // Records that leave the followed groups disappear, and records that enter them appear.
     await slide.update("c", { deckId: "d1" }).receipt;
     await request("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "b", "b2"]), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "b", "b2"]));
     client.follow({});
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]), 5_000);
-    await vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]));
+    await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }));
   } finally {
     await client.close();
   }

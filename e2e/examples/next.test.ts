@@ -4,10 +4,11 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { pack } from "../../scripts/pack.mjs";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-next-"));
@@ -38,13 +39,13 @@ beforeAll(async () => {
   const next = join(folder, "node_modules", "next", "dist", "bin", "next");
   const serve = [next, "start", "--hostname", "127.0.0.1", "--port", String(port)];
   children.push(runIn(folder, process.execPath, serve, { ...quiet, HOLDFAST_URL: backendUrl }));
-  await vi.waitFor(() => fetch(pageUrl), { timeout: 30_000, interval: 200 });
+  await until(() => fetch(pageUrl));
 }, 300_000);
 
 afterAll(async () => {
   await Promise.all(children.map((child) => (child.kill("SIGTERM") ? ending(child) : undefined)));
   rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 async function succeed(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
   const { code, output } = await ending(runIn(folder, file, args, env));
@@ -88,7 +89,7 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
     await title.fill("Edited in the browser");
     await title.blur();
     await page.getByRole("button", { name: "Add a slide" }).click();
-    await expect.poll(() => page.getByRole("listitem").count()).toBe(2);
+    await until(async () => expect(await page.getByRole("listitem").count()).toBe(2));
     await page.getByText("online, 0 unsettled").waitFor();
     const again = await (await fetch(pageUrl)).text();
     expect(again).toContain('value="Edited in the browser"');
@@ -104,4 +105,4 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
   } finally {
     await browser.close();
   }
-}, 60_000);
+});

@@ -31,7 +31,7 @@ describe.each(released)("$name", ({ tarball, packed }) => {
   });
 
   test("[PK1] importers of ES modules find its types, which match the code", {
-    timeout: 60_000,
+    timeout: 120_000,
   }, async () => {
     const attw = join(root, "node_modules", ".bin", "attw");
     const { code, output } = await ending(runIn(root, attw, [tarball, "--profile", "esm-only", "--no-emoji"]));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { filesOf, printed } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
@@ -24,9 +25,7 @@ async function start(): Promise<string> {
   return folder;
 }
 
-test("[DP6] every component of the React page behaves in two windows as documented, and renders on its server", {
-  timeout: 120_000,
-}, async () => {
+test("[DP6] every component of the React page behaves in two windows as documented, and renders on its server", async () => {
   const folder = await start();
   const url = await startVite(folder);
   const browser = await startBrowser();
@@ -47,12 +46,14 @@ test("[DP6] every component of the React page behaves in two windows as document
   const ann = await open(`${url}hooks.html`, (text) => {
     if (text === "SlideCount was rendered") renders += 1;
   });
-  const shows = (who: Page, text: string) => who.getByText(text).waitFor({ timeout: 10_000 });
+  const shows = (who: Page, text: string) => who.getByText(text).waitFor();
   const press = (who: Page, name: string) => who.getByRole("button", { name, exact: true }).click();
   const title = (who: Page) => who.getByLabel("Title", { exact: true });
   const claimed = (who: Page) => who.getByLabel("Claimed title");
-  const isReadOnly = (who: Page) => expect.poll(() => claimed(who).getAttribute("readonly"), { timeout: 10_000 });
-  const expectTitle = (who: Page) => expect.poll(() => title(who).inputValue(), { timeout: 10_000 });
+  const showsReadOnly = (who: Page, readOnly: string | null) =>
+    until(async () => expect(await claimed(who).getAttribute("readonly")).toBe(readOnly));
+  const showsTitle = (who: Page, expected: string) =>
+    until(async () => expect(await title(who).inputValue()).toBe(expected));
 
   // Reading, suspense, status.
   await ann.getByRole("heading", { name: "Hello" }).waitFor();
@@ -68,7 +69,7 @@ test("[DP6] every component of the React page behaves in two windows as document
   // Writing, and the rendered result.
   const before = renders;
   await title(ben).fill("Hello, all");
-  await expectTitle(ann).toBe("Hello, all");
+  await showsTitle(ann, "Hello, all");
   await ann.getByRole("heading", { name: "Hello, all" }).waitFor();
   expect(renders).toBe(before);
   await press(ann, "Add");
@@ -81,11 +82,11 @@ test("[DP6] every component of the React page behaves in two windows as document
   await claimed(ann).focus();
   await shows(ben, "ann writes here.");
   await shows(ben, "1 of these slides are held.");
-  await isReadOnly(ben).toBe("");
+  await showsReadOnly(ben, "");
   await claimed(ann).fill("Under a claim");
   await claimed(ann).blur();
-  await expectTitle(ben).toBe("Under a claim");
-  await isReadOnly(ben).toBeNull();
+  await showsTitle(ben, "Under a claim");
+  await showsReadOnly(ben, null);
 
   // Offline, pending writes, and the warning before the page is closed.
   await press(ann, "Go offline");
@@ -103,7 +104,7 @@ test("[DP6] every component of the React page behaves in two windows as document
   await press(ann, "Go online");
   await shows(ann, "You wrote “Ann’s”, user:ben wrote “Ben’s”.");
   await press(ann, "Keep mine");
-  await expectTitle(ben).toBe("Ann’s");
+  await showsTitle(ben, "Ann’s");
   // The module that the page has loaded already.
   await ann.evaluate(`import("/sync.ts").then(({ client }) => {
     client.models.slide.update("no-such-slide", { title: "Hello?" }).receipt.catch(() => {});
@@ -116,7 +117,7 @@ test("[DP6] every component of the React page behaves in two windows as document
   await ann.getByRole("button", { name: /^Open Holdfast devtools\. Connected/ }).waitFor();
   await press(ann, "Look inside");
   await ann.getByRole("tab", { name: "Status" }).press("Escape");
-  await expect.poll(() => ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside");
+  await until(async () => expect(await ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside"));
   expect(faults).toEqual([]);
 
   // The server.

@@ -54,7 +54,7 @@ export const write = (tab: Page, prefix: string, count: number) =>
 
 /** When a tab first sends a write. */
 export const firstSend = (tab: Page) =>
-  tab.waitForRequest((request) => sendsWrites(request.url()), { timeout: 20_000 }).then(() => performance.now());
+  tab.waitForRequest((request) => sendsWrites(request.url())).then(() => performance.now());
 
 /** The ids with this prefix, as often as they are in the server's log. */
 export const inLog = async (demo: Demo, prefix: string) =>
@@ -66,7 +66,7 @@ export async function eachOnce(demo: Demo, prefix: string, count: number): Promi
 }
 
 export const drained = async (...tabs: Page[]) => {
-  for (const tab of tabs) await expect.poll(() => pendingIn(tab), { timeout: 15_000 }).toBe(0);
+  for (const tab of tabs) await expect.poll(() => pendingIn(tab)).toBe(0);
 };
 
 /** Three tabs of one profile; the first of them leads. */

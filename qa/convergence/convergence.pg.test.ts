@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { convergeFrom, type Ended, startTestEnvironment, type TestEnvironment } from "./run.ts";
 
 // Real clients against the real server over lines that lose, repeat and delay, with devices that die between two
-// steps. Seeds are new in every run; one that ever failed is written down below and stays.
+// steps. The same seeds in every run; `npm run converge` takes new ones. One that ever failed is written down below and stays.
 
 const database = await freshDatabase();
-const RUNS = Number(process.env.HOLDFAST_SEEDS ?? 6);
+const FIRST = 20_260_131;
+const RUNS = 6;
 const PINNED: readonly number[] = [];
 
 let environment: TestEnvironment;
@@ -16,17 +17,13 @@ beforeAll(async () => {
 });
 afterAll(() => environment.server.close());
 
-const fresh = Array.from({ length: RUNS }, () => Math.floor(Math.random() * 2 ** 32));
+const fresh = Array.from({ length: RUNS }, (_, i) => FIRST + i);
 
-test.each([...PINNED, ...fresh])(
-  "[R8] devices converge over bad connections, seed %i",
-  async (seed) => {
-    const ended = await convergeFrom(environment, seed);
-    expect(ended.written).toBeGreaterThan(10);
-    totals.push(ended);
-  },
-  60_000,
-);
+test.each([...PINNED, ...fresh])("[R8] devices converge over bad connections, seed %i", async (seed) => {
+  const ended = await convergeFrom(environment, seed);
+  expect(ended.written).toBeGreaterThan(10);
+  totals.push(ended);
+});
 
 test("the runs had writes, conflicts and killed clients", () => {
   const sum = (of: (ended: Ended) => number) => totals.reduce((all, ended) => all + of(ended), 0);

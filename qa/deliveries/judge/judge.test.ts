@@ -521,9 +521,7 @@ describe("invalid histories", () => {
 describe("random histories", () => {
   const seeds = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
-  test("a correct sender produces no violations, whatever fails and whatever its owner changes", {
-    timeout: 30_000,
-  }, () => {
+  test("a correct sender produces no violations, whatever fails and whatever its owner changes", () => {
     fc.assert(
       fc.property(seeds, (seed) => {
         expect(judgeDeliveries(makeEvidence(seed)).violations).toEqual([]);

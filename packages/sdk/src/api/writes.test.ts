@@ -446,31 +446,6 @@ test("[D2] a write made before the local store was read comes after what was fou
   expect(own.server.log.map((e) => e.verb)).toEqual(["created", "updated"]);
 });
 
-test("[Q40] a write costs the same however many writes to its record wait before it", { timeout: 60_000 }, async () => {
-  const { client: open, settle } = createTestServer(schema);
-  const { client } = open();
-  await client.ready();
-  const { slide } = client.models;
-  slide.create({ title: "" }, { id: "s1" });
-  await settle();
-  client.pause();
-  const cpuOf = async (writes: number) => {
-    const before = process.cpuUsage();
-    for (let i = 0; i < writes; i++) {
-      slide.update("s1", { title: `Title ${i}` });
-      if (i % 20 === 19) await settle();
-    }
-    const { user, system } = process.cpuUsage(before);
-    return (user + system) / 1_000 / writes;
-  };
-  await cpuOf(100);
-  const few = await cpuOf(200);
-  await cpuOf(3_000);
-  // It was 30 times as much when each write went through all that wait; how fast a write is, the benchmarks say.
-  expect(await cpuOf(400)).toBeLessThan(8 * few);
-  expect(slide.get("s1")?.title).toBe("Title 399");
-});
-
 test("[Q43] what the schema refuses throws where it is written, with the place and what it takes, and nothing is queued", async () => {
   const typed = defineSchema({
     models: {

@@ -1,10 +1,10 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
-import { until } from "../testing/until.ts";
 
 // What ends a claim besides its time and its owner, and what is told of it then.
 

@@ -1,8 +1,8 @@
 import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, afterEach, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
-import { until } from "../testing/until.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -255,9 +255,7 @@ test("[A17] whoever watches hears the whole state at once and after each change;
   expect(await watcher.next("claims")).toMatchObject({ id: "s22", claims: [{ actor: "eve" }] });
 });
 
-test("[A22] a participant has up to 1 000 claims: the next is 429, and one that it releases makes room", {
-  timeout: 60_000,
-}, async () => {
+test("[A22] a participant has up to 1 000 claims: the next is 429, and one that it releases makes room", async () => {
   const fresh = await startApp();
   const made = await fresh.call("POST", "/v1/models/slide", { json: { id: "many", data: {} } });
   expect(made.status).toBe(200);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { type App, startApp } from "../../testing/app.ts";
 import { type Receiver, startReceiver } from "../../testing/receiver.ts";
 
@@ -37,7 +38,6 @@ async function write(count: number, data: object = {}, model = "slide"): Promise
   return ids;
 }
 
-const eventually = (check: () => unknown, timeout = 8_000) => vi.waitFor(check, { timeout, interval: 10 });
 const told = ({ received }: Receiver) => received.flatMap(({ events }) => events.map(({ objectId }) => objectId));
 
 test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is told, signed, in the order of the log", async () => {
@@ -54,7 +54,7 @@ test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is told, signed, in the order of
   await call("POST", "/v1/models/slide/v/unarchive");
   await call("POST", "/v1/models/slide/v/claim");
   await call("DELETE", "/v1/models/slide/v");
-  await eventually(() => expect(receiver.received.flatMap(({ events }) => events)).toHaveLength(5));
+  await until(() => expect(receiver.received.flatMap(({ events }) => events)).toHaveLength(5));
   const events = receiver.received.flatMap(({ events }) => events);
   expect(events.map(({ type }) => type)).toEqual(
     ["created", "updated", "archived", "unarchived", "deleted"].map((verb) => `slide.${verb}`),
@@ -72,8 +72,8 @@ test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is told, signed, in the order of
     expect(Math.abs(timestamp - Date.now() / 1_000)).toBeLessThan(5);
     expect(headers["content-type"]).toBe("application/json");
   }
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0, lastError: null }));
-  await eventually(async () => expect(await usage()).toBe(before + receiver.received.length));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0, lastError: null }));
+  await until(async () => expect(await usage()).toBe(before + receiver.received.length));
   await remove(endpoint.id);
 });
 
@@ -81,7 +81,7 @@ test("[W1] `from: 0` begins at the beginning of the log, and a backlog comes in 
   await write(250);
   const receiver = await startReceiver();
   const endpoint = await register(receiver, { from: 0 });
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   const positions = receiver.received.flatMap(({ events }) => events.map(({ syncId }) => syncId));
   expect(positions).toEqual(Array.from({ length: positions.length }, (_, i) => i + 1));
   expect(positions.length).toBeGreaterThan(250);
@@ -97,7 +97,7 @@ test("[W5] rows of 300 KiB: a body has 1 MiB at most", async () => {
       (await call("POST", "/v1/models/slide", { json: { id: `big${i}`, data: { title: "é".repeat(150_000) } } }))
         .status,
     ).toBe(200);
-  await eventually(() => expect(told(receiver)).toHaveLength(8));
+  await until(() => expect(told(receiver)).toHaveLength(8));
   expect(receiver.received.every(({ body }) => Buffer.byteLength(body) <= 1_048_576)).toBe(true);
   expect(receiver.refused).toEqual([]);
   await remove(endpoint.id);
@@ -109,8 +109,8 @@ test("[W9] the cursor moves over what was not subscribed to without a request", 
   await write(130);
   const [id] = await write(1, {}, "document");
   await write(20);
-  await eventually(() => expect(told(receiver)).toEqual([id]));
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
+  await until(() => expect(told(receiver)).toEqual([id]));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(receiver.received).toHaveLength(1);
   await remove(endpoint.id);
 });
@@ -120,9 +120,9 @@ test("[W6] [W12] what fails is sent again as it was, whatever came since", async
   const endpoint = await register(receiver);
   receiver.answer(500, 503);
   const first = await write(3);
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   const later = await write(5);
-  await eventually(() => expect(told(receiver).slice(-5)).toEqual(later));
+  await until(() => expect(told(receiver).slice(-5)).toEqual(later));
   const [one, two, three] = receiver.received;
   expect(one?.body).toEqual(three?.body);
   expect(two?.body).toEqual(three?.body);
@@ -155,7 +155,7 @@ test("[W11] [W12] [W13] eight failures disable it; it shrinks to the culprit, wh
   const before = await write(2);
   const [poison] = await write(1, { title: "poison" });
   const after = await write(120);
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ status: "disabled" }));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ status: "disabled" }));
   const stopped = await read(endpoint.id);
   expect(stopped).toMatchObject({ disabledReason: "attempts_exhausted", attempt: 8, nextAttemptAt: null });
   expect(stopped.lastError).toMatchObject({ code: "unexpected_status", status: 500 });
@@ -176,7 +176,7 @@ test("[W11] [W12] [W13] eight failures disable it; it shrinks to the culprit, wh
   expect((await call("POST", `/v1/webhook_endpoints/${endpoint.id}/skip`, { json: { to } })).status).toBe(201);
   expect((await attempts(endpoint.id))[0]).toMatchObject({ kind: "skip", to, webhookId: null });
   expect((await call("POST", `/v1/webhook_endpoints/${endpoint.id}/enable`)).body).toMatchObject({ status: "enabled" });
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0 }));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0 }));
   const accepted = receiver.received.filter(({ events }) => !events.some(({ objectId }) => objectId === poison));
   expect(accepted.flatMap(({ events }) => events.map(({ objectId }) => objectId))).toEqual([...before, ...after]);
   const sizes = receiver.received.slice(count).map(({ events }) => events.length);
@@ -195,15 +195,15 @@ test("[W7] while a roll is fresh both secrets verify, then only the new one", as
   expect(rolled.body.secretLast4).toBe(next.slice(-4));
   receiver.secrets = [old, next];
   await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   expect(receiver.refused).toEqual([]);
   await pause(webhooks.rotationMs);
   await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(2));
+  await until(() => expect(receiver.received).toHaveLength(2));
   expect(receiver.refused).toHaveLength(1);
   receiver.secrets = [next];
   await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(3));
+  await until(() => expect(receiver.received).toHaveLength(3));
   expect(receiver.refused).toHaveLength(1);
   await remove(endpoint.id);
 });
@@ -220,11 +220,11 @@ test("[W14] two processes: never two requests at a time, nothing missing, nothin
     expect(answer.status).toBe(200);
     ids.push(`two${i}`);
   }
-  await eventually(() => expect(told(receiver)).toEqual(ids));
+  await until(() => expect(told(receiver)).toEqual(ids));
   expect(receiver.mostAtOnce).toBe(1);
   await other.server.close();
   await write(1);
-  await eventually(() => expect(told(receiver)).toHaveLength(31));
+  await until(() => expect(told(receiver)).toHaveLength(31));
   await remove(endpoint.id);
 });
 
@@ -241,9 +241,9 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
     receiver.always(204);
   });
   const ids = await write(2);
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   const later = await write(1);
-  await eventually(() => expect(told(receiver)).toEqual([...ids, ...ids, ...later]));
+  await until(() => expect(told(receiver)).toEqual([...ids, ...ids, ...later]));
   expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
   expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
   expect(receiver.received[1]!.at - receiver.received[0]!.at).toBeGreaterThanOrEqual(webhooks.leaseMs - 50);
@@ -265,13 +265,13 @@ test("[W25] what a process whose clock was a year ahead put off is sent when the
     response.writeHead(503).end();
   });
   const ids = await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   await app.sql(
     "update holdfast.webhook_endpoint set attempt = 1, next_attempt_at = now() + interval '1 year', lease = null, leased_at = null, version = version + 1 where id = $1",
     [endpoint.id],
   );
   await write(1);
-  await eventually(() => expect(told(receiver).length).toBeGreaterThanOrEqual(3));
+  await until(() => expect(told(receiver).length).toBeGreaterThanOrEqual(3));
   expect(told(receiver)).toEqual(expect.arrayContaining(ids));
   await remove(endpoint.id);
 });
@@ -291,8 +291,8 @@ test("[W15] a receiver that hangs is given up; one that answers and then dribble
     },
   );
   const [id] = await write(1);
-  await eventually(() => expect(told(receiver)).toEqual([id, id, id, id, id]));
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
+  await until(() => expect(told(receiver)).toEqual([id, id, id, id, id]));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   const noted = (await attempts(endpoint.id)).reverse();
   expect(noted.map(({ error }) => error?.code)).toEqual([
     "timeout",
@@ -321,7 +321,7 @@ test("[W15] of an endless answer 16 KiB are read", async () => {
     more();
   });
   await write(1);
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(sent).toBeLessThan(32 * 1024 * 1024);
   expect((await attempts(endpoint.id))[0]?.response).toHaveLength(1_024);
   await remove(endpoint.id);
@@ -336,11 +336,11 @@ test("[W16] another subscription while a request is in flight: its answer moves 
   });
   const [slide] = await write(1);
   const [document] = await write(1, {}, "document");
-  await eventually(() => expect(told(receiver)).toEqual([document]));
+  await until(() => expect(told(receiver)).toEqual([document]));
   const patched = await call("PATCH", `/v1/webhook_endpoints/${endpoint.id}`, { json: { enabledEvents: ["*"] } });
   expect(patched.body).toMatchObject({ enabledEvents: ["*"] });
   release();
-  await eventually(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
+  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(told(receiver)).toEqual([document, slide, document]);
   expect(receiver.received[1]?.id).toMatch(new RegExp(`^msg_${endpoint.id}_2_`));
   await remove(endpoint.id);
@@ -358,13 +358,13 @@ test("[W6] [W16] a schema push raises the revision: what is retried is told in t
     release = () => void response.writeHead(500).end();
   });
   await call("POST", "/v1/models/note", { ...key, json: { id: "n", data: { title: "one" } } });
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   const renamed = { note: { fields: { name: { type: "string" } } } };
   const push = { models: renamed, renames: [{ model: "note", from: "title", to: "name" }] };
   const pushed = await call("POST", "/v1/schema", { ...key, json: push });
   expect(pushed.status, pushed.text).toBe(201);
   release();
-  await eventually(() => expect(receiver.received).toHaveLength(2));
+  await until(() => expect(receiver.received).toHaveLength(2));
   const [one, two] = receiver.received;
   expect(one?.events[0]?.data).toEqual({ id: "n", title: "one" });
   expect(two?.events[0]?.data).toEqual({ id: "n", name: "one" });
@@ -380,7 +380,7 @@ test("[W16] a deleted endpoint gets nothing more, also in the middle of its retr
   const endpoint = await register(receiver);
   receiver.always(500);
   await write(1);
-  await eventually(() => expect(receiver.received.length).toBeGreaterThan(1));
+  await until(() => expect(receiver.received.length).toBeGreaterThan(1));
   expect((await remove(endpoint.id)).body).toEqual({ object: "webhook_endpoint", id: endpoint.id, deleted: true });
   await pause(50);
   const count = receiver.received.length;
@@ -408,10 +408,10 @@ test("[W18] a test event is sent and answered for, also while it is disabled, an
     release = () => void response.writeHead(200).end();
   });
   await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(3));
+  await until(() => expect(receiver.received).toHaveLength(3));
   expect((await call("POST", path)).body).toMatchObject({ code: "endpoint_busy" });
   release();
-  await eventually(async () => expect((await call("POST", path)).status).toBe(201));
+  await until(async () => expect((await call("POST", path)).status).toBe(201));
   expect(receiver.refused).toEqual([]);
   await remove(endpoint.id);
 });
@@ -427,11 +427,11 @@ test("[W14] [W18] a disabled endpoint whose request nobody ended can be tested w
       .then(() => response.writeHead(200).end());
   });
   await write(1);
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
   const path = `/v1/webhook_endpoints/${endpoint.id}/test`;
   expect((await call("POST", path)).body.code).toBe("endpoint_busy");
-  await eventually(async () => expect((await call("POST", path)).body).toMatchObject({ outcome: "succeeded" }));
+  await until(async () => expect((await call("POST", path)).body).toMatchObject({ outcome: "succeeded" }));
   expect((await attempts(endpoint.id)).map(({ kind, outcome }) => [kind, outcome])).toEqual([
     ["test", "succeeded"],
     ["delivery", "unknown"],
@@ -447,7 +447,7 @@ test("[W20] one that hangs keeps no other one waiting", async () => {
   for (let i = 0; i < 10; i++) {
     const [id] = await write(1);
     const at = performance.now();
-    await eventually(() => expect(told(fast).at(-1)).toBe(id));
+    await until(() => expect(told(fast).at(-1)).toBe(id));
     expect((fast.received.at(-1)?.at ?? 0) - at).toBeLessThan(1_000);
   }
   expect(performance.now() - began).toBeLessThan(5_000);
@@ -461,7 +461,7 @@ test("[W14] a server that stops gives its request up, and says that its outcome 
   const endpoint = await register(receiver, {}, other.call);
   receiver.always(() => {});
   await other.call("POST", "/v1/models/slide", { json: { id: "s", data: {} } });
-  await eventually(() => expect(receiver.received).toHaveLength(1));
+  await until(() => expect(receiver.received).toHaveLength(1));
   const began = performance.now();
   await other.server.close();
   expect(performance.now() - began).toBeLessThan(8_000);

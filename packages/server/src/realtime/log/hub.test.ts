@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
@@ -17,7 +18,7 @@ test("[T9] while it rests from a telling that took long, what is committed becom
   const received: Pick<News, "from" | "to">[] = [];
   const onNews = ({ from, to }: News) => {
     received.push({ from, to });
-    for (const until = performance.now() + 5; performance.now() < until; );
+    for (const end = performance.now() + 5; performance.now() < end; );
   };
   const subscription = await hub.listen(1, { onNews, onSchemaPushed: () => {} });
   const committed = (from: number, to: number) =>
@@ -28,11 +29,11 @@ test("[T9] while it rests from a telling that took long, what is committed becom
   expect(received).toEqual([{ from: 0, to: 1 }]);
   // Who begins to listen now need not hear them: they are in the log.
   expect(subscription.position()).toBe(5);
-  await expect
-    .poll(() => received)
-    .toEqual([
+  await until(() =>
+    expect(received).toEqual([
       { from: 0, to: 1 },
       { from: 1, to: 5 },
-    ]);
+    ]),
+  );
   subscription.end();
 });

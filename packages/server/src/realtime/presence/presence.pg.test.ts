@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
@@ -67,8 +68,7 @@ const told = (stream: TestStream, room: string) =>
       updated: updated.map(({ participantId }) => participantId),
       left,
     }));
-const becomes = (what: () => unknown, expected: unknown, timeout = 15_000) =>
-  expect.poll(what, { timeout, interval: 10 }).toEqual(expected);
+const becomes = (what: () => unknown, expected: unknown) => until(async () => expect(await what()).toEqual(expected));
 const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
 /** The other side does not get to say goodbye. */
@@ -256,14 +256,14 @@ test("[P9] a first answer longer than what a slow reader may keep waiting closes
   );
   for (const stream of people) stream.send({ frame: "presence", room, state });
   const late = await open(room, { id: "late" });
-  await becomes(() => idsIn(people[0] as TestStream, room).length, 300, 40_000);
+  await becomes(() => idsIn(people[0] as TestStream, room).length, 300);
   late.send({ frame: "presence", room, state });
   const first = await late.next("presence");
   expect(first.joined).toHaveLength(301);
   expect(JSON.stringify(first).length).toBeGreaterThan(limits.slowReaderBytes);
-  await becomes(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300, 40_000);
+  await becomes(() => people.filter((stream) => idsIn(stream, room).length === 301).length, 300);
   expect(late.socket.readyState).toBe(late.socket.OPEN);
-}, 120_000);
+});
 
 test("[P10] nothing of presence is in the log, or in any table", async () => {
   const room = newRoom();

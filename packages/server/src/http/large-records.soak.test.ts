@@ -112,7 +112,7 @@ test("[C17] a commit that names more than 32 MiB of records is refused, and noth
   expect(often.status).toBe(400);
   expect(often.body.code).toBe("commit_too_large");
   expect((await app.call("GET", "/v1/log?limit=1")).body.stamp).toBe(head);
-}, 60_000);
+});
 
 test("[C17] also where the commit itself makes the record large", async () => {
   await app.call("POST", "/v1/models/slide", { json: { id: "grows", data: { title: "small" } } });
@@ -142,7 +142,7 @@ test("[C17] what is deleted, or read as a premise that did not move, does not co
   });
   expect(gone.status).toBe(200);
   expect(await app.sql("select 1 from holdfast.record where id like 'gone%'")).toEqual([]);
-}, 60_000);
+});
 
 test("[C17] a bulk in slices answers as in one piece: what builds on a refused commit is blocked, and a resent one is replayed", async () => {
   await fill("slice", 12);

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "../server.ts";
@@ -50,21 +51,19 @@ async function setReadOnly(on: boolean): Promise<void> {
   await client.query("select pg_reload_conf()");
 }
 
-test("[O16] a server that was set to read only is away until it takes writes again", { timeout: 60_000 }, async () => {
+test("[O16] a server that was set to read only is away until it takes writes again", async () => {
   const call = await start(own.url);
   expect(await write(call)).toBe(200);
   expect(await readiness(call)).toBe(200);
   await setReadOnly(true);
-  await expect.poll(() => write(call), { timeout: 5_000 }).toBe(503);
-  await expect.poll(() => readiness(call), { timeout: 5_000 }).toBe(503);
+  await until(async () => expect(await write(call)).toBe(503));
+  await until(async () => expect(await readiness(call)).toBe(503));
   await setReadOnly(false);
-  await expect.poll(() => write(call), { timeout: 10_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 10_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
 });
 
-test("[O15] a Postgres that stands still: 503 in time, and all is well when it goes on", {
-  timeout: 90_000,
-}, async () => {
+test("[O15] a Postgres that stands still: 503 in time, and all is well when it goes on", async () => {
   const call = await start(own.url);
   expect(await write(call)).toBe(200);
   const { rows } = await client.query<{ pid: number }>(
@@ -86,11 +85,11 @@ test("[O15] a Postgres that stands still: 503 in time, and all is well when it g
   } finally {
     execFileSync("kill", ["-CONT", ...pids]);
   }
-  await expect.poll(() => write(call), { timeout: 10_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 10_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
 });
 
-test("[O16] of several hosts the first one that takes writes is used", { timeout: 60_000 }, async () => {
+test("[O16] of several hosts the first one that takes writes is used", async () => {
   const { url } = await freshDatabase();
   const there = new URL(url.replace(/@[^/]*\//, "@host/"));
   const name = there.pathname.slice(1);
@@ -101,7 +100,7 @@ test("[O16] of several hosts the first one that takes writes is used", { timeout
   const hostOf = (address: string) => /@([^/]*)\//.exec(address)?.[1];
   const both = `postgres://${there.username}:${there.password}@127.0.0.1:1,${hostOf(own.url)},${hostOf(url)}/${name}?target_session_attrs=read-write`;
   const call = await start(both);
-  await expect.poll(() => write(call), { timeout: 5_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
   await setReadOnly(false);
 });
