@@ -23,6 +23,9 @@ const domTests = [reactTests, "apps/**/*.test.tsx"];
 const react18 = fileURLToPath(new URL("e2e/react-18/node_modules", import.meta.url));
 const ofReact18 = [{ find: /^(react|react-dom|@testing-library\/react)(?=\/|$)/, replacement: `${react18}/$1` }];
 
+const restoreGlobals = fileURLToPath(new URL("scripts/testing/restore-globals.ts", import.meta.url));
+const pinSeeds = fileURLToPath(new URL("scripts/testing/pin-seeds.ts", import.meta.url));
+
 // Left undefined when there is no browser yet, so that the other projects still run.
 const executablePath = findChromium();
 
@@ -36,7 +39,7 @@ export default defineConfig({
     // three quarters of the CPU of the unit tests. A test that changes the process (environment, globals) restores it.
     // Nobody may lean on the state of a spy that another test left behind.
     restoreMocks: true,
-    setupFiles: [fileURLToPath(new URL("scripts/testing/restore-globals.ts", import.meta.url))],
+    setupFiles: [restoreGlobals],
     // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.
     maxWorkers: availableParallelism() + 1,
     // A limit only ends what hangs: on a busy machine a test that works for a second takes twenty.
@@ -69,6 +72,7 @@ export default defineConfig({
           ],
           environment: "node",
           isolate: false,
+          setupFiles: [pinSeeds],
         },
       },
       {
@@ -98,6 +102,7 @@ export default defineConfig({
           name: "pg",
           include: [postgresTests],
           isolate: false,
+          setupFiles: [pinSeeds],
           // One Postgres for the whole run; each file takes a database of its own from it.
           globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
           pool: "forks",

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./browser.mjs";
@@ -18,14 +19,10 @@ export async function soak(subjects, say) {
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results);
   process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright-soak.json");
+  const properties = await runProperties(subjects, say);
   const vitest = await runTool("vitest", [
-    "run",
-    "--project=soak",
-    "--no-file-parallelism",
-    "--passWithNoTests",
-    "--reporter=default",
-    "--reporter=json",
-    `--outputFile.json=${join(results, "vitest-soak.json")}`,
+    ...["run", "--project=soak", "--no-file-parallelism", "--passWithNoTests"],
+    ...["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, "vitest-soak.json")}`],
     ...subjects,
   ]);
   const playwright = await runTool(
@@ -36,5 +33,23 @@ export async function soak(subjects, say) {
     ],
     "e2e",
   );
-  return vitest || playwright;
+  return properties || vitest || playwright;
+}
+
+/**
+ * The gate runs properties with a pinned seed; here they get a new one.
+ * @param {string[]} subjects
+ * @param {(line: string) => void} say
+ */
+async function runProperties(subjects, say) {
+  const files = execFileSync("git", ["grep", "-l", 'from "fast-check"', "--", "*.test.ts"], {
+    cwd: root,
+    encoding: "utf8",
+  })
+    .split("\n")
+    .filter((file) => file !== "" && (subjects.length === 0 || subjects.some((subject) => file.includes(subject))));
+  if (files.length === 0) return 0;
+  process.env.HOLDFAST_PROPERTY_SEED ??= String(Math.floor(Math.random() * 2 ** 31));
+  say(`properties with the seed ${process.env.HOLDFAST_PROPERTY_SEED} (HOLDFAST_PROPERTY_SEED runs them again) …`);
+  return runTool("vitest", ["run", "--project=unit", "--project=pg", ...files]);
 }

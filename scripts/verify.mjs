@@ -1,16 +1,19 @@
-import { existsSync, mkdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./browser.mjs";
 import { runNode, runTool } from "./command.mjs";
 import { coverageLines } from "./coverage.mjs";
 import { root } from "./root.mjs";
+import { addSecondTries, flakyOf, readSecondTries } from "./second-try.mjs";
 
 /** Where the runners leave what they counted, for count-tests.mjs. */
 const results = join(root, "test-results");
+const browserReport = join(results, "playwright.json");
 
 /**
- * Many tests are about limits of time, and a shared machine may stand still for longer than those. What is wrong fails
- * twice; both runners say which test needed its second try. Run by hand, a test has one.
+ * A shared machine may stand still at any moment. A second try keeps such a moment from stopping everyone's work, and the
+ * last lines name the tests that needed one: each of them is a defect of the test or of the product. Run by hand, a test
+ * has one try.
  */
 const ONCE_MORE = "--retry=1";
 
@@ -32,6 +35,7 @@ export const verifySteps = {
   layers: () => runNode(["scripts/check-layers.ts"]),
   rules: () => runNode(["scripts/check-rules.ts"]),
   words: () => runNode(["scripts/check-words.ts"]),
+  "check-tests": () => runNode(["scripts/check-tests.ts"]),
   format: () => runTool("biome", ["check", "--error-on-warnings"]),
   tests: (withCoverage) =>
     runTool("vitest", [
@@ -43,16 +47,25 @@ export const verifySteps = {
     ]),
   size: () => runNode(["scripts/size.ts"]),
   packages: () => runTool("vitest", ["run", "--project=packages", ONCE_MORE, ...vitestReport("packages.json")]),
-  e2e: () =>
-    runTool(
+  e2e: async () => {
+    const code = await runTool(
       "playwright",
       ["test", "-c", "e2e/playwright.config.ts", "--project=gate", "--retries=1", "--reporter=list,json"],
       "e2e",
-    ),
+    );
+    // There is no report if Playwright could not start.
+    if (existsSync(browserReport)) addSecondTries(flakyOf(JSON.parse(readFileSync(browserReport, "utf8"))));
+    return code;
+  },
 };
 
 /** @param {string} name of the report */
-const vitestReport = (name) => ["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, name)}`];
+const vitestReport = (name) => [
+  "--reporter=default",
+  "--reporter=json",
+  `--outputFile.json=${join(results, name)}`,
+  `--reporter=${join(root, "scripts", "second-try-reporter.mjs")}`,
+];
 
 /** Also reports how much of each package the tests run through. */
 const COVERAGE = "--coverage";
@@ -71,7 +84,7 @@ export async function verify(words) {
     throw new Error("No packages are installed yet: run `npm test` once.");
   rmSync(results, { recursive: true, force: true });
   mkdirSync(results);
-  process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright.json");
+  process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = browserReport;
 
   const startedAt = Date.now();
   for (const [name, step] of Object.entries(verifySteps)) {
@@ -81,13 +94,22 @@ export async function verify(words) {
     const code = await step(withCoverage);
     if (code !== 0) {
       say(`${name} failed after ${seconds(stepStartedAt)}; the following steps were skipped`);
+      saySecondTries();
       return code;
     }
     say(`${name} ✓ ${seconds(stepStartedAt)}`);
   }
   if (withCoverage) for (const line of coverageLines(join(results, "coverage", "coverage-summary.json"))) say(line);
   say(`all steps passed in ${seconds(startedAt)}`);
+  saySecondTries();
   return 0;
+}
+
+function saySecondTries() {
+  const tests = readSecondTries();
+  if (tests.length === 0) return;
+  say(`${tests.length} passed only at a second try (test-results/second-try.json); each is a defect to mend:`);
+  for (const { file, title } of tests) say(`  ${file}: ${title}`);
 }
 
 /** @param {number} since */

@@ -36,7 +36,7 @@ middle one of those of the moments.
 A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
 twice as fast an hour later.
 
-Bundle sizes: \`npm run verify -- size\`.
+Bundle sizes: \`npm test -- size\`.
 `;
 
 /** The page with what was measured now; what was not stays as it was. */

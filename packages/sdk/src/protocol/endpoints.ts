@@ -1,34 +1,16 @@
 import type { Static, TSchema } from "typebox";
 import { claimEndpoints } from "./claims/claim-endpoints.ts";
 import { commitEndpoints } from "./commits/commit-endpoints.ts";
-import { Datasource } from "./datasources/datasource.ts";
+import { datasourceEndpoints } from "./datasources/datasource-endpoints.ts";
 import type { EndpointSchema } from "./endpoint-schema.ts";
-import { ListEnvelope } from "./lists/list.ts";
 import { logEndpoints } from "./log/log-endpoints.ts";
 import { recordEndpoints } from "./log/record-endpoints.ts";
 import { organizationEndpoints } from "./organizations/organization-endpoints.ts";
-import { Usage } from "./organizations/usage.ts";
+import { usageEndpoints } from "./organizations/usage-endpoints.ts";
 import type { EndpointName } from "./paths.ts";
 import { schemaEndpoints } from "./schema/schema-endpoints.ts";
 import { tokenEndpoints } from "./tokens/token-endpoints.ts";
 import { webhookEndpoints } from "./webhooks/webhook-endpoints.ts";
-
-const organizationReads = {
-  listDatasources: {
-    summary: "List the datasources of both environments",
-    audience: "secret_key",
-    reply: { 200: ListEnvelope(Datasource) },
-  },
-  readUsage: {
-    summary: "Read the usage of each day",
-    audience: "secret_key",
-    query: {
-      starting_at: { description: "First UTC day, as `2026-01-31` or a date-time; default 29 days before the last." },
-      ending_at: { description: "Last UTC day, inclusive; default today." },
-    },
-    reply: { 200: ListEnvelope(Usage) },
-  },
-} as const satisfies Partial<Record<EndpointName, EndpointSchema>>;
 
 type Endpoints = typeof recordEndpoints &
   typeof commitEndpoints &
@@ -36,7 +18,8 @@ type Endpoints = typeof recordEndpoints &
   typeof claimEndpoints &
   typeof schemaEndpoints &
   typeof webhookEndpoints &
-  typeof organizationReads &
+  typeof datasourceEndpoints &
+  typeof usageEndpoints &
   typeof tokenEndpoints &
   typeof organizationEndpoints;
 
@@ -48,7 +31,8 @@ export const endpoints: Endpoints = {
   ...claimEndpoints,
   pushSchema: schemaEndpoints.pushSchema,
   ...webhookEndpoints,
-  ...organizationReads,
+  ...datasourceEndpoints,
+  ...usageEndpoints,
   readSchema: schemaEndpoints.readSchema,
   ...tokenEndpoints,
   ...organizationEndpoints,

@@ -1,4 +1,5 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
+import { isScalar } from "../../rules/lists/list-column.ts";
 import type { Plain, Schemas } from "./json-schema.ts";
 
 /** The schemas of a model's data for create, update and read. */
@@ -48,7 +49,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
     }),
     sortable: [
       "id",
-      ...fields.filter(([, { type }]) => SCALARS.has(type)).map(([field]) => field),
+      ...fields.filter(([, field]) => isScalar(field)).map(([field]) => field),
       // A declared field takes precedence over the built-in time of the same name.
       ...["createdAt", "updatedAt"].filter((time) => !Object.hasOwn(model.fields, time)),
     ],
@@ -59,8 +60,6 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
     ),
   };
 }
-
-const SCALARS: ReadonlySet<Field["type"]> = new Set(["string", "number", "integer", "boolean", "datetime", "enum"]);
 
 function schemaOf(field: Field): Plain {
   const { type, nullable = false } = field;
