@@ -37,7 +37,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, "**/dist/**"],
     // Where `isolate` is false, the files of a worker share the modules: importing the server again for each file took
     // three quarters of the CPU of the unit tests. A test that changes the process (environment, globals) restores it.
-    // Nobody may lean on the state of a spy that another test left behind.
+    // Spies are restored, so that no test depends on one that another test left behind.
     restoreMocks: true,
     setupFiles: [restoreGlobals],
     // Most of the time a test waits for a process, a database or a browser: as many workers as cores would leave them idle.

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 
-/** Every TypeScript file below these folders that somebody wrote, by its path from the project's folder. */
+/** Every TypeScript file below these folders that is written by hand, by its path from the project's folder. */
 export function sourceFiles(folders: string[]): string[] {
   return folders.flatMap((folder) =>
     readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

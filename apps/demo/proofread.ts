@@ -14,10 +14,10 @@ const help = `Proofreads a deck: quotes, dashes, dots and spaces, one slide afte
   --server <url>    the server (default: the demo that runs here)
   --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
   --pace <ms>       how long it looks at each slide (default: 2500)
-  --patience <ms>   how long it waits at the end for a slide that somebody edits (default: 60000)
+  --patience <ms>   how long it waits at the end for a slide that a person edits (default: 60000)
   --help
 
-A slide that somebody edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
+A slide that a person edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
 `;
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);

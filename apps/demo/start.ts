@@ -10,7 +10,7 @@ import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from 
 import { type RunningMirror, runMirror } from "./dev/run-mirror.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
-/** Nobody who watches a demo wants to wait the usual 27 hours until the server gives up. */
+/** In a demo, the server gives up after minutes; usually it takes 27 hours. */
 const DEMO_SCHEDULE = "0,2000,5000,10000,15000,30000,60000,60000";
 
 const help = `Starts the demo: a server, a slide board, an agent that imports a sample deck, and a mirror fed by webhooks.
@@ -56,7 +56,7 @@ async function start(): Promise<void> {
 
   const { url: serverUrl } = server;
   await changeDemoFile((file) => ({ ...file, serverUrl }));
-  // At once: whoever opens the page sees the deck grow, or finds it there.
+  // At once, so that the page shows the deck growing, or complete.
   if (!values["no-import"]) agent = startAgent();
 
   mirror = runMirror();

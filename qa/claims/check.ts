@@ -11,10 +11,10 @@ export const VIOLATIONS = {
   fence: "a fence did not grow with the grant",
   inversion: "a later one was granted before an earlier one that lived",
   lapsed: "a write was accepted that named a claim which was over, or another's",
-  trespass: "a write was accepted while somebody else held what it wrote",
+  trespass: "a write was accepted while another participant held what it wrote",
   unsaid: "a write with a lapsed claim was not told so",
   refused: "a holder's write was refused",
-  stranger: "somebody renewed or released what is another's",
+  stranger: "a participant renewed or released another's claim",
   odd: "an answer that nothing explains",
 } as const;
 export type ViolationKind = keyof typeof VIOLATIONS;
@@ -236,7 +236,7 @@ const covers = (field: string | undefined, fields: readonly string[] | undefined
 function whyLapsed(what: Write, claim: string, { actor, asked }: Call, byId: Context["byId"]): string | undefined {
   const lease = byId.get(claim);
   // A client names only claims that it has seen, and all of those are recorded, so this one was made up.
-  if (!lease) return `${claim} is nobody's`;
+  if (!lease) return `${claim} has no lease`;
   if (lease.actor !== actor) return `${claim} is ${lease.actor}'s, not ${actor}'s`;
   if (lease.record !== what.record) return `${claim} is on ${lease.record}, not on ${what.record}`;
   if (asked.wall > lease.overFrom + ROUNDING_MS)

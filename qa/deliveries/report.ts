@@ -15,7 +15,7 @@ export const isMet = ({ verdict, unmet }: Finding): boolean => verdict.violation
 const COVERAGE_LABELS: Readonly<Record<keyof Coverage, string>> = {
   requests: "requests",
   accepted: "  accepted",
-  failed: "  failed, or nobody knows",
+  failed: "  failed, or unknown",
   tests: "  tests",
   events: "events in accepted requests",
   repeats: "accepted requests that came once more, with a reason",

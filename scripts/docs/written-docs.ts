@@ -1,7 +1,7 @@
 import { docstringsModule } from "./docstrings-module.ts";
 import { errorsMarkdown } from "./errors-markdown.ts";
 
-/** The files that nobody writes by hand: file → text. */
+/** The generated files: file → text. */
 export const writtenDocs = (): Readonly<Record<string, string>> => ({
   "docs/errors.md": errorsMarkdown(),
   "packages/server/src/http/docs/docstrings.ts": docstringsModule(),

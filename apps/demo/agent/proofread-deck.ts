@@ -5,20 +5,20 @@ import { polish } from "./typography.ts";
 export interface ProofreadOptions {
   /** How long one slide takes, so that people can watch and step in. */
   readonly paceMs: number;
-  /** How long it waits, at the end, for a slide that somebody is still editing. */
+  /** How long it waits, at the end, for a slide that a person is still editing. */
   readonly patienceMs: number;
   say(line: string): void;
 }
 
 export interface Proofread {
   readonly mended: number;
-  /** Somebody took over, or was at it for too long. */
+  /** A person took over, or edited for too long. */
   readonly left: number;
 }
 
 /**
- * Goes through a deck, slide by slide, each under a claim: nobody else writes there meanwhile, and everybody sees who does.
- * A slide that somebody edits is skipped and asked for again at the end, in the line; one that a person takes over is theirs.
+ * Goes through a deck, slide by slide, each under a claim: others cannot write there meanwhile, and see who does.
+ * A slide that a person edits is skipped and claimed at the end, in the queue; one that a person takes over is theirs.
  */
 export async function proofreadDeck(
   client: SyncClient<BoardSchema>,

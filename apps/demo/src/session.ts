@@ -13,7 +13,7 @@ export function personOf(search: string): string {
 
 export const nameOfPerson = (person: string): string => person.charAt(0).toUpperCase() + person.slice(1);
 
-/** Somebody else, for the second window. */
+/** Another person, for the second window. */
 export const somebodyElse = (person: string): string => (person === "ada" ? "ben" : "ada");
 
 export async function openSession(person: string): Promise<Session> {

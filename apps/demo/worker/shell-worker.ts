@@ -12,7 +12,7 @@ import { FILES } from "./shell.ts";
 
 declare const self: ServiceWorkerGlobalScope;
 
-/** Longer than this, nobody waits for a page of which there is a copy. */
+/** After this time, the copy of the page is shown. */
 const DOCUMENT_MS = 3_000;
 
 // Nothing in here belongs to one build: the newest worker may serve pages of all of them, at once.

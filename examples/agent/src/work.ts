@@ -11,7 +11,7 @@ export interface Job {
   readonly say: (line: string) => void;
 }
 
-/** How long a slide is left alone that somebody else had claimed, or that could not be written. */
+/** How long the agent leaves a slide alone that another participant had claimed, or that could not be written. */
 const LATER_MS = 5_000;
 
 /** Until it is told to stop: every slide without notes gets some. Several of these agents share the work. */
@@ -87,7 +87,7 @@ async function workOn(client: Client, { id }: Slide, { think, stop, say }: Job):
 /** People win: what they changed while the agent was away stays, and the slide is looked at again. */
 function answerConflicts(client: Client, { say }: Job): void {
   for (const conflict of client.conflicts()) {
-    say(`${conflict.id}: ${conflict.writtenBy || "somebody"} was there first`);
+    say(`${conflict.id}: ${conflict.writtenBy || "another participant"} was there first`);
     conflict.takeTheirs();
   }
   // Refused for good: the slide is gone, or the token no longer covers it.
@@ -113,6 +113,6 @@ function news(client: Client, stop: AbortSignal): Promise<void> {
 }
 
 const explain = (error: unknown): string => {
-  if (isSyncError(error) && error.code === "claim_conflict") return "somebody is at it, later then";
+  if (isSyncError(error) && error.code === "claim_conflict") return "another participant holds it; later";
   return error instanceof Error ? error.message : String(error);
 };

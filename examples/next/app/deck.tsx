@@ -15,7 +15,7 @@ export function Deck() {
       <ol>
         {slides.map(({ id, title }) => (
           <li key={id}>
-            {/* The key makes a field anew when somebody else has changed its title. */}
+            {/* The key makes a new field when another person has changed its title. */}
             <input
               key={title}
               aria-label={`Title of slide ${id}`}

@@ -4,7 +4,7 @@ import { createClient } from "@holdfast/sdk/node";
 import { backendUrl, secretKey } from "./keys.mjs";
 import { schema } from "./schema";
 
-/** A token for whoever is signed in, good for a quarter of an hour. It reaches one deck. */
+/** A token for the person who is signed in, good for a quarter of an hour. It reaches one deck. */
 export async function tokenFor(person: string): Promise<string> {
   const response = await fetch(new URL("/v1/ephemeral_keys", backendUrl), {
     method: "POST",
@@ -16,7 +16,7 @@ export async function tokenFor(person: string): Promise<string> {
   return ((await response.json()) as { token: string }).token;
 }
 
-/** What the page shows, read as the person who asks for it: so nobody is sent what they may not see. */
+/** What the page shows, read as the person who asks for it: so it contains only what they may see. */
 export async function readDeck(person: string): Promise<Snapshot> {
   const client = createClient({ schema, url: backendUrl, getToken: () => tokenFor(person), stream: false });
   try {

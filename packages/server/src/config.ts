@@ -42,7 +42,7 @@ export interface WebhookConfig {
   readonly rotationMs?: number;
 }
 
-/** A setting that cannot be used, said in a sentence: no stack trace helps whoever reads it. */
+/** A setting that cannot be used, with a sentence for the operator in place of a stack trace. */
 export class ConfigError extends Error {}
 
 export function readConfig(env: Readonly<Record<string, string | undefined>>, { needsKey = true } = {}): Config {

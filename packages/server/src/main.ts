@@ -140,7 +140,7 @@ const startEmbedded = (config: Config, logger: pino.Logger) =>
     },
   });
 
-/** Beside the embedded Postgres it is made and kept; with a database of one's own, unset means: nobody is the operator. */
+/** Beside the embedded Postgres it is made and kept; with `DATABASE_URL`, unset means that no one is the operator. */
 const keepAdminToken = async (config: Config): Promise<string> =>
   config.databaseUrl === undefined
     ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`)

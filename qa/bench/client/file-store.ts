@@ -68,7 +68,7 @@ export async function measureFileStore({
   ];
 }
 
-/** Nobody listens there. */
+/** No server listens there. */
 const client = (path: string) =>
   createClient({ schema, url: "http://127.0.0.1:1", getToken: () => "token", storage: fileStorage(path) });
 

@@ -73,7 +73,7 @@ export async function measureLiveLists({
   const { slide: slides } = client.models;
 
   let named = 0;
-  /** Commits a change as somebody else, and gives back how long it took until all lists had been asked again. */
+  /** Commits a change as another participant, and gives back how long it took until all lists had been asked again. */
   function change(id: string, data: object, live: readonly Query[]): number {
     const from = server.head;
     const operations = [{ action: "update" as const, model: "slide", id, data }];

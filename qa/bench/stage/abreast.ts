@@ -9,7 +9,7 @@ export type AbreastPlan = readonly LoadPlan[];
 /** Per second, for each plan: one figure for each moment, and those of one place in the lists lie side by side. */
 export type AbreastResult = readonly (readonly number[])[];
 
-/** Whoever has waited for the others begins slowly: in half a second, a commit's share of the echo is a twentieth less. */
+/** A sender that has waited for the others begins slowly: in half a second, a commit's share of the echo is a twentieth less. */
 const MOMENT_MS = 2_000;
 const WARM_MS = 4_000;
 

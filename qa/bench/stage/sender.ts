@@ -25,7 +25,7 @@ export interface Sent {
 }
 
 /**
- * Whoever sends the load shares the machine with what is measured, so that it has to cost little: a request is bytes
+ * The sender shares the machine with what is measured, so it has to cost little: a request is bytes
  * that were made before, with its id written over the last one, and of an answer only the status and the end are looked
  * at. A client of HTTP costs as much as what it measures.
  */

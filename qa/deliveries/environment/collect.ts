@@ -55,6 +55,6 @@ function requestsOf({ owner, receiver, records, times }: Seen): Received[] {
     .filter(({ begun }) => !isOrphans(begun.headers["webhook-id"]))
     .map((note) => {
       const { hook } = note.begun;
-      return receivedOf(note, byHook.get(hook) ?? `nobody's ${hook}`, times.requestMs, endOf);
+      return receivedOf(note, byHook.get(hook) ?? `unknown ${hook}`, times.requestMs, endOf);
     });
 }

@@ -22,7 +22,7 @@ export function createRequester(urls: () => readonly string[], key: string): Sen
       const all = urls();
       const answer = await once(`${all[next++ % all.length]}${path}`, method, token, body);
       if (answer) return { ...answer, lost };
-      if (performance.now() > until) throw new Error(`Nobody answered ${method} ${path}.`);
+      if (performance.now() > until) throw new Error(`No server answered ${method} ${path}.`);
       await pause(RETRY_MS);
     }
   };

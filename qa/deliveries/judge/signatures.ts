@@ -37,4 +37,4 @@ export function judgeSignatures({ endpoint, requests, tenant, coverage, report }
   for (const request of requests) if (request.body !== undefined) judge(request);
 }
 
-const listed = (signedBy: readonly number[]): string => (signedBy.length === 0 ? "nobody" : signedBy.join(" and "));
+const listed = (signedBy: readonly number[]): string => (signedBy.length === 0 ? "no secret" : signedBy.join(" and "));

@@ -197,7 +197,7 @@ export const mutants: readonly Mutant[] = [
     finds: ["ninth"],
   },
   {
-    name: "an attempt that nobody ended counts as delivered",
+    name: "an attempt without an end counts as delivered",
     edits: [
       {
         file: flow,

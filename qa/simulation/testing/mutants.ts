@@ -257,7 +257,7 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "a change that nobody told of is not looked for",
+    name: "a change that no tab announced is not looked for",
     finds: ["a device's writes to a record are in the log in their order", "everything comes to rest"],
     edits: [{ file: `${core}/step.ts`, find: '    reconcileQueue(draft, { type: "due" });\n', replace: "" }],
   },

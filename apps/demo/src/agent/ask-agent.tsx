@@ -20,7 +20,7 @@ export function AskAgent({ deckId }: { deckId: string }) {
     <section className="panel agent" aria-labelledby="agent-heading">
       <h2 id="agent-heading">An agent beside you</h2>
       <p>
-        It mends quotes and dashes, one slide after the other. It claims the slide that it works on, so that nobody else
+        It mends quotes and dashes, one slide after the other. It claims the slide that it works on, so that no one else
         writes there meanwhile. Take it over when you like.
       </p>
       <p className="choices">

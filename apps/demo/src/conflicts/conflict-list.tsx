@@ -6,7 +6,7 @@ import { ConflictDialog } from "./conflict-dialog.tsx";
 import { conflictSentence } from "./conflict-words.ts";
 import { useSlideName } from "./use-slide-name.ts";
 
-/** Edits that met somebody else's: one line each, and the dialog that decides one of them. */
+/** Edits that met another person's: one line each, and the dialog that decides one of them. */
 export function ConflictList({ deckId }: { deckId: string | undefined }) {
   const conflicts = useConflicts();
   const [openKey, setOpenKey] = useState<string>();

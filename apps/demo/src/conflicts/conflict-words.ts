@@ -10,7 +10,7 @@ export function conflictSentence(conflict: Conflict, writer: string, slide: stri
   if (conflict.action === "delete") return `You deleted ${slide}, and ${writer} changed it meanwhile.`;
   const what = `the ${listed(conflict.fields.map(fieldName))} of ${slide}`;
   if (conflict.reason === "stale") return `You and ${writer} both changed ${what}.`;
-  // A claim stood against it: nobody need have changed anything.
+  // A claim refused it: the record may be unchanged.
   return conflict.holders.length > 0
     ? `You changed ${what}, and ${writer} had it by then.`
     : `You changed ${what}, and your turn had ended by then.`;

@@ -3,7 +3,7 @@ import { useClient } from "../sync.ts";
 import { LINES, type Line, lineKey, lineOf, rememberedLine } from "./line.ts";
 import { setLine } from "./rough-line.ts";
 
-/** What each does, for whoever points at it or listens to it. */
+/** What each does, for people who point at it or use a screen reader. */
 const says: Readonly<Record<Line, string>> = {
   online: "The network as it is",
   slow: "A second each way",

@@ -24,7 +24,7 @@ export function roughenLine(url: string): void {
     if (fate === "is-lost") throw new TypeError("Failed to fetch");
     const answer = await straight(request);
     await pause(delay, request.signal);
-    // It has happened, and nobody here knows.
+    // The server has done it, but its answer is lost.
     if (fate === "loses-its-answer") throw new TypeError("Failed to fetch");
     return answer;
   };

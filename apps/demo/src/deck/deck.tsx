@@ -28,7 +28,7 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
   const goTo = useCallback(
     (slide: string | null) => {
       place.current.now = slide;
-      // Whoever goes from one slide to the next has left neither for all: only where one stands in the end is said.
+      // A person who moves from one slide to the next leaves neither on the way: only the slide where they stop is announced.
       afterPaint(() => {
         const { now, said } = place.current;
         if (now !== said) say({ slide: now });

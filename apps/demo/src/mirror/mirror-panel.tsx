@@ -47,7 +47,7 @@ function Mirror({ report, isOnline, children }: MirrorProps) {
         <span>{says}</span>
         {next && <span className="mirror-next">{next}</span>}
       </p>
-      {/* Aloud only what goes wrong: nobody wants to hear of each change that arrives. */}
+      {/* A screen reader says only what goes wrong, not each change that arrives. */}
       <p role="status" className="unseen">
         {mood === "waiting" || mood === "trouble" ? `The mirror: ${says}` : ""}
       </p>

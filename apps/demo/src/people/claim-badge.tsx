@@ -7,20 +7,20 @@ interface Props {
   readonly slideId: string;
   readonly claim: ReturnType<typeof useClaim>;
   readonly isHere: boolean;
-  /** The slide is asked for past the line: whoever does so wants to write. */
+  /** The slide was claimed with takeover: the person wants to write. */
   takeOver(): void;
 }
 
 /** Who edits this slide, who waits for it, and what can be done about that. */
 export function ClaimBadge(props: Props) {
   const { holder, status } = props.claim;
-  // Of a slide that nobody has there is nothing to say: most of them need not hear who waits.
+  // A slide without a holder shows nothing, so most badges need not watch the queue.
   return holder || status === "mine" ? <Badge {...props} /> : null;
 }
 
 function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   const nameOf = useNames();
-  const { queue } = useClaims("slide", [slideId])[slideId] ?? NOBODY;
+  const { queue } = useClaims("slide", [slideId])[slideId] ?? NO_CLAIMS;
   const words = claimWords({ ...claim, queue, isHere, nameOf });
   if (!words) return null;
   return (
@@ -51,4 +51,4 @@ function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   );
 }
 
-const NOBODY = { queue: [] } as const;
+const NO_CLAIMS = { queue: [] } as const;

@@ -29,7 +29,7 @@ export function claimWords({ status, holder, position, queue, isHere, nameOf }: 
         offers: holder.participantKind === "agent" ? "take-over" : "wait",
       };
     case "waiting":
-      // Without a line to the server nobody knows who is before us; it is simply edited then.
+      // Without a connection the holder is unknown, and the slide can be edited.
       if (!holder || holder.isMine || position === undefined) return undefined;
       return { says: `${doing(holder, nameOf)} ${place(position)}`, offers: "leave-line" };
     case "mine":
@@ -43,7 +43,7 @@ export function claimWords({ status, holder, position, queue, isHere, nameOf }: 
   }
 }
 
-/** Whether its text may be typed into: somebody else has it, and that is known. */
+/** Whether its text is read-only: another participant is known to hold it. */
 export const isLocked = ({ status, holder }: Pick<Asked, "status" | "holder">): boolean =>
   status === "theirs" || (holder !== undefined && !holder.isMine && status !== "mine");
 

@@ -9,7 +9,7 @@ interface Props {
   readonly className: string;
   /** Enter saves instead of beginning a new line. */
   readonly oneLine?: boolean;
-  /** Somebody else edits it. */
+  /** Another person edits it. */
   readonly isLocked: boolean;
   /** Of the element that says who. */
   readonly describedBy: string;
@@ -17,7 +17,7 @@ interface Props {
   commit(text: string, readAt: number): void;
   /** Something is being typed. */
   begin(): void;
-  /** Enter or Escape: whoever typed is done with it. */
+  /** Enter or Escape: the person has finished typing. */
   end(): void;
 }
 

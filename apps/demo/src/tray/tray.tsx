@@ -3,7 +3,7 @@ import { ImportProgress } from "../import/import-progress.tsx";
 import { AttentionList } from "./attention-list.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
-/** What wants somebody, and what is under way: over the page and not in it, so that nothing moves when it comes. */
+/** What waits for a decision, and what is under way. It lies over the page, so that nothing moves when it appears. */
 export function Tray({ deckId }: { deckId: string | undefined }) {
   return (
     <div className="tray">

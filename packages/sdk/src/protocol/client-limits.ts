@@ -22,7 +22,7 @@ export const clientLimits = {
   presenceStateBytes: 4_096,
   /** Presence is told that often at most; the last state wins. */
   presencePerSecond: 20,
-  /** How long somebody whose connection broke is still shown: a reload does not flicker. */
+  /** How long a participant whose connection broke is still shown: a reload does not flicker. */
   presenceGraceMs: 5_000,
   pingMs: 25_000,
   pongMs: 5_000,

@@ -104,7 +104,7 @@ export class ModelClaims {
     return { status: 200, body: { object: "claim_release", released: own.length } };
   }
 
-  /** Ends a claim as its time, or somebody else, would; the next in the line gets it. */
+  /** Ends a claim as its expiry, or another participant, would; the next in the queue gets it. */
   end(id: string, status: Exclude<ClaimStatus, "active" | "queued">): void {
     const held = this.#all.get(id);
     if (!held || !isAlive(held)) return;

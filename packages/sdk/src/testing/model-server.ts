@@ -37,7 +37,7 @@ const VERB = {
  */
 export class ModelServer {
   readonly log: LogEntry[] = [];
-  /** Counted up by whoever changes `rows` without an entry. */
+  /** Counted up by a test that changes `rows` without an entry. */
   rowsVersion = 0;
   readonly rows = new Map<string, ServerRow & { readonly model: string; readonly id: string }>();
   logId = "log_1";

@@ -300,7 +300,7 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
-    rule: "half of a snapshot that nobody can go on with is nothing",
+    rule: "half of a snapshot that no tab can continue is discarded",
     async check(open) {
       const storage = await open();
       await storage.open("c");
@@ -312,7 +312,7 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
-    rule: "whoever led before writes nothing any more",
+    rule: "a former leader writes nothing any more",
     async check(open) {
       const [one, two] = [await open(), await open()];
       await one.open("c");

@@ -8,7 +8,7 @@ import { addSchema } from "./commands/schema.ts";
 import { addWebhooks } from "./commands/webhooks.ts";
 import type { Terminal } from "./terminal.ts";
 
-/** `holdfast`: what whoever runs a server, or builds on one, does from a terminal. */
+/** `holdfast`: what operators and app developers do from a terminal. */
 export function createProgram(terminal: Terminal): Command {
   const program = new Command("holdfast")
     .description("Manages a Holdfast server: its schema, keys, organizations, log, webhooks and backups.")

@@ -86,7 +86,7 @@ function unanswered(
   if (hadStorageTrouble && disk.kept.has(name)) return undefined;
   // On another log, or with another body, it continues under another name.
   if ([...disk.flushed].some((other) => other !== name && stemOf(other) === stemOf(name))) return undefined;
-  return `${name} was on the disk of ${actor}; nobody answered it and nobody gave it up`;
+  return `${name} was on the disk of ${actor}; it was neither answered nor given up`;
 }
 
 function outOfOrder(

@@ -123,7 +123,7 @@ export class Tab implements Owner {
     return new Promise((resolve, reject) => {
       this.home.link.schedule.add(`the app gives ${this.name} a token`, this, () => {
         const token = this.home.tokenForTabs();
-        if (token === undefined) reject(new Error("Nobody is signed in."));
+        if (token === undefined) reject(new Error("No person is signed in."));
         else resolve(token);
       });
     });

@@ -75,7 +75,7 @@ export function injectFault(simulation: Simulation, device: Device, tab: Tab | u
         return `the app of ${device.name} gives the ${device.tokens} token`;
       case "signed out":
         device.tokens = device.tokens === "good" ? "none" : "good";
-        return `the app of ${device.name} has ${device.tokens === "none" ? "nobody signed in" : "a token again"}`;
+        return `the app of ${device.name} has ${device.tokens === "none" ? "no person signed in" : "a token again"}`;
       case "restored":
       case "new log": {
         if (!weather.restores) return undefined;

@@ -2,7 +2,7 @@ import type { Mutation } from "../../core/queue/mutation.ts";
 import { storageInFile } from "../storage-in-file.ts";
 import { openStoreFile } from "../store-file.ts";
 
-// Holds a store with one write in it until it is killed, or whoever started it is gone.
+// Holds a store with one write in it until it is killed, or its parent has ended.
 const storage = storageInFile(openStoreFile(process.argv[2] ?? "", "s"));
 await storage.open("c");
 const operations = [] as const;

@@ -54,7 +54,7 @@ export const DELIVERY_ERRORS = [
   "connection_lost",
   /** The name of the host could not be looked up. */
   "dns_failed",
-  /** No secure connection: certificate expired, of another host, signed by nobody known. */
+  /** No secure connection: certificate expired, of another host, or signed by an unknown authority. */
   "tls_failed",
   /** The address is not public. */
   "blocked_address",

@@ -83,7 +83,7 @@ function groupPremise(
   const author = state.authors.get(newest);
   // Every writer learns that the group has changed. Only a writer who may read the model learns which record changed.
   const isTold = author && (scope === undefined || may(scope, author.model, "read"));
-  const { model, id, writtenBy } = isTold ? author : NOBODY;
+  const { model, id, writtenBy } = isTold ? author : NOT_TOLD;
   return {
     object: "stale_notification",
     model: state.models.get(model)?.name ?? model,
@@ -97,4 +97,4 @@ function groupPremise(
   };
 }
 
-const NOBODY = { model: "", id: "", writtenBy: "" };
+const NOT_TOLD = { model: "", id: "", writtenBy: "" };
