@@ -38,6 +38,7 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // A limit only ends what hangs: on a busy machine a test that works for a second takes twenty.
     testTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
     // `npm test -- --coverage`. Processes that a test starts are not counted.
     coverage: {
       provider: "v8",

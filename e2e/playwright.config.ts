@@ -10,14 +10,14 @@ export default defineConfig({
   // Each worker runs a server, a Postgres and a page of its own.
   workers: 2,
   fullyParallel: false,
-  timeout: 30_000,
-  expect: { timeout: 10_000 },
+  timeout: 120_000,
+  expect: { timeout: 20_000 },
   forbidOnly: Boolean(process.env.CI),
   reporter: "list",
   use: {
     browserName: "chromium",
     launchOptions: { args: browserArguments, ...(executablePath && { executablePath }) },
     viewport: { width: 1280, height: 900 },
-    trace: "retain-on-failure",
+    trace: "on-first-retry",
   },
 });

@@ -7,14 +7,14 @@ interface Props {
   readonly slideId: string;
   readonly claim: ReturnType<typeof useClaim>;
   readonly isHere: boolean;
-  /** The slide is asked for past the line: whoever does so wants to write. */
+  /** Takes the slide from its holder, ahead of the waiters, to write in it. */
   takeOver(): void;
 }
 
 /** Who edits this slide, who waits for it, and what can be done about that. */
 export function ClaimBadge(props: Props) {
   const { holder, status } = props.claim;
-  // Of a slide that nobody has there is nothing to say: most of them need not hear who waits.
+  // A free slide has no badge. Most slides are free, so they need not subscribe to their waiters.
   return holder || status === "mine" ? <Badge {...props} /> : null;
 }
 
@@ -42,7 +42,7 @@ function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
           Let go
         </button>
       )}
-      {words.offers === "leave-line" && (
+      {words.offers === "leave-queue" && (
         <button type="button" onClick={claim.release}>
           Leave the line
         </button>

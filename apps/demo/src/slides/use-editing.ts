@@ -18,7 +18,7 @@ export function useEditing({ status, claim, release }: ReturnType<typeof useClai
 
   const end = useCallback(() => {
     clearTimeout(idle.current);
-    // Whoever only waits in the line goes on waiting.
+    // A person who only waits for the claim keeps waiting.
     if (hasBegun.current) release();
     hasBegun.current = false;
   }, [release]);

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from "typebox";
 import { claimEndpoints } from "./claims/claim-endpoints.ts";
 import { commitEndpoints } from "./commits/commit-endpoints.ts";
-import { Datasource } from "./datasources/datasource.ts";
+import { datasourceEndpoints } from "./datasources/datasource-endpoints.ts";
 import type { EndpointSchema } from "./endpoint-schema.ts";
 import { ListEnvelope } from "./lists/list.ts";
 import { logEndpoints } from "./log/log-endpoints.ts";
@@ -14,11 +14,6 @@ import { tokenEndpoints } from "./tokens/token-endpoints.ts";
 import { webhookEndpoints } from "./webhooks/webhook-endpoints.ts";
 
 const organizationReads = {
-  listDatasources: {
-    summary: "List the datasources of both environments",
-    audience: "secret_key",
-    reply: { 200: ListEnvelope(Datasource) },
-  },
   readUsage: {
     summary: "Read the usage of each day",
     audience: "secret_key",
@@ -36,6 +31,7 @@ type Endpoints = typeof recordEndpoints &
   typeof claimEndpoints &
   typeof schemaEndpoints &
   typeof webhookEndpoints &
+  typeof datasourceEndpoints &
   typeof organizationReads &
   typeof tokenEndpoints &
   typeof organizationEndpoints;
@@ -48,6 +44,7 @@ export const endpoints: Endpoints = {
   ...claimEndpoints,
   pushSchema: schemaEndpoints.pushSchema,
   ...webhookEndpoints,
+  ...datasourceEndpoints,
   ...organizationReads,
   readSchema: schemaEndpoints.readSchema,
   ...tokenEndpoints,

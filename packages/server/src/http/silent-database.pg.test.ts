@@ -58,7 +58,7 @@ test.concurrent("[O15] a database that goes silent: 503 in time, and new connect
   await server.close();
 });
 
-test.concurrent("[O15] who only listens notices it too, and hears again what others say", {
+test.concurrent("[O15] a process that only listens notices it too, and then receives messages again", {
   timeout: 60_000,
 }, async ({ expect }) => {
   const proxy = await behindProxy();
