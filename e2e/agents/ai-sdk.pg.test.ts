@@ -1,7 +1,8 @@
 import { createTools } from "@holdfast/agent";
 import { generateText, stepCountIs, type ToolSet } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "../clients/people.ts";
 
 const people = await startPeople();
@@ -39,7 +40,7 @@ function scripted(...steps: readonly (readonly Call[])[]) {
 test("[AG6] the tools work in the AI SDK unchanged: its loop describes them, calls them, and gives the model their results", async () => {
   const { client } = await people.agent("writer");
   await people.request("POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Base" } });
-  await vi.waitFor(() => expect(client.models.slide.get("s1")).toBeDefined(), 10_000);
+  await until(() => expect(client.models.slide.get("s1")).toBeDefined());
   const kit = createTools({ client, schema });
   const tools: ToolSet = kit.tools;
   const record = { model: "slide", id: "s1" };

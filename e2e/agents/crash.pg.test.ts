@@ -43,9 +43,7 @@ async function readLog(): Promise<Entry[]> {
   return entries;
 }
 
-test("[D20] an agent that is killed at any moment sends its queued writes after a restart, each once and in order", {
-  timeout: 60_000,
-}, async () => {
+test("[D20] an agent that is killed at any moment sends its queued writes after a restart, each once and in order", async () => {
   console.info(`AGENT_SEED=${SEED}`);
   const chance = new SeededRandom(SEED);
   for (const id of RECORDS)

@@ -4,7 +4,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "../clients/people.ts";
 import { openBadGate } from "./bad-gate.ts";
 
@@ -76,15 +77,13 @@ async function writes(id: string): Promise<number> {
 }
 const patience = { timeout: 30_000, interval: 100 };
 
-test("[AG10] two agents of the example share the work, handle each slide once, and end cleanly on a signal", {
-  timeout: 90_000,
-}, async () => {
+test("[AG10] two agents of the example share the work, handle each slide once, and end cleanly on a signal", async () => {
   const ids = await slides(6);
   const agents = [start("one", await tokenOf("one"), 100), start("two", await tokenOf("two"), 100)];
-  await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
+  await until(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true));
   // Later slides are done too.
   const [later = ""] = await slides(1);
-  await vi.waitFor(async () => expect(await notes(later)).toContain(`On ${later}`), patience);
+  await until(async () => expect(await notes(later)).toContain(`On ${later}`));
   for (const { child } of agents) child.kill("SIGTERM");
   expect(await Promise.all(agents.map(({ ended }) => ended))).toEqual([0, 0]);
   for (const id of [...ids, later]) {
@@ -93,31 +92,27 @@ test("[AG10] two agents of the example share the work, handle each slide once, a
   }
 });
 
-test("[AG10] the example's agent, killed during its work, continues where it stopped and does nothing twice", {
-  timeout: 90_000,
-}, async () => {
+test("[AG10] the example's agent, killed during its work, continues where it stopped and does nothing twice", async () => {
   const ids = await slides(8);
   const done = async () => (await Promise.all(ids.map(notes))).filter(Boolean).length;
   const token = await tokenOf("three");
   for (let round = 0; round < 2; round++) {
     const before = await done();
     const agent = start("three", token, 150);
-    await vi.waitFor(async () => expect(await done()).toBeGreaterThan(before), { ...patience, interval: 20 });
+    await until(async () => expect(await done()).toBeGreaterThan(before));
     agent.child.kill("SIGKILL");
     await agent.ended;
   }
   // It was killed with work left.
   expect(await done()).toBeLessThan(ids.length);
   const last = start("three", token, 150);
-  await vi.waitFor(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true), patience);
+  await until(async () => expect((await Promise.all(ids.map(notes))).every(Boolean)).toBe(true));
   last.child.kill("SIGTERM");
   expect(await last.ended).toBe(0);
   for (const id of ids) expect(await writes(id)).toBe(1);
 });
 
-test("[AG10] [U19] the example's agent, killed while it holds a claim, releases it after a restart", {
-  timeout: 90_000,
-}, async () => {
+test("[AG10] [U19] the example's agent, killed while it holds a claim, releases it after a restart", async () => {
   const ids = await slides(8);
   const claimed = async () => (await Promise.all(ids.map(claimsOn))).flat().map(({ id }) => id);
   const token = await tokenOf("five");
@@ -125,25 +120,20 @@ test("[AG10] [U19] the example's agent, killed while it holds a claim, releases 
   // Which slide it takes is chance: four lives, so that they hardly all take the same.
   for (let life = 0; life < 4; life++) {
     const agent = start("five", token, 60_000);
-    await vi.waitFor(() => expect(agent.printed()).toContain("ready"), patience);
+    await until(() => expect(agent.printed()).toContain("ready"));
     // One claim, but not the one of the killed process.
-    await vi.waitFor(
-      async () => expect(await claimed()).toEqual([expect.not.stringMatching(before ?? "none")]),
-      patience,
-    );
+    await until(async () => expect(await claimed()).toEqual([expect.not.stringMatching(before ?? "none")]));
     [before] = await claimed();
     agent.child.kill("SIGKILL");
     await agent.ended;
   }
 });
 
-test("[AG10] an edit that a person makes while the example's agent is disconnected stays", {
-  timeout: 90_000,
-}, async () => {
+test("[AG10] an edit that a person makes while the example's agent is disconnected stays", async () => {
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const [id = ""] = await slides(1);
   const agent = start("four", await tokenOf("four"), 1_500, gate.url);
-  await vi.waitFor(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "four" }]), patience);
+  await until(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "four" }]));
   gate.turn("down");
   const lease = await boss.client.models.slide.claim(id, { preempt: true });
   await people.request(
@@ -156,7 +146,7 @@ test("[AG10] an edit that a person makes while the example's agent is disconnect
   // Long enough for the agent to finish its write, which then waits on its disk.
   await new Promise((resolve) => setTimeout(resolve, 2_500));
   gate.turn("up");
-  await vi.waitFor(() => expect(agent.printed()).toContain(`${id}: somebody was there first`), patience);
+  await until(() => expect(agent.printed()).toContain(`${id}: somebody was there first`));
   agent.child.kill("SIGTERM");
   expect(await agent.ended).toBe(0);
   expect(await notes(id)).toBe("Ann's own");

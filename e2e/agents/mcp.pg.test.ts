@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "../clients/people.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 
@@ -103,9 +104,7 @@ test.each([
   expect(mcp.stderr()).toContain(`serving ${models.length} models`);
 });
 
-test("[AG7] a record is read, claimed, updated and released over the protocol; the agent learns of a person's change in between", {
-  timeout: 60_000,
-}, async () => {
+test("[AG7] a record is read, claimed, updated and released over the protocol; the agent learns of a person's change in between", async () => {
   const id = await slide();
   const record = { model: "slide", id };
   const { call } = today;
@@ -122,39 +121,27 @@ test("[AG7] a record is read, claimed, updated and released over the protocol; t
   expect(await stored(id)).toMatchObject({ title: "Mine" });
 });
 
-test("[AG7] an invalid request gets an error code, and the server continues", { timeout: 60_000 }, async () => {
+test("[AG7] an invalid request gets an error code, and the server continues", async () => {
   const { client, call } = older;
   const id = await slide();
   expect(await call("read_record", { model: "nothing", id })).toMatchObject({ ok: false, code: "invalid_input" });
   expect(await call("read_record", {})).toMatchObject({ ok: false, code: "invalid_input" });
   expect(await call("read_record", { model: "slide", id: "nowhere" })).toMatchObject({ code: "record_not_found" });
   await expect(client.callTool({ name: "drop_everything", arguments: {} })).rejects.toThrow(/drop_everything/);
-  await vi.waitFor(
-    async () => expect(await call("read_record", { model: "slide", id })).toMatchObject({ ok: true }),
-    10_000,
-  );
+  await until(async () => expect(await call("read_record", { model: "slide", id })).toMatchObject({ ok: true }));
 });
 
-test.each(["SIGTERM", "closed stdin"] as const)(
-  "[AG8] %s releases all claims and ends the process",
-  { timeout: 60_000 },
-  async (how) => {
-    const id = await slide();
-    const { client, transport, call } = await startMcp();
-    await vi.waitFor(
-      async () => expect(await call("claim_record", { model: "slide", id })).toMatchObject({ ok: true }),
-      10_000,
-    );
-    expect(await claimsOn(id)).toHaveLength(1);
-    if (how === "SIGTERM") process.kill(transport.pid ?? 0, "SIGTERM");
-    else await client.close();
-    await vi.waitFor(async () => expect(await claimsOn(id)).toEqual([]), 10_000);
-  },
-);
+test.each(["SIGTERM", "closed stdin"] as const)("[AG8] %s releases all claims and ends the process", async (how) => {
+  const id = await slide();
+  const { client, transport, call } = await startMcp();
+  await until(async () => expect(await call("claim_record", { model: "slide", id })).toMatchObject({ ok: true }));
+  expect(await claimsOn(id)).toHaveLength(1);
+  if (how === "SIGTERM") process.kill(transport.pid ?? 0, "SIGTERM");
+  else await client.close();
+  await until(async () => expect(await claimsOn(id)).toEqual([]));
+});
 
-test("[AG8] stdout carries only the protocol, even while errors are logged", {
-  timeout: 60_000,
-}, async () => {
+test("[AG8] stdout carries only the protocol, even while errors are logged", async () => {
   const child = runIn(root, program, [], { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token }, "pipe");
   const ended = ending(child);
   const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
@@ -170,7 +157,7 @@ test("[AG8] stdout carries only the protocol, even while errors are logged", {
   send({ id: 3, method: "tools/call", params: { name: "read_record", arguments: { model: "slide", id: "nowhere" } } });
   let output = "";
   child.stdout?.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  await vi.waitFor(() => expect(output).toContain('"id":3'), 20_000);
+  await until(() => expect(output).toContain('"id":3'));
   child.stdin?.end();
   const { code, stdout } = await ended;
   const messages = stdout
@@ -182,9 +169,7 @@ test("[AG8] stdout carries only the protocol, even while errors are logged", {
   expect(code).toBe(0);
 });
 
-test("[AG9] if the program cannot start, it prints one sentence on stderr and nothing on stdout", {
-  timeout: 60_000,
-}, async () => {
+test("[AG9] if the program cannot start, it prints one sentence on stderr and nothing on stdout", async () => {
   const start = (env: Record<string, string>, ...args: string[]) =>
     ending(runIn(root, process.execPath, [...flags, file, ...args], env));
   const given = { HOLDFAST_URL: people.url, HOLDFAST_TOKEN: token };
@@ -202,9 +187,7 @@ test("[AG9] if the program cannot start, it prints one sentence on stderr and no
   expect(await start({}, "--help")).toMatchObject({ code: 0, stdout: expect.stringContaining("HOLDFAST_TOKEN") });
 });
 
-test("[AG12] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", {
-  timeout: 60_000,
-}, async () => {
+test("[AG12] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", async () => {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-token-"));
   const file = join(folder, "token");
   const mint = async () => {
@@ -221,23 +204,18 @@ test("[AG12] a command supplies the token, and the next one after a revocation; 
     expect(inputSchema).toMatchObject({ properties: { model: { enum: ["slide"] } } });
   await people.request("POST", "/v1/models/slide", { id: "renewed", data: { deckId: "renewed", title: "Base" } });
   const read = () => mcp.call("read_record", { model: "slide", id: "renewed" });
-  await vi.waitFor(async () => expect((await read()).ok).toBe(true), 10_000);
+  await until(async () => expect((await read()).ok).toBe(true));
   const second = await mint();
   await people.request("DELETE", `/v1/capabilities/${first}`);
   const update = (title: string) => mcp.call("update_record", { model: "slide", id: "renewed", data: { title } });
-  await vi.waitFor(async () => expect(await update("renewed")).toMatchObject({ status: "confirmed" }), 20_000);
+  await until(async () => expect(await update("renewed")).toMatchObject({ status: "confirmed" }));
   writeFileSync(file, "");
   await people.request("DELETE", `/v1/capabilities/${second}`);
-  await vi.waitFor(
-    async () => expect(await update("too late")).toMatchObject({ ok: false, code: "needs_auth" }),
-    20_000,
-  );
+  await until(async () => expect(await update("too late")).toMatchObject({ ok: false, code: "needs_auth" }));
   expect(await read()).toMatchObject({ ok: false, code: "needs_auth" });
 });
 
-test("[AG9] --schema takes the models from a file, and --models restricts them", {
-  timeout: 60_000,
-}, async () => {
+test("[AG9] --schema takes the models from a file, and --models restricts them", async () => {
   const file = `${root}packages/server/reference-schema.json`;
   const { client } = await startMcp({}, ["--schema", file, "--models", "document,slide"]);
   const { tools } = await client.listTools();

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "../clients/people.ts";
 import { oneFile } from "./agent.ts";
 import { openBadGate } from "./bad-gate.ts";
@@ -49,17 +50,15 @@ const titles = async () => {
   return (data as { data: { title: string } }[]).map((entry) => entry.data.title);
 };
 
-test("[D25] the README's agent ends on a signal, and the next process sends its remaining writes", {
-  timeout: 60_000,
-}, async () => {
+test("[D25] the README's agent ends on a signal, and the next process sends its remaining writes", async () => {
   expect(text).toContain("SIGTERM");
   const first = start();
   first.child.stdin.write("one\ntwo\n");
-  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept two");
-  await expect.poll(titles, { timeout: 20_000 }).toEqual(["one", "two"]);
+  await until(async () => expect(await first.printed()).toContain("kept two"));
+  await until(async () => expect(await titles()).toEqual(["one", "two"]));
   gate.turn("down");
   first.child.stdin.write("three\n");
-  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept three");
+  await until(async () => expect(await first.printed()).toContain("kept three"));
   first.child.kill("SIGTERM");
   expect(await first.ended).toBe(0);
   // It may not know yet that the first two are in the log.
@@ -74,12 +73,10 @@ test("[D25] the README's agent ends on a signal, and the next process sends its 
   expect(await titles()).toEqual(["one", "two", "three", "four"]);
 });
 
-test("[D21] a second process with the same store fails at once and names the file in use", {
-  timeout: 60_000,
-}, async () => {
+test("[D21] a second process with the same store fails at once and names the file in use", async () => {
   const first = start();
   first.child.stdin.write("five\n");
-  await expect.poll(first.printed, { timeout: 20_000 }).toContain("kept five");
+  await until(async () => expect(await first.printed()).toContain("kept five"));
   const second = start();
   expect(await second.ended).toBe(1);
   expect(second.printed()).toMatch(/agent\.db is in use/);

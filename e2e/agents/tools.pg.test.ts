@@ -1,5 +1,6 @@
 import { type Answer, createTools, type ToolKit } from "@holdfast/agent";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "../clients/people.ts";
 
 const people = await startPeople();
@@ -17,8 +18,8 @@ let made = 0;
 async function slide(data: Record<string, unknown> = {}): Promise<string> {
   const id = `s${++made}`;
   await people.request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base", ...data } });
-  await vi.waitFor(() => expect(robot.client.models.slide.get(id)).toBeDefined(), 10_000);
-  await vi.waitFor(() => expect(ann.client.models.slide.get(id)).toBeDefined(), 10_000);
+  await until(() => expect(robot.client.models.slide.get(id)).toBeDefined());
+  await until(() => expect(ann.client.models.slide.get(id)).toBeDefined());
   return id;
 }
 const stored = async (id: string) => (await people.request("GET", `/v1/models/slide/${id}`)).data;
@@ -104,7 +105,7 @@ test("[AG2] an update never overwrites a newer change: the model gets the change
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
   await ann.client.models.slide.update(id, { title: "Ann's" }).receipt;
-  await vi.waitFor(() => expect(robot.client.models.slide.get(id)?.title).toBe("Ann's"), 10_000);
+  await until(() => expect(robot.client.models.slide.get(id)?.title).toBe("Ann's"));
   const data = { title: "Mine", order: 7 };
   const refused = await kit.tools.update_record.execute({ model, id, data });
   expect(refused).toMatchObject({
@@ -125,7 +126,7 @@ test("[AG2] a deleted record and an invisible record are distinguished from a ch
   const id = await slide();
   await kit.tools.read_record.execute({ model, id });
   await ann.client.models.slide.delete(id).receipt;
-  await vi.waitFor(() => expect(robot.client.models.slide.get(id)).toBeUndefined(), 10_000);
+  await until(() => expect(robot.client.models.slide.get(id)).toBeUndefined());
   expect(await kit.tools.update_record.execute({ model, id, data: { title: "x" } })).toMatchObject({
     ok: false,
     code: "record_not_found",
@@ -169,7 +170,7 @@ test("[AG3] [U18] after a claim is lost, the next update writes nothing and name
   await using _taken = await boss.client.models.slide.claim(id, { preempt: true });
   const update = () => kit.tools.update_record.execute({ model, id, data: { title: "Mine" } });
   const lost = { ok: false, code: "claim_lost", holders: [{ actor: "boss", kind: "user" }] };
-  await vi.waitFor(async () => expect(await update()).toMatchObject(lost), 10_000);
+  await until(async () => expect(await update()).toMatchObject(lost));
   expect(await stored(id)).toMatchObject({ title: "Base" });
 });
 
@@ -178,7 +179,7 @@ test("[AG3] an unused claim is released after a while, and all claims when the t
   const [first, second] = [await slide(), await slide()];
   await short.tools.claim_record.execute({ model, id: first });
   expect(await claimsOn(first)).toHaveLength(1);
-  await vi.waitFor(async () => expect(await claimsOn(first)).toEqual([]), 10_000);
+  await until(async () => expect(await claimsOn(first)).toEqual([]));
   // Two concurrent calls, as models make them, share one claim, which is released once.
   await Promise.all([1, 2].map(() => short.tools.claim_record.execute({ model, id: second })));
   expect(await short.tools.release_record.execute({ model, id: second })).toEqual({ ok: true, released: true });
@@ -222,7 +223,7 @@ test("[AG4] any input of a model gets a result with a code; nothing is thrown", 
 test("[AG4] a missing scope is named, and nothing of the write remains", async () => {
   const reader = await people.agent("reader", { operations: ["slide.read"] });
   const id = await slide();
-  await vi.waitFor(() => expect(reader.client.models.slide.get(id)).toBeDefined(), 10_000);
+  await until(() => expect(reader.client.models.slide.get(id)).toBeDefined());
   const { tools } = createTools({ client: reader.client, schema });
   await tools.read_record.execute({ model, id });
   expect(await tools.update_record.execute({ model, id, data: { title: "x" } })).toMatchObject({
@@ -237,7 +238,7 @@ test("[AG5] without a connection an update is queued, the result says so, and a 
   const away = await people.agent("away");
   const { tools } = createTools({ client: away.client, schema, answerMs: 300 });
   const [kept, contested] = [await slide(), await slide()];
-  await vi.waitFor(() => expect(away.client.models.slide.get(contested)).toBeDefined(), 10_000);
+  await until(() => expect(away.client.models.slide.get(contested)).toBeDefined());
   for (const id of [kept, contested]) await tools.read_record.execute({ model, id });
   away.client.pause();
   for (const id of [kept, contested])
@@ -249,9 +250,9 @@ test("[AG5] without a connection an update is queued, the result says so, and a 
   expect(await tools.read_record.execute({ model, id: kept })).toMatchObject({ ok: true, connection: "paused" });
   await ann.client.models.slide.update(contested, { title: "Ann's" }).receipt;
   away.client.resume();
-  await vi.waitFor(async () => expect(await stored(kept)).toMatchObject({ title: "Later" }), 10_000);
-  await vi.waitFor(() => expect(away.client.models.slide.get(contested)?.title).toBe("Ann's"), 10_000);
-  await vi.waitFor(() => expect(away.client.status()).toMatchObject({ pending: 0, attention: 0 }), 10_000);
+  await until(async () => expect(await stored(kept)).toMatchObject({ title: "Later" }));
+  await until(() => expect(away.client.models.slide.get(contested)?.title).toBe("Ann's"));
+  await until(() => expect(away.client.status()).toMatchObject({ pending: 0, attention: 0 }));
   // Changes that the model has not been shown do not count as read, so it cannot overwrite them.
   expect(await tools.update_record.execute({ model, id: contested, data: { title: "Still mine" } })).toMatchObject({
     ok: false,
@@ -265,7 +266,7 @@ test("[AG5] without a connection an update is queued, the result says so, and a 
 test("[AG6] the tools of two agents share the work: each claims records that the other has not claimed", async () => {
   const ids = await Promise.all([1, 2, 3, 4, 5, 6].map(() => slide({ title: "todo" })));
   const other = await people.agent("other");
-  await vi.waitFor(() => expect(ids.every((id) => other.client.models.slide.get(id))).toBe(true), 10_000);
+  await until(() => expect(ids.every((id) => other.client.models.slide.get(id))).toBe(true));
   const kits = [robot.client, other.client].map((client) => createTools({ client, schema }));
   const done: string[] = [];
   await Promise.all(

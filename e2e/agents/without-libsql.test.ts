@@ -43,9 +43,7 @@ const client = (more: string) => `
   await client.close();
 `;
 
-test("[D26] without libsql a store in a file fails with an install hint, and nothing else needs libsql", {
-  timeout: 30_000,
-}, async () => {
+test("[D26] without libsql a store in a file fails with an install hint, and nothing else needs libsql", async () => {
   expect(await run(client(`storage: fileStorage("./agent.db")`))).toMatch(/npm install libsql/);
   expect(readdirSync(folder)).toEqual(["agent.mjs"]);
   expect(await run(client(""))).toBe("made\n");

@@ -6,6 +6,7 @@ import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect, onTestFinished, test, vi } from "vitest";
 import { startReceiver } from "../../packages/server/src/testing/receiver.ts";
+import { until } from "../../scripts/testing/until.ts";
 import { schema } from "./people.ts";
 
 const ADMIN = "admin_token_of_the_backend_tests";
@@ -61,7 +62,7 @@ test("[BE1] a person's token is for their groups, or for the whole organization,
     whole.models.slide.create({ title: "In d2", deckId: "d2" }, { id: "b2" }),
   ]);
   await whole.drain({ timeoutMs: 10_000 });
-  await expect.poll(() => narrow.models.slide.list().map(({ id }) => id)).toEqual(["b1"]);
+  await until(async () => expect(await narrow.models.slide.list().map(({ id }) => id)).toEqual(["b1"]));
   expect(other.models.slide.list()).toEqual([]);
   const { organization: name, livemode } = await ours.backend.identity();
   expect({ name, livemode }).toEqual({ name: ours.id, livemode: true });
@@ -110,7 +111,7 @@ test("[BE4] a record is erased, and another organization's is not", async () => 
   await client.drain({ timeoutMs: 10_000 });
   expect(await theirs.backend.erase("slide", "e1")).toMatchObject({ missingIds: ["e1"] });
   expect(await ours.backend.erase("slide", "e1")).toMatchObject({ status: "confirmed" });
-  await expect.poll(() => client.models.slide.get("e1")).toBeUndefined();
+  await until(async () => expect(await client.models.slide.get("e1")).toBeUndefined());
   await expect(ours.backend.erase("a/b", "c")).rejects.toMatchObject({ code: "unknown_model" });
   await expect(ours.backend.erase("slide", "c?d")).rejects.toMatchObject({ code: "invalid_id" });
 });
@@ -178,13 +179,13 @@ test("[BE13] a token is refused once it has expired, and once it was revoked", a
   };
   const short = await backend.tokenFor("fay", { ttlSeconds: 1 });
   expect(await identityOf(short)).toMatchObject({ status: 200, participant: "fay" });
-  await expect.poll(async () => (await identityOf(short)).status, { timeout: 5_000 }).toBe(401);
+  await until(async () => expect(await (await identityOf(short)).status).toBe(401));
   const long = await backend.tokenFor("fay");
   expect(await identityOf(long)).toMatchObject({ status: 200 });
   expect(await theirs.backend.revoke({ user: "fay" })).toMatchObject({ deleted: 0 });
   expect(await identityOf(long)).toMatchObject({ status: 200 });
   expect(await backend.revoke({ user: "fay" })).toMatchObject({ deleted: 1 });
-  await expect.poll(async () => (await identityOf(long)).status, { timeout: 6_000 }).toBe(401);
+  await until(async () => expect(await (await identityOf(long)).status).toBe(401));
   await expect(backend.tokenFor("fay", { ttlSeconds: 86_401 })).rejects.toMatchObject({ param: "ttlSeconds" });
 });
 
@@ -194,7 +195,7 @@ test("[BE14] a delivery of a registered endpoint verifies, and a changed one doe
   const { id, secret = "" } = await backend.webhooks.create({ url: receiver.url, enabledEvents: ["slide"] });
   await backend.commit([{ action: "create", model: "slide", id: "w1", data: { title: "Sent" } }]);
   const sent = () => receiver.received.find(({ events }) => events.some(({ objectId }) => objectId === "w1"));
-  await expect.poll(sent, { timeout: 10_000 }).toBeDefined();
+  await until(async () => expect(await sent()).toBeDefined());
   const { headers, body = "" } = sent() ?? {};
   const delivery = { secret, headers: headers as Record<string, string>, body };
   const { events } = await backend.webhooks.verify({ ...delivery, schema });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, test, vi } from "vitest";
+import { beforeAll, expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 
 const { person, agent, request } = await startPeople();
@@ -12,7 +13,7 @@ async function slide(): Promise<string> {
   return id;
 }
 const online = (client: { status(): { name: string; syncId: number } }, head: number) =>
-  vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", syncId: head }), 10_000);
+  until(() => expect(client.status()).toMatchObject({ name: "online", syncId: head }));
 const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp);
 
 let ann: Awaited<ReturnType<typeof person>>;
@@ -31,7 +32,7 @@ test("[U1] [U6] one client holds the claim; the other waits, learns its position
   });
   const positions: number[] = [];
   const waiting = ben.client.models.slide.claim(id, { queue: true, onPosition: (at) => positions.push(at) });
-  await vi.waitFor(() => expect(positions).toEqual([0]));
+  await until(() => expect(positions).toEqual([0]));
   const began = performance.now();
   await first.release();
   await using second = await waiting;
@@ -144,13 +145,13 @@ test("[U11] a client receives the holders of watched records, and nothing for mi
   const id = await slide();
   await online(ann.client, await head());
   const stop = ann.client.claims.watch("slide", [id, "nowhere"]);
-  await vi.waitFor(() => expect(ann.client.claims.of("slide", id)).toMatchObject({ state: "known", holders: [] }));
+  await until(() => expect(ann.client.claims.of("slide", id)).toMatchObject({ state: "known", holders: [] }));
   const lease = await ben.client.models.slide.claim(id, { field: "title" });
-  await vi.waitFor(() =>
+  await until(() =>
     expect(ann.client.claims.of("slide", id).holders).toMatchObject([{ actor: "ben", field: "title", isMine: false }]),
   );
   await lease.release();
-  await vi.waitFor(() => expect(ann.client.claims.of("slide", id).holders).toEqual([]));
+  await until(() => expect(ann.client.claims.of("slide", id).holders).toEqual([]));
   expect(ann.client.claims.of("slide", "nowhere").state).toBe("unknown");
   stop();
 });

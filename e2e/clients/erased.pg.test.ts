@@ -1,4 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 
 const { request, person } = await startPeople();
@@ -8,19 +9,19 @@ test("[ER9] a queued write to an erased record ends as one to a deleted record, 
     request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: `Title of ${id}`, order: 1 } });
   await Promise.all([make("deleted"), make("erased"), make("both")]);
   const { client } = await person("ann");
-  await vi.waitFor(() => expect(client.models.slide.list()).toHaveLength(3));
+  await until(() => expect(client.models.slide.list()).toHaveLength(3));
   client.pause();
   for (const id of ["deleted", "erased", "both"]) await client.models.slide.update(id, { order: 2 }).queued;
   await request("DELETE", "/v1/models/slide/deleted");
   await request("DELETE", "/v1/models/slide/erased?erase=true");
   await request("DELETE", "/v1/models/slide/both");
   client.resume();
-  await vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", pending: 0, conflicts: 3 }), 10_000);
+  await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0, conflicts: 3 }));
   expect(client.models.slide.list()).toEqual([]);
   // Deleted, which the client has received, and then erased.
   await request("DELETE", "/v1/models/slide/both?erase=true");
   const head = Number((await request("GET", "/v1/log?limit=1")).stamp);
-  await vi.waitFor(() => expect(client.status().syncId).toBe(head), 10_000);
+  await until(() => expect(client.status().syncId).toBe(head));
   for (const conflict of client.conflicts())
     expect(conflict).toMatchObject({ reason: "stale", mine: { order: 2 }, theirs: null });
 

@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createClient, fileStorage } from "@holdfast/sdk/node";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
 
 const { url, request } = await startPeople();
@@ -21,17 +22,17 @@ test("[N14] a client follows groups, and other ones after follow(): with a live 
     expect(ids()).toEqual(["a"]);
     await make("a2", "d1");
     await make("b2", "d2");
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "a2"]), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "a2"]));
 
     client.follow({ groups: ["deck:d2", "deck:d3"] });
-    await vi.waitFor(() => expect(ids()).toEqual(["b", "b2", "c"]), 5_000);
+    await until(() => expect(ids()).toEqual(["b", "b2", "c"]));
     // Records that leave the followed groups disappear, and records that enter them appear.
     await slide.update("c", { deckId: "d1" }).receipt;
     await request("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "b", "b2"]), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "b", "b2"]));
     client.follow({});
-    await vi.waitFor(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]), 5_000);
-    await vi.waitFor(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }), 5_000);
+    await until(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]));
+    await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }));
   } finally {
     await client.close();
   }
@@ -59,17 +60,17 @@ test("[N24] a client follows the records that meet its conditions, and opens aga
   await request("PATCH", "/v1/models/slide/w-c", { data: { title: "three" } });
   await make("w-d", "w3", "two");
   await make("w-e", "w3", "one");
-  await vi.waitFor(() => expect(ids()).toEqual(["w-a", "w-b", "w-e"]), 5_000);
+  await until(() => expect(ids()).toEqual(["w-a", "w-b", "w-e"]));
   // An own write moves a record out: it is confirmed, and the record goes.
   await first.models.slide.update("w-e", { title: "three" }).receipt;
-  await vi.waitFor(() => expect(ids()).toEqual(["w-a", "w-b"]), 5_000);
+  await until(() => expect(ids()).toEqual(["w-a", "w-b"]));
   await first.close();
   await request("PATCH", "/v1/models/slide/w-b", { data: { deckId: "w3" } });
   await request("PATCH", "/v1/models/slide/w-d", { data: { title: "one" } });
   const again = open();
   try {
     await again.ready();
-    await vi.waitFor(() => expect(again.models.slide.list().map(({ id }) => id)).toEqual(["w-a", "w-d"]), 5_000);
+    await until(() => expect(again.models.slide.list().map(({ id }) => id)).toEqual(["w-a", "w-d"]));
   } finally {
     await again.close();
     rmSync(dirname(path), { recursive: true });
@@ -101,13 +102,13 @@ test("[N25] [N26] a client loads parts of a model from the server, and continues
     make("l-e", "l2"),
     request("PATCH", "/v1/models/slide/l-a", { data: { deckId: "l2" } }),
   ]);
-  await vi.waitFor(() => expect(idsOf(first)).toEqual(["l-b", "l-c", "l-d"]), 5_000);
+  await until(() => expect(idsOf(first)).toEqual(["l-b", "l-c", "l-d"]));
   await first.close();
   await request("PATCH", "/v1/models/slide/l-a", { data: { deckId: "l1" } });
   const again = open();
   try {
     await again.ready();
-    await vi.waitFor(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]), 5_000);
+    await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
   } finally {
     await again.close();
     rmSync(folder, { recursive: true });

@@ -11,7 +11,8 @@ import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema } from "./people.ts";
 
 const ADMIN = "admin_token_of_the_other_log";
@@ -127,18 +128,18 @@ test("[R23] [C18] a write in flight during a restore with new log ids overwrites
   await request("PATCH", "/v1/models/slide/r1", { data: { title: "Lost" } });
   const gate = await holdingGate();
   const ann = await clientAt(gate.url);
-  await vi.waitFor(() => expect(ann.models.slide.get("r1")?.title).toBe("Lost"));
+  await until(() => expect(ann.models.slide.get("r1")?.title).toBe("Lost"));
 
   gate.hold("writes");
   const write = ann.models.slide.update("r1", { title: "Ann's" });
   write.receipt.catch(() => {});
-  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await until(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(backup);
   // At the very position that Ann had read, there is another change now.
   await request("PATCH", "/v1/models/slide/r1", { data: { title: "Ben's" } });
   gate.release();
 
-  await vi.waitFor(() => expect(ann.conflicts()).toMatchObject([{ id: "r1", theirs: { title: "Ben's" } }]), 20_000);
+  await until(() => expect(ann.conflicts()).toMatchObject([{ id: "r1", theirs: { title: "Ben's" } }]));
   expect(await titleOf("r1")).toBe("Ben's");
 });
 
@@ -149,7 +150,7 @@ test("[R23] a write whose response and log entry were lost in a restore is appli
   const ann = await clientAt(gate.url);
   gate.hold("answers");
   const write = ann.models.slide.update("r2", { title: "Ann's" });
-  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await until(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(backup);
   gate.release();
   await write.receipt;
@@ -163,7 +164,7 @@ test("[R23] a write whose response was lost, but that the restored log contains,
   const ann = await clientAt(gate.url);
   gate.hold("answers");
   const write = ann.models.slide.create({ deckId: "d1", title: "Ann's" }, { id: "r3" });
-  await vi.waitFor(() => expect(gate.isHolding()).toBe(true));
+  await until(() => expect(gate.isHolding()).toBe(true));
   await restoreTo(await head());
   gate.release();
   await write.receipt;
@@ -193,16 +194,16 @@ test("[W52] a receiver gets the events of a restored log at positions that it ha
     request("POST", "/v1/models/slide", { id: `h-${randomUUID()}`, data: { deckId: "d1", title } });
   await write("Kept");
   const backup = await head();
-  await vi.waitFor(() => expect(taken).toEqual(["Kept"]), 10_000);
+  await until(() => expect(taken).toEqual(["Kept"]));
   await write("Lost");
-  await vi.waitFor(() => expect(taken).toEqual(["Kept", "Lost"]), 10_000);
+  await until(() => expect(taken).toEqual(["Kept", "Lost"]));
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   await client.query(`update holdfast.webhook_endpoint set cursor = ${backup}`);
   await client.end();
   await restoreTo(backup);
   await write("New");
-  await vi.waitFor(() => expect(taken).toEqual(["Kept", "Lost", "New"]), 20_000);
+  await until(() => expect(taken).toEqual(["Kept", "Lost", "New"]));
   // A receiver that identifies deliveries by name does not confuse it with the lost one.
   expect(new Set(names).size).toBe(names.length);
 });

@@ -5,6 +5,7 @@ import { createClient, fileStorage } from "@holdfast/sdk/node";
 import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect, test, vi } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema } from "./people.ts";
 
 const ADMIN = "admin_token_of_the_owner_tests";
@@ -55,7 +56,7 @@ test.each(["organization", "environment"] as const)(
       await ann.close();
 
       const elsewhere = open(others[which].token);
-      await vi.waitFor(() => expect(elsewhere.status().name).toBe("needs-auth"), 10_000);
+      await until(() => expect(elsewhere.status().name).toBe("needs-auth"));
       expect(elsewhere.status().reason).toContain(`this store belongs to ${first}/live/user/ann`);
       expect(elsewhere.models.slide.list()).toEqual([]);
       expect(elsewhere.pending()).toEqual([]);
@@ -82,14 +83,14 @@ test("[N16] on a real server: a token that lives 6 s is renewed repeatedly, unno
   const warned = vi.spyOn(console, "warn");
   const client = createClient({ schema, url: server.url, getToken });
   await client.ready();
-  await vi.waitFor(() => expect(client.status().name).toBe("online"), 10_000);
+  await until(() => expect(client.status().name).toBe("online"));
   const names = new Set<string>();
   const off = client.subscribe(() => void names.add(client.status().name));
   const made = client.models.slide.create({ deckId: "d1", title: "claimed" });
   await made.receipt;
   const lease = await client.models.slide.claim(made.id);
   const stop = client.claims.watch("slide", [lease.recordId]);
-  await vi.waitFor(() => expect(client.claims.of("slide", lease.recordId).state).toBe("known"), 5_000);
+  await until(() => expect(client.claims.of("slide", lease.recordId).state).toBe("known"));
   const states = new Set<string>();
   const offClaims = client.subscribe(() => void states.add(client.claims.of("slide", lease.recordId).state));
   for (let i = 0; i < 26; i++) {
@@ -103,4 +104,4 @@ test("[N16] on a real server: a token that lives 6 s is renewed repeatedly, unno
   for (const end of [off, offClaims, stop]) end();
   warned.mockRestore();
   await client.close();
-}, 60_000);
+});

@@ -90,7 +90,7 @@ const condition = fc
     ],
   );
 
-test("[R24] [G8] a condition finds the same records in the client and over HTTP", { timeout: 120_000 }, async () => {
+test("[R24] [G8] a condition finds the same records in the client and over HTTP", async () => {
   await request("POST", "/v1/schema", { ...schema, force: true });
   const rows = fc.sample(
     fc.record({ title, effort, done, due, labels: fc.option(fc.array(label, { maxLength: 3 })) }, { requiredKeys: [] }),

@@ -6,7 +6,8 @@ import { createClient } from "@holdfast/sdk/node";
 import { newMasterKey, type RunningServer, startEmbeddedPostgres, startServer } from "@holdfast/server";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { copyFiles, copyRunning, cuttableWay, hasStarted, newDirectory, promote } from "./copied-postgres.ts";
 import { schema } from "./people.ts";
 
@@ -103,33 +104,28 @@ async function startSetup(databaseUrl: string) {
 type Setup = Awaited<ReturnType<typeof startSetup>>;
 
 async function agrees({ shown, rows, pending }: Setup): Promise<void> {
-  await vi.waitFor(
-    async () => {
-      expect(pending()).toBe(0);
-      expect(shown()).toEqual(await rows());
-    },
-    { timeout: 30_000, interval: 200 },
-  );
+  await until(async () => {
+    expect(pending()).toBe(0);
+    expect(shown()).toEqual(await rows());
+  });
 }
 
 /** Creates the rows of every backup: two rows that the client has. */
 async function begin(setup: Setup): Promise<void> {
   await setup.write("kept", "as it was");
   await setup.client.models.slide.create({ deckId: "d1", title: "mine" }, { id: "own" }).receipt;
-  await vi.waitFor(() => expect(setup.shown()).toEqual({ kept: "as it was", own: "mine" }), 5_000);
+  await until(() => expect(setup.shown()).toEqual({ kept: "as it was", own: "mine" }));
 }
 
 /** Makes changes that no backup has: rows that the client has, and a granted claim. */
 async function resume(setup: Setup): Promise<number> {
   await setup.request("PATCH", "/v1/models/slide/kept", { data: { title: "lost" } });
   await setup.write("lost", "lost");
-  await vi.waitFor(() => expect(setup.shown()).toMatchObject({ kept: "lost", lost: "lost" }), 5_000);
+  await until(() => expect(setup.shown()).toMatchObject({ kept: "lost", lost: "lost" }));
   return await setup.claim("own");
 }
 
-test("[O19] [R13] after a standby is promoted under a running server, clients have its rows and offer their unsent writes", {
-  timeout: 120_000,
-}, async () => {
+test("[O19] [R13] after a standby is promoted under a running server, clients have its rows and offer their unsent writes", async () => {
   const [first, second] = [directory(), directory()];
   const primary = await postgresIn(first);
   const standbyUrl = primary.url.replace(encodeURIComponent(first), encodeURIComponent(second));
@@ -156,7 +152,7 @@ test("[O19] [R13] after a standby is promoted under a running server, clients ha
     "create table public.much_to_write as select repeat('x', 7000) as page from generate_series(1, 300)",
   );
   const isBehind = "select bool_or(replay_lsn = pg_current_wal_lsn()) is not true as value from pg_stat_replication";
-  await vi.waitFor(async () => expect(await query<boolean>(primary.url, isBehind)).toBe(false), 20_000);
+  await until(async () => expect(await query<boolean>(primary.url, isBehind)).toBe(false));
   way.cut();
 
   const lostFence = await resume(setup);
@@ -166,7 +162,7 @@ test("[O19] [R13] after a standby is promoted under a running server, clients ha
   promote(second);
   await standby;
   // The same positions as those that were lost.
-  await vi.waitFor(() => setup.write("new", "new"), { timeout: 20_000, interval: 200 });
+  await until(() => setup.write("new", "new"));
   await setup.write("newer", "newer");
   await agrees(setup);
   expect(setup.shown()).toEqual({ kept: "as it was", own: "mine", unsent: "unsent", new: "new", newer: "newer" });
@@ -174,9 +170,7 @@ test("[O19] [R13] after a standby is promoted under a running server, clients ha
   expect(await setup.claim("own")).toBeGreaterThan(lostFence);
 });
 
-test("[O19] a restored base backup has new log ids before the first response", {
-  timeout: 120_000,
-}, async () => {
+test("[O19] a restored base backup has new log ids before the first response", async () => {
   const [first, second] = [directory(), directory()];
   const primary = await postgresIn(first);
   const setup = await startSetup(primary.url);
@@ -203,9 +197,7 @@ test("[O19] a restored base backup has new log ids before the first response", {
   expect(await logIdsOf(restored.url)).toBe(after);
 });
 
-test("[O20] a cold copy goes unnoticed; `holdfast log renew` gives its logs new ids, also while a server runs", {
-  timeout: 120_000,
-}, async () => {
+test("[O20] a cold copy goes unnoticed; `holdfast log renew` gives its logs new ids, also while a server runs", async () => {
   const [first, second] = [directory(), directory()];
   const primary = await postgresIn(first);
   const setup = await startSetup(primary.url);

@@ -1,6 +1,7 @@
 import { openDraft } from "@holdfast/sdk/draft";
 import { defineSchema } from "@holdfast/sdk/node";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
 
 const { slide } = schema.models;
@@ -13,7 +14,7 @@ const { person, request } = await startPeople(own);
 async function both(id: string) {
   const [ann, ben] = [(await person("ann")).client, (await person("ben")).client];
   await ann.models.slide.create({ deckId: "d1", title: "T", notes: "one two three" }, { id }).receipt;
-  await vi.waitFor(() => expect(ben.models.slide.get(id)).toBeDefined(), 5_000);
+  await until(() => expect(ben.models.slide.get(id)).toBeDefined());
   const stored = async () =>
     ((await request("GET", `/v1/models/slide/${id}`)) as { data: { notes: string } }).data.notes;
   return { ann, ben, stored };
@@ -27,7 +28,7 @@ test("[MT4] [MT5] what two people write offline in one text is merged on the rea
   ann.resume();
   for (const { receipt } of writes) await expect(receipt).resolves.toMatchObject({ status: "confirmed" });
   expect(await stored()).toBe("uno two drei!");
-  await vi.waitFor(() => expect(ben.models.slide.get("m1")?.notes).toBe("uno two drei!"), 5_000);
+  await until(() => expect(ben.models.slide.get("m1")?.notes).toBe("uno two drei!"));
   expect([ann.conflicts(), ben.conflicts()]).toEqual([[], []]);
   const { data } = (await request("GET", "/v1/models/slide/m1/history")) as { data: unknown[] };
   expect(data).toHaveLength(4);

@@ -43,7 +43,7 @@ test("the proxy's configuration names services of this file and reads variables 
   expect(caddyfile).toContain("{$HOLDFAST_SITE:");
 });
 
-test("the server accepts every setting in the file", { timeout: 60_000 }, async () => {
+test("the server accepts every setting in the file", async () => {
   const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
   const { stdout } = await ending(runIn(root, process.execPath, [...flags, file, "--help"]));
   const given = Object.keys(first?.environment ?? {});

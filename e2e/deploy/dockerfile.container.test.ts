@@ -7,6 +7,7 @@ import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 import { freePort } from "./caddy.ts";
 import { createIgnored, readDockerfile, startCommandOf } from "./dockerfile.ts";
@@ -89,7 +90,7 @@ describe.skipIf(windows)(
         stream.on("data", (chunk: Buffer) => {
           output += chunk.toString();
         });
-      await expect.poll(() => output, { timeout: 20_000 }).toContain('"listening"');
+      await until(() => expect(output).toContain('"listening"'));
       expect(output).not.toContain("unknown_setting");
       expect(health()).toBe(0);
       const answer = await fetch(`http://127.0.0.1:${env.PORT}/v1/log`, {

@@ -4,6 +4,7 @@ import { request } from "node:https";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { freePort } from "./caddy.ts";
 import { findContainerEngine } from "./container-engine.ts";
 
@@ -29,7 +30,7 @@ describe.skipIf(found.kind === "missing")(`deploy/compose.yaml is built and star
     const format = engine === "podman" ? ["--format", "docker"] : [];
     run(engine, "build", ...format, "--file", "deploy/Dockerfile", "--tag", "holdfast-server", ".");
     onCompose("up", "-d");
-    await expect.poll(() => statusOf("/readyz"), { timeout: 120_000, interval: 500 }).toBe(200);
+    await until(async () => expect(await statusOf("/readyz")).toBe(200));
   }, 900_000);
   afterAll(() => onCompose("down", "-v"), 120_000);
 

@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { KillableServer } from "../../qa/support/killable-server.ts";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { type RunningProxy, startCaddy, whyNoCaddy } from "./caddy.ts";
 
 const reason = whyNoCaddy();
@@ -72,7 +73,7 @@ describe.skipIf(reason !== undefined)(
       socket.on("message", (data: Buffer) => frames.push(JSON.parse(data.toString())));
       await once(socket, "open");
       socket.send(JSON.stringify({ frame: "hello", token: key }));
-      await expect.poll(() => frames.map(({ frame }) => frame)).toContain("welcome");
+      await until(async () => expect(await frames.map(({ frame }) => frame)).toContain("welcome"));
       const id = "slide_by_way_of_the_proxy";
       const answer = await sendRequest(
         "POST",
@@ -85,7 +86,9 @@ describe.skipIf(reason !== undefined)(
         },
       );
       expect(answer).toMatchObject({ status: 200, body: { status: "confirmed" } });
-      await expect.poll(() => JSON.stringify(frames.filter(({ frame }) => frame === "entries"))).toContain(id);
+      await until(async () =>
+        expect(await JSON.stringify(frames.filter(({ frame }) => frame === "entries"))).toContain(id),
+      );
       socket.close();
       await once(socket, "close");
     });

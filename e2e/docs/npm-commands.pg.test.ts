@@ -66,7 +66,7 @@ function exampleScripts(): string[] {
 // `start` and `server` are started and used by the end-to-end tests and those of the packages.
 const tried = Object.entries(started).filter(([name]) => name !== "start" && name !== "server");
 
-test.each(tried)("[DP7] npm run %s works without options", { timeout: 120_000 }, async (name, sign) => {
+test.each(tried)("[DP7] npm run %s works without options", async (name, sign) => {
   // A separate process group, so that the signal reaches child processes too, like Ctrl-C.
   const child = spawn(process.execPath, ["scripts/run.mjs", name], {
     cwd: root,
@@ -94,12 +94,8 @@ test.each(tried)("[DP7] npm run %s works without options", { timeout: 120_000 },
   expect(output).not.toMatch(/ReferenceError|TypeError|SyntaxError|before initialization/);
 });
 
-test.concurrent.each(Object.keys(started))(
-  "[DP7] npm run %s -- --help ends with 0",
-  { timeout: 60_000 },
-  async (name) => {
-    const { code, output } = await ending(runIn(root, process.execPath, ["scripts/run.mjs", name, "--help"]));
-    expect(code, String(name)).toBe(0);
-    expect(output).toMatch(/Usage|npm (run|start)/);
-  },
-);
+test.concurrent.each(Object.keys(started))("[DP7] npm run %s -- --help ends with 0", async (name) => {
+  const { code, output } = await ending(runIn(root, process.execPath, ["scripts/run.mjs", name, "--help"]));
+  expect(code, String(name)).toBe(0);
+  expect(output).toMatch(/Usage|npm (run|start)/);
+});

@@ -26,9 +26,7 @@ const files = pages.flatMap(({ name, text }) => {
 });
 for (const { file, text } of files) folder.write(file, text.replace(ADDRESS, people.url));
 
-test("[DP1] all TypeScript on the pages compiles, as strictly as our own", {
-  timeout: 60_000,
-}, async () => {
+test("[DP1] all TypeScript on the pages compiles, as strictly as our own", async () => {
   expect(new Set(files.map(({ file }) => file)).size).toBe(files.length);
   expect(await folder.compile()).toMatchObject({ code: 0, output: "" });
 });

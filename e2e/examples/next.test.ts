@@ -2,8 +2,9 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright";
-import { afterAll, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test, } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 import { freePort, type InstalledExample, installExample } from "./install-example.ts";
 
@@ -31,13 +32,13 @@ beforeAll(async () => {
   const next = join(folder, "node_modules", "next", "dist", "bin", "next");
   const serve = [next, "start", "--hostname", "127.0.0.1", "--port", String(port)];
   children.push(runIn(folder, process.execPath, serve, { ...quiet, HOLDFAST_URL: backendUrl }));
-  await vi.waitFor(() => fetch(pageUrl), { timeout: 30_000, interval: 200 });
+  await until(() => fetch(pageUrl));
 }, 300_000);
 
 afterAll(async () => {
   await Promise.all(children.map((child) => (child.kill("SIGTERM") ? ending(child) : undefined)));
   example.remove();
-}, 60_000);
+});
 
 test("[V25] the server renders the page with its slides, and without the secret key", async () => {
   const html = await (await fetch(pageUrl)).text();
@@ -68,7 +69,7 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
     await title.fill("Edited in the browser");
     await title.blur();
     await page.getByRole("button", { name: "Add a slide" }).click();
-    await expect.poll(() => page.getByRole("listitem").count()).toBe(2);
+    await until(async () => expect(await page.getByRole("listitem").count()).toBe(2));
     await page.getByText("online, 0 unsettled").waitFor();
     const again = await (await fetch(pageUrl)).text();
     expect(again).toContain('value="Edited in the browser"');
@@ -84,4 +85,4 @@ test("[V25] a browser hydrates the page without warnings or requests to other ho
   } finally {
     await browser.close();
   }
-}, 60_000);
+});

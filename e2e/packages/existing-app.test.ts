@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { startEmbeddedPostgres } from "@holdfast/server";
 import pg from "pg";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { fencesOf, filesOf } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
@@ -23,9 +24,7 @@ function wordsOf(beginning: string): string[] {
 /** The same program, however it is formatted. */
 const bare = (source: string) => source.replaceAll(/^\/\/.*\n/gm, "").replaceAll(/[\s,]/g, "");
 
-test("[DP8] the page about existing apps leads from a table to a list that follows SQL, and writes it", {
-  timeout: 120_000,
-}, async () => {
+test("[DP8] the page about existing apps leads from a table to a list that follows SQL, and writes it", async () => {
   const postgres = await startEmbeddedPostgres({ throwaway: true });
   onTestFinished(() => postgres.stop());
   const db = new pg.Client({ connectionString: postgres.url });
@@ -58,7 +57,7 @@ test("[DP8] the page about existing apps leads from a table to a list that follo
   await db.query(update);
   await ann.getByLabel("Call the bank today").check();
   const done = async () => (await db.query("select done from tasks")).rows;
-  await expect.poll(done).toEqual([{ done: true }]);
+  await until(async () => expect(await done()).toEqual([{ done: true }]));
 
   server.stop();
   await server.ended;
@@ -66,5 +65,5 @@ test("[DP8] the page about existing apps leads from a table to a list that follo
   const port = new URL(server.url).port;
   const again = await startInstalled(program, folder, port, wordsOf("npx holdfast --env-file"));
   onTestFinished(() => again.stop());
-  await expect.poll(done, { timeout: 30_000 }).toEqual([{ done: false }]);
+  await until(async () => expect(await done()).toEqual([{ done: false }]));
 });

@@ -13,9 +13,7 @@ const program = /^```js\n(\/\/ hello\.mjs.*?)^```$/ms.exec(readme)?.[1] ?? "";
 const ADDRESS = "http://127.0.0.1:8787";
 const holdfast = holdfastIn(folder);
 
-test("[PK3] the README's first program takes 15 lines at most, and runs against the installed server", {
-  timeout: 60_000,
-}, async () => {
+test("[PK3] the README's first program takes 15 lines at most, and runs against the installed server", async () => {
   expect(program.trimEnd().split("\n").length).toBeLessThanOrEqual(15);
   // Only the port differs from the page.
   expect(program.split(ADDRESS)).toHaveLength(2);
@@ -36,9 +34,7 @@ test("[PK3] the README's first program takes 15 lines at most, and runs against 
   expect((await server.ended).code).toBe(0);
 });
 
-test("[PK3] npx finds the programs, and their help describes them", {
-  timeout: 60_000,
-}, async () => {
+test("[PK3] npx finds the programs, and their help describes them", async () => {
   const [server, commands, mcp] = await Promise.all([
     ending(runIn(folder, "npx", ["--no-install", "@holdfast/server", "--help"])),
     ending(runIn(folder, holdfast, ["help"])),

@@ -4,6 +4,7 @@ import { type Browser, chromium } from "playwright";
 import { expect, inject, onTestFinished } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import { fencesOf } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { ending, runIn } from "./run-command.ts";
@@ -38,7 +39,7 @@ export async function startVite(folder: string): Promise<string> {
   let printed = "";
   vite.stdout?.on("data", (text: Buffer) => (printed += text.toString()));
   vite.stderr?.on("data", (text: Buffer) => (printed += text.toString()));
-  await expect.poll(() => printed, { timeout: 20_000 }).toMatch(/Local: +http:\S+/);
+  await until(() => expect(printed).toMatch(/Local: +http:\S+/));
   return /Local: +(http:\S+)/.exec(printed)?.[1] ?? "";
 }
 

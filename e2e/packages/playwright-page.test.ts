@@ -13,9 +13,7 @@ const read = (path: string) => readFileSync(join(root, path), "utf8");
 const page = read("docs/testing.md");
 const PAGE_ADDRESS = "http://localhost:5173";
 
-test("[DP9] the Playwright test of the testing page passes beside the quick start, also a second time", {
-  timeout: 120_000,
-}, async () => {
+test("[DP9] the Playwright test of the testing page passes beside the quick start, also a second time", async () => {
   const folder = openFolder("playwright-page");
   const server = await startInstalled(holdfastIn(inject("newcomer")), folder);
   onTestFinished(() => server.stop());

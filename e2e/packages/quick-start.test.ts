@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { filesOf } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
@@ -11,9 +12,7 @@ const newcomer = inject("newcomer");
 const page = readFileSync(fileURLToPath(new URL("../../docs/quick-start.md", import.meta.url)), "utf8");
 const commands = commandsOf(page);
 
-test("[DP4] the quick start leads to two windows that sync, work without the server, and converge again", {
-  timeout: 120_000,
-}, async () => {
+test("[DP4] the quick start leads to two windows that sync, work without the server, and converge again", async () => {
   const folder = openFolder("quick-start");
   const server = await startInstalled(holdfastIn(newcomer), folder);
   onTestFinished(() => server.stop());
@@ -45,9 +44,9 @@ test("[DP4] the quick start leads to two windows that sync, work without the ser
     of.getByLabel("Title").evaluateAll((all) => all.map((one) => (one as HTMLInputElement).value));
 
   await ann.getByLabel("Title").fill("Hello, Ben");
-  await expect.poll(() => titles(ben), { timeout: 10_000 }).toEqual(["Hello, Ben"]);
+  await until(async () => expect(await titles(ben)).toEqual(["Hello, Ben"]));
   await ben.getByRole("button", { name: "Add" }).click();
-  await expect.poll(() => titles(ann), { timeout: 10_000 }).toEqual(["Hello, Ben", "New"]);
+  await until(async () => expect(await titles(ann)).toEqual(["Hello, Ben", "New"]));
 
   server.stop();
   expect((await server.ended).code).toBe(0);
@@ -55,6 +54,6 @@ test("[DP4] the quick start leads to two windows that sync, work without the ser
   await ben.getByText(/, [12] to send/).waitFor();
   const again = await startInstalled(holdfastIn(newcomer), folder, new URL(server.url).port);
   onTestFinished(() => again.stop());
-  await expect.poll(() => titles(ann), { timeout: 40_000 }).toEqual(["Hello, Ben", "Newer"]);
+  await until(async () => expect(await titles(ann)).toEqual(["Hello, Ben", "Newer"]));
   await ben.getByText("ben is online, 0 to send").waitFor();
 });

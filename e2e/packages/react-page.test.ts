@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright";
 import { expect, inject, onTestFinished, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { filesOf, printed } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
@@ -24,9 +25,7 @@ async function start(): Promise<string> {
   return folder;
 }
 
-test("[DP6] every component of the React page behaves in two windows as documented, and renders on its server", {
-  timeout: 120_000,
-}, async () => {
+test("[DP6] every component of the React page behaves in two windows as documented, and renders on its server", async () => {
   const folder = await start();
   const url = await startVite(folder);
   const browser = await startBrowser();
@@ -51,8 +50,8 @@ test("[DP6] every component of the React page behaves in two windows as document
   const press = (who: Page, name: string) => who.getByRole("button", { name, exact: true }).click();
   const title = (who: Page) => who.getByLabel("Title", { exact: true });
   const claimed = (who: Page) => who.getByLabel("Claimed title");
-  const isReadOnly = (who: Page) => expect.poll(() => claimed(who).getAttribute("readonly"), { timeout: 10_000 });
-  const expectTitle = (who: Page) => expect.poll(() => title(who).inputValue(), { timeout: 10_000 });
+  const isReadOnly = (who: Page) => until(async () => expect(await claimed(who).getAttribute("readonly")));
+  const expectTitle = (who: Page) => until(async () => expect(await title(who).inputValue()));
 
   // Reading, suspense, status.
   await ann.getByRole("heading", { name: "Hello" }).waitFor();
@@ -125,7 +124,7 @@ test("[DP6] every component of the React page behaves in two windows as document
   await ann.getByRole("button", { name: /^Open Holdfast devtools\. Connected/ }).waitFor();
   await press(ann, "Look inside");
   await ann.getByRole("tab", { name: "Status" }).press("Escape");
-  await expect.poll(() => ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside");
+  await until(async () => expect(await ann.evaluate(() => document.activeElement?.textContent)).toBe("Look inside"));
   expect(faults).toEqual([]);
 
   // The server.

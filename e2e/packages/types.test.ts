@@ -36,7 +36,6 @@ test.each([
   { version: "5.9", place: "packages/server", resolution: "nodenext", options: { ...nodenext, skipLibCheck: true } },
 ])(
   "[PK5] the types of the packages hold for TypeScript $version with $resolution resolution",
-  { timeout: 120_000 },
   async ({ version, place, resolution, options }) => {
     const config = `tsconfig.${version}-${resolution}.json`;
     writeFileSync(join(folder, config), JSON.stringify({ compilerOptions: { ...common, ...options }, include: ["."] }));

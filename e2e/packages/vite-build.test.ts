@@ -7,6 +7,7 @@ import { chromium } from "playwright";
 import { expect, inject, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
+import { until } from "../../scripts/testing/until.ts";
 import type {} from "./global-setup.ts";
 import { ending, runIn } from "./run-command.ts";
 
@@ -88,9 +89,7 @@ async function serve(): Promise<{ url: string; close(): void }> {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, close: () => server.close() };
 }
 
-test("[PK4] in a browser the page shows a write at once, loads its later chunks, and has the write on disk", {
-  timeout: 60_000,
-}, async () => {
+test("[PK4] in a browser the page shows a write at once, loads its later chunks, and has the write on disk", async () => {
   const site = await serve();
   const executablePath = findChromium();
   const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
@@ -104,7 +103,7 @@ test("[PK4] in a browser the page shows a write at once, loads its later chunks,
     await page.getByRole("button", { name: "Add" }).click();
     await page.getByRole("heading", { name: "0. Hello" }).waitFor();
     const [dexie] = has("node_modules/dexie/");
-    await expect.poll(() => loaded, { timeout: 20_000 }).toContain(`200 ${site.url}assets/${dexie?.name}`);
+    await until(() => expect(loaded).toContain(`200 ${site.url}assets/${dexie?.name}`));
     // No server runs at its URL, so rows that appear after a reload come from the disk.
     await page.getByText("on disk").waitFor();
     await page.reload();

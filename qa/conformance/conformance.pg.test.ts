@@ -7,6 +7,7 @@ import { loadSections } from "../../packages/conformance/src/run/load-sections.t
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { anotherDatabase } from "../../packages/server/src/testing/another-database.ts";
 import { type SourceService, startSourceService } from "../../packages/server/src/testing/source-service.ts";
+import { until } from "../../scripts/testing/until.ts";
 import { attachModels } from "../support/attached-tables.ts";
 import { failureOf, runSections, titleOf } from "./run-sections.ts";
 import { waiting } from "./waiting.ts";
@@ -68,7 +69,7 @@ async function moveAway(url: string, databaseUrl: string, token: string): Promis
   const json = { connection: "direct", connectionString };
   const { status, body } = await ask("POST", "/v1/datasources", { json });
   expect(status, JSON.stringify(body)).toBe(201);
-  await expect.poll(async () => (await ask("GET", `/v1/datasources/${body.id}`)).body.status).toBe("active");
+  await until(async () => expect(await (await ask("GET", `/v1/datasources/${body.id}`)).body.status).toBe("active"));
   close();
 }
 

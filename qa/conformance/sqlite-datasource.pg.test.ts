@@ -9,6 +9,7 @@ import { freshDatabase } from "@holdfast/server/testing";
 import Database from "libsql";
 import { afterAll, expect, test } from "vitest";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
+import { until } from "../../scripts/testing/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "examples/sqlite-datasource/README.md"), "utf8");
@@ -49,13 +50,11 @@ function shell(command: string, url = ADDRESS, env: Readonly<Record<string, stri
 
 async function startService(port: string) {
   const service = shell("npm start --prefix examples/sqlite-datasource", ADDRESS, { PORT: port, TASKS_FILE: file });
-  await expect.poll(service.printed, { timeout: 60_000 }).toMatch(/at http:/);
+  await until(async () => expect(await service.printed()).toMatch(/at http:/));
   return { ...service, url: /http:\/\/127\.0\.0\.1:\d+\//.exec(service.printed())?.[0] ?? "" };
 }
 
-test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it, other programs too, and it may die", {
-  timeout: 120_000,
-}, async () => {
+test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it, other programs too, and it may die", async () => {
   const service = await startService("0");
   const check = /npm run conformance -- datasource.*/.exec(readme)?.[0] ?? "";
   const kit = shell(check, service.url);
@@ -94,14 +93,14 @@ test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it,
   ]);
   sqlite.prepare("update task set done = 1 where id = 't1'").run();
   const done = async () => ((await ask("GET", `${path}/t1`)).body.data as { done: boolean }).done;
-  await expect.poll(done, { timeout: 20_000 }).toBe(true);
+  await until(async () => expect(await done()).toBe(true));
 
   kill(service.child.pid as number, "SIGINT");
   await service.ended;
   const away = { id: "t2", data: { title: "two" }, idempotencyKey: "while-away" };
   expect((await ask("POST", path, { json: away })).body.code).toBe("source_unavailable");
   const again = await startService(new URL(service.url).port);
-  await expect.poll(async () => (await ask("GET", `${path}/t2`)).status, { timeout: 60_000 }).toBe(200);
+  await until(async () => expect(await (await ask("GET", `${path}/t2`)).status).toBe(200));
   expect((await ask("POST", path, { json: away })).headers["idempotent-replayed"]).toBe("true");
   expect(sqlite.prepare("select count(*) as count from task where id = 't2'").get()).toMatchObject({ count: 1 });
   sqlite.close();

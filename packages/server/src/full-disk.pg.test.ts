@@ -26,9 +26,7 @@ const startOn = (disk: string) => startProgram({ HOLDFAST_DATA_DIR: join(disk, "
 const FULL =
   /^holdfast: The disk is full: free some space, or set HOLDFAST_DATA_DIR\. [^\n]*No space left on device[^\n]*$/m;
 
-test("[O1] on a disk that is too small for a database it ends with one sentence", { timeout: 60_000 }, async ({
-  skip,
-}) => {
+test("[O1] on a disk that is too small for a database it ends with one sentence", async ({ skip }) => {
   const disk = mountDisk(30) ?? skip("mounting a disk needs root");
   const program = startOn(disk);
   expect((await program.ended).code).toBe(1);
@@ -36,9 +34,7 @@ test("[O1] on a disk that is too small for a database it ends with one sentence"
   expect(program.log()).not.toMatch(/^ {4}at /m);
 });
 
-test("[O1] so it does on a disk that was filled since, and starts when there is room again", {
-  timeout: 90_000,
-}, async ({ skip }) => {
+test("[O1] so it does on a disk that was filled since, and starts when there is room again", async ({ skip }) => {
   const disk = mountDisk(120) ?? skip("mounting a disk needs root");
   const first = startOn(disk);
   await first.url;

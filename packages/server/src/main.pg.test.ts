@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../scripts/testing/until.ts";
 import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
 import { freshDatabase } from "./testing/database.ts";
@@ -219,7 +220,7 @@ test.concurrent("[O21] while the database is made ready the process is live, not
       ({ status }) => status,
       () => 0,
     );
-  await expect.poll(() => statusOf("/livez"), { timeout: 20_000 }).toBe(200);
+  await until(async () => expect(await statusOf("/livez")).toBe(200));
   const ready = await fetch(`${base}/readyz`);
   expect(ready.status).toBe(503);
   expect(ready.headers.get("retry-after")).toBe("1");
@@ -231,7 +232,7 @@ test.concurrent("[O21] while the database is made ready the process is live, not
   const upgrade = openStream(base);
   await expect(upgrade).rejects.toThrow("503");
 
-  await expect.poll(() => statusOf("/livez", `http://127.0.0.1:${OTHER_PORT}`), { timeout: 20_000 }).toBe(200);
+  await until(async () => expect(await statusOf("/livez", `http://127.0.0.1:${OTHER_PORT}`)).toBe(200));
   expect(await stopped.stop()).toEqual({ code: 0, signal: null });
 
   // Callers who never finish what they say do not keep the server from its address.

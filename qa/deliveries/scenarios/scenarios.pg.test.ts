@@ -17,7 +17,7 @@ afterAll(() => workerHost.close());
 
 describe.concurrent("scenarios", () => {
   for (const [i, { title, kills, play }] of scenarios.entries())
-    test(title, { timeout: 120_000 }, async () => {
+    test(title, async () => {
       const { verdict, unmet } = await play({
         databaseUrl: databases[i] as string,
         seed: i,

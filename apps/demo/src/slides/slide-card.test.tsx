@@ -3,6 +3,7 @@ import { createClient } from "@holdfast/sdk/node";
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { Deck } from "../deck/deck.tsx";
 import { boardSchema } from "../schema.ts";
 
@@ -16,7 +17,7 @@ vi.mock("../people/claim-badge.tsx", () => ({
 }));
 vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
 
-test("[Y10] of two hundred cards an edit renders the one that it changes", { timeout: 30_000 }, async () => {
+test("[Y10] of two hundred cards an edit renders the one that it changes", async () => {
   const client = createClient({ schema: boardSchema, url: "http://127.0.0.1:9", getToken: () => "", paused: true });
   const ids = Array.from({ length: 200 }, (_, at) => `s${at}`);
   for (const [order, id] of ids.entries())
@@ -32,7 +33,7 @@ test("[Y10] of two hundred cards an edit renders the one that it changes", { tim
   expect(rendered.size).toBe(200);
   const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 50)));
   // Claims are loaded after the first view. Then every card is notified once.
-  await act(() => vi.waitFor(() => expect(client.claims.of("slide", "s0").why).toBe("connection"), 10_000));
+  await act(() => until(() => expect(client.claims.of("slide", "s0").why).toBe("connection")));
   await settle();
 
   rendered.clear();

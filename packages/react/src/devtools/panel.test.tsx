@@ -3,6 +3,7 @@ import { act, cleanup, fireEvent, render, screen, within } from "@testing-librar
 import { StrictMode } from "react";
 import { renderToString } from "react-dom/server";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { SyncProvider } from "../index.ts";
 import { type BoardSchema, boardSchema } from "../testing/board-schema.ts";
 import { createMemoryClient, type MemoryClient } from "../testing/memory-client.ts";
@@ -36,8 +37,8 @@ test("[V21] a waiting write is shown field by field, beside what is shown withou
   shown(client as unknown as typeof memory.client);
   expect(screen.getByRole("tabpanel").textContent).toContain("ConnectionPaused by the app.");
   open("Queue");
-  await vi.waitFor(() => expect(screen.getAllByRole("table")).toHaveLength(2));
-  await vi.waitFor(() =>
+  await until(() => expect(screen.getAllByRole("table")).toHaveLength(2));
+  await until(() =>
     expect(screen.getAllByRole("table").map((table) => table.textContent)).toContain(
       "FieldWithout itMinetitle“One”“Two”",
     ),
@@ -65,7 +66,7 @@ test("[V21] a refused write can be retried, edited, exported, and discarded when
   act(() => memory.set({ attention: [item] as never, status: { ...memory.client.status(), attention: 1 } }));
   shown();
   open("To decide \\(1\\)");
-  await vi.waitFor(() => expect(cells("What was refused for slide s1").at(1)).toBe("title“Short”“Too long”"));
+  await until(() => expect(cells("What was refused for slide s1").at(1)).toBe("title“Short”“Too long”"));
   const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
   press("Retry");
   press("Discard");
@@ -265,6 +266,6 @@ async function downloaded(click: () => void): Promise<{ name: string; value: Rec
     names.push(this.download);
   });
   click();
-  await vi.waitFor(() => expect(names).toHaveLength(1));
+  await until(() => expect(names).toHaveLength(1));
   return { name: names[0]!, value: JSON.parse(await blobs[0]!.text()) };
 }

@@ -1,4 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { systemClock } from "../engine/system.ts";
 import { indexedDbStorage } from "../storage/indexeddb.ts";
 import { createTestServer } from "../testing/test-server.ts";
@@ -33,9 +34,9 @@ async function tabs() {
     return { ...made, slides: made.client.models.slide };
   };
   const first = await open();
-  await vi.waitFor(() => expect(first.client.status().name).toBe("online"));
+  await until(() => expect(first.client.status().name).toBe("online"));
   const second = await open();
-  await vi.waitFor(() => expect(second.client.status().name).toBe("online"));
+  await until(() => expect(second.client.status().name).toBe("online"));
   return { ...own, first, second, open };
 }
 
@@ -47,7 +48,7 @@ test("[Q23] one tab sends what all tabs wrote, once, and all agree", async () =>
     first.slides.update("a", { order: 1 }),
   ];
   await Promise.all(writes.map((w) => w.receipt));
-  await vi.waitFor(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]));
+  await until(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([0, 0]));
   expect(second.connection.sent).toEqual([]);
   expect(server.log).toHaveLength(3);
   for (const { slides } of [first, second]) expect(slides.list().map((s) => s.title)).toEqual(["first", "second"]);
@@ -61,12 +62,12 @@ test("[Q23] an offline write of one tab is pending in the other, which sends it 
   await first.slides.create({ title: "first" }, { id: "a" }).queued;
   const mine = second.slides.create({ title: "second" }, { id: "b" });
   await mine.queued;
-  await vi.waitFor(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([2, 2]));
+  await until(() => expect([first.client.status().pending, second.client.status().pending]).toEqual([2, 2]));
   expect(second.slides.list().map((s) => s.title)).toEqual(["first", "second"]);
   expect(server.head).toBe(0);
   await first.client.close();
   await expect(mine.receipt).resolves.toMatchObject({ status: "confirmed" });
-  await vi.waitFor(() => expect(second.client.status().pending).toBe(0));
+  await until(() => expect(second.client.status().pending).toBe(0));
   expect(server.log.map((e) => e.id)).toEqual(["a", "b"]);
   await second.client.close();
 });
@@ -75,10 +76,10 @@ test("[Q23] a refused write needs attention in every tab, and is answered for al
   const { first, second, server } = await tabs();
   const no = server.refuse(() => "capability_scope_denied");
   first.slides.create({ title: "first" }, { id: "a" });
-  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
+  await until(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
   no();
   await second.client.attention()[0]?.retry().receipt;
-  await vi.waitFor(() =>
+  await until(() =>
     expect([first, second].map((t) => [t.client.attention().length, t.client.status().pending])).toEqual([
       [0, 0],
       [0, 0],
@@ -86,9 +87,9 @@ test("[Q23] a refused write needs attention in every tab, and is answered for al
   );
   server.refuse(() => "capability_scope_denied");
   second.slides.update("a", { title: "no" });
-  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
+  await until(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([1, 1]));
   first.client.attention()[0]?.discard();
-  await vi.waitFor(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([0, 0]));
+  await until(() => expect([first, second].map((t) => t.client.attention().length)).toEqual([0, 0]));
   await Promise.all([first.client.close(), second.client.close()]);
 });
 
@@ -96,13 +97,13 @@ test("[D9] a page that is loaded again finds its rows and its queue", async () =
   const { first, second, open } = await tabs();
   await second.client.close();
   await first.slides.create({ title: "log" }, { id: "a" }).receipt;
-  await vi.waitFor(() => expect(first.client.status().pending).toBe(0));
+  await until(() => expect(first.client.status().pending).toBe(0));
   first.connection.up = false;
   await first.slides.update("a", { title: "mine" }).queued;
   await first.client.close();
   const again = await open();
   expect(again.slides.get("a")).toMatchObject({ title: "mine" });
-  await vi.waitFor(() => expect(again.client.status()).toMatchObject({ name: "online", pending: 0 }));
+  await until(() => expect(again.client.status()).toMatchObject({ name: "online", pending: 0 }));
   expect(again.connection.asked.snapshot).toBe(0);
   await again.client.close();
 });
@@ -112,7 +113,7 @@ test("[N5] the browser's offline event closes the line, its online event opens i
   window.dispatchEvent(new Event("offline"));
   expect(first.client.status().name).toBe("offline");
   window.dispatchEvent(new Event("online"));
-  await vi.waitFor(() => expect(second.client.status().name).toBe("online"));
+  await until(() => expect(second.client.status().name).toBe("online"));
   await Promise.all([first.client.close(), second.client.close()]);
   window.dispatchEvent(new Event("offline"));
   expect(first.client.status().name).not.toBe("offline");
@@ -133,16 +134,16 @@ test("[Q41] without locks two tabs that come at the same moment agree on one tha
     });
   const both = [open(), open()];
   const leaders = () => both.filter(({ client }) => client.status().leads).length;
-  await vi.waitFor(() => expect(leaders()).toBe(1), { timeout: 5_000 });
+  await until(() => expect(leaders()).toBe(1));
   await Promise.all(both.map(({ client }) => client.ready()));
   const writes = Array.from({ length: 16 }, (_, i) => both[i % 2]?.client.models.slide.create({ title: `${i}` }));
   await Promise.all(writes.map((write) => write?.receipt));
   expect(own.server.log).toHaveLength(16);
-  await vi.waitFor(() => expect(both.map(({ client }) => client.status().pending)).toEqual([0, 0]));
+  await until(() => expect(both.map(({ client }) => client.status().pending)).toEqual([0, 0]));
   expect(leaders()).toBe(1);
   const [last, first] = both[0]?.client.status().leads ? [both[1], both[0]] : [both[0], both[1]];
   await first?.client.close();
-  await vi.waitFor(() => expect(last?.client.status().leads).toBe(true), { timeout: 5_000 });
+  await until(() => expect(last?.client.status().leads).toBe(true));
   await last?.client.models.slide.create({ title: "last" }).receipt;
   await last?.client.close();
 });

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createClient } from "../node.ts";
 import { defineSchema } from "../protocol/schema/row-types.ts";
 import { fileStorage } from "./file-storage.ts";
@@ -32,7 +33,7 @@ test("[D20] [N8] writes without a server are shown and queued by the next client
   const names = ["a", "b", "c"].map((id) => first.models.slide.create({ title: id }, { id }).clientTxId);
   await first.close();
   const second = open();
-  await vi.waitFor(() => expect(second.pending().map((write) => write.clientTxId)).toEqual(names));
+  await until(() => expect(second.pending().map((write) => write.clientTxId)).toEqual(names));
   expect(titles(second)).toEqual(["a", "b", "c"]);
   await second.close();
 });
@@ -58,18 +59,18 @@ test("[D20] [D10] a client without the option stores nothing on disk, and its st
   await client.close();
   const kept = open();
   expect(kept.status().storage).toBe("opening");
-  await vi.waitFor(() => expect(kept.status().storage).toBe("disk"));
+  await until(() => expect(kept.status().storage).toBe("disk"));
   await kept.close();
 });
 
 test("[Q37] a client in Node leads as soon as its store was read, and not while it is paused", async () => {
   const first = open();
   expect(first.status().leads).toBe(false);
-  await vi.waitFor(() => expect(first.status().leads).toBe(true));
+  await until(() => expect(first.status().leads).toBe(true));
   first.pause();
-  await vi.waitFor(() => expect(first.status().leads).toBe(false));
+  await until(() => expect(first.status().leads).toBe(false));
   first.resume();
-  await vi.waitFor(() => expect(first.status().leads).toBe(true));
+  await until(() => expect(first.status().leads).toBe(true));
   await first.close();
 });
 

@@ -94,7 +94,7 @@ test.each<[string, Upgrade]>([
         socket.pause();
       }),
   ],
-])("[N8] a process ends by itself after close while its stream %s", { timeout: 60_000 }, async (_, upgrade) => {
+])("[N8] a process ends by itself after close while its stream %s", async (_, upgrade) => {
   const { url, requests } = await server(upgrade);
   expect(await staysFor(url)).toBeLessThan(SOON_MS);
   expect(requests).toContain("/v1/stream");

@@ -80,9 +80,7 @@ const write = (clientTxId: string): Mutation => ({
 
 const names = async () => (await storageInFile(opened()).open("c")).mutations.map((m) => m.clientTxId);
 
-test("[D21] a second client is refused at once, and nothing of the lock outlives a kill", {
-  timeout: 30_000,
-}, async () => {
+test("[D21] a second client is refused at once, and nothing of the lock outlives a kill", async () => {
   const child = await holder();
   const begin = performance.now();
   const error = refusal();
@@ -298,9 +296,7 @@ test("[D24] a path that cannot be a file is said in a sentence", () => {
   expect(() => openStoreFile(folder, "s")).toThrow(StorageFailure);
 });
 
-test("[D20] wherever the log ends that a power cut left, what is there is what was written first, whole", {
-  timeout: 30_000,
-}, async () => {
+test("[D20] wherever the log ends that a power cut left, what is there is what was written first, whole", async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
   const written = Array.from({ length: 12 }, (_, n) => `w${n}`);

@@ -1,3 +1,4 @@
+import { until } from "../../../../scripts/testing/until.ts";
 import "fake-indexeddb/auto";
 import { expect, test, vi } from "vitest";
 import type { Mutation } from "../core/queue/mutation.ts";
@@ -160,9 +161,7 @@ async function lying(name: string): Promise<{ rows: number; inParts: number }> {
   return { rows, inParts };
 }
 
-test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", {
-  timeout: 20_000,
-}, async () => {
+test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", async () => {
   const name = `pruned-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 100 });
   await storage.open("c");
@@ -183,16 +182,14 @@ test("[D33] records that came and went leave nothing behind, and those that stay
     ["s7", "s8"].map((id) => put(id, 4)),
   );
   await keep(4, [gone("s8")]);
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 2, inParts: 500 }), 10_000);
+  await until(async () => expect(await lying(name)).toEqual({ rows: 2, inParts: 500 }));
   await storage.close();
   const { rows } = await indexedDbStorage({ name }).open("d");
   const there = [...(rows.tables.slide?.entries() ?? [])].map(([id]) => id);
   expect(there.sort()).toEqual([...ids.slice(2_500), "new2", "s7"].sort());
 });
 
-test("[D33] the next leader removes what an earlier version left of deleted records", {
-  timeout: 20_000,
-}, async () => {
+test("[D33] the next leader removes what an earlier version left of deleted records", async () => {
   const name = `left-${++stores}`;
   const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
   await before.open("c");
@@ -209,13 +206,11 @@ test("[D33] the next leader removes what an earlier version left of deleted reco
   await storage.open("d");
   expect(await lying(name)).toEqual({ rows: 1_199, inParts: 1_200 });
   await storage.takeLead();
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
+  await until(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }));
   await storage.close();
 });
 
-test("[ER9] no value of an erased record stays in the store, even if few records are deleted or the tab was closed before", {
-  timeout: 20_000,
-}, async () => {
+test("[ER9] no value of an erased record stays in the store, even if few records are deleted or the tab was closed before", async () => {
   const name = `erased-${++stores}`;
   const storage = indexedDbStorage({ name });
   await storage.open("c");
@@ -228,13 +223,13 @@ test("[ER9] no value of an erased record stays in the store, even if few records
       generation,
     );
   await erase(1, "s1");
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 2 }), 10_000);
+  await until(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 2 }));
   // The tab ends in the middle of it: the next one that leads goes on.
   await Promise.all([erase(2, "s2"), storage.close()]);
   const next = indexedDbStorage({ name });
   await next.open("d");
   await next.takeLead();
-  await vi.waitFor(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }), 10_000);
+  await until(async () => expect(await lying(name)).toEqual({ rows: 0, inParts: 1 }));
   await next.close();
 });
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import { systemClock } from "../engine/system.ts";
 import { undiciExchange } from "../node/undici-exchange.ts";
@@ -417,16 +418,16 @@ describe.each([
     );
     const [early, late, never] = [new AbortController(), new AbortController(), AbortSignal.abort()];
     const first = http.send("{}", early.signal);
-    await vi.waitFor(() => expect(received).toHaveLength(1));
+    await until(() => expect(received).toHaveLength(1));
     early.abort();
     expect(await first).toMatchObject({ kind: "silence", timedOut: false });
     const second = http.readSnapshot(null, late.signal);
-    await vi.waitFor(() => expect(received).toHaveLength(2));
+    await until(() => expect(received).toHaveLength(2));
     await sleep(50);
     late.abort();
     expect(await second).toMatchObject({ kind: "silence", timedOut: false });
     expect(await http.send("{}", never)).toMatchObject({ kind: "silence", timedOut: false });
-    await vi.waitFor(() => expect([...gone].sort()).toEqual([1, 2]));
+    await until(() => expect([...gone].sort()).toEqual([1, 2]));
     expect(received).toHaveLength(2);
   });
 

@@ -1,7 +1,8 @@
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -47,7 +48,7 @@ async function openStream(Socket: unknown = WebSocket) {
   };
   const opened = async () => {
     stream.open(listener);
-    await vi.waitFor(() => expect(opens).toBeGreaterThan(0));
+    await until(() => expect(opens).toBeGreaterThan(0));
   };
   return { server, stream, received, addresses, sockets, clock, frames, closes, listener, opened, opens: () => opens };
 }
@@ -57,7 +58,7 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
   const { stream, received, addresses, sockets, opened } = await openStream();
   await opened();
   stream.hello(greeting);
-  await vi.waitFor(() => expect(received).toHaveLength(1));
+  await until(() => expect(received).toHaveLength(1));
   expect(received).toEqual([
     { frame: "hello", token: "secret", clientId: "c1", log: "log_1", since: 7, models: ["slide"] },
   ]);
@@ -74,7 +75,7 @@ test("[N3] a silent connection is pinged after 20 s, and closed without an answe
   clock.advance(19_000);
   expect(received).toEqual([]);
   clock.advance(1_000);
-  await vi.waitFor(() => expect(received).toEqual([{ frame: "ping", n: 1 }]));
+  await until(() => expect(received).toEqual([{ frame: "ping", n: 1 }]));
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
   await new Promise((resolve) => setTimeout(resolve, 50));
   clock.advance(5_000);
@@ -89,7 +90,7 @@ test("[N2] a close is reported once, with its code, and the transport opens no n
   const { server, sockets, closes, clock, opened } = await openStream();
   await opened();
   sockets[0]?.close(4401, "token_expired");
-  await vi.waitFor(() => expect(closes).toEqual([[4401, "token_expired"]]));
+  await until(() => expect(closes).toEqual([[4401, "token_expired"]]));
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(server.clients.size).toBe(0);
   expect(closes.length).toBe(1);
@@ -105,7 +106,7 @@ test("[N8] after close the socket is closed, nothing is received and no timer is
   expect(closes).toEqual([]);
   expect(frames).toEqual([]);
   expect(clock.waiting).toBe(0);
-  await vi.waitFor(() => expect(server.clients.size).toBe(0));
+  await until(() => expect(server.clients.size).toBe(0));
 });
 
 test("[N2] an address that does not answer is reported as a close", async () => {
@@ -127,7 +128,7 @@ test("[N2] if no socket can be created, a close is reported after open has retur
   const stream = logStream({ url: "http://127.0.0.1:9", clock, models: [], WebSocket: Forbidden });
   stream.open({ opened: () => {}, frame: () => {}, closed: (code, reason) => void closes.push([code, reason]) });
   expect(closes).toEqual([]);
-  await vi.waitFor(() => expect(closes).toEqual([[4000, "insecure"]]));
+  await until(() => expect(closes).toEqual([[4000, "insecure"]]));
   stream.send({ frame: "ping", n: 1 });
   expect(clock.waiting).toBe(0);
 });
@@ -143,15 +144,15 @@ test("[N2] an attempt that cannot create a socket ends once, and earlier attempt
   const { sockets, closes, opened, stream, listener, opens } = await openStream(Socket);
   await opened();
   sockets[0]?.close(4403, "not for you");
-  await vi.waitFor(() => expect(closes).toEqual([[4403, "not for you"]]));
+  await until(() => expect(closes).toEqual([[4403, "not for you"]]));
   works = false;
   stream.open(listener);
-  await vi.waitFor(() => expect(closes).toHaveLength(2));
+  await until(() => expect(closes).toHaveLength(2));
   await sleep(100);
   expect(closes[1]).toEqual([4000, "insecure"]);
   works = true;
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBe(2));
+  await until(() => expect(opens()).toBe(2));
   expect(closes).toHaveLength(2);
 });
 
@@ -167,14 +168,14 @@ test.each([
     await opened();
     for (const nth of [1, 2, 3]) {
       sockets[nth - 1]?.close(code, reason);
-      await vi.waitFor(() => expect(closes).toHaveLength(nth));
+      await until(() => expect(closes).toHaveLength(nth));
       await sleep(30);
       expect(sockets).toHaveLength(nth);
       stream.open(listener);
-      await vi.waitFor(() => expect(opens()).toBe(nth + 1));
+      await until(() => expect(opens()).toBe(nth + 1));
     }
     sockets[3]?.send('{"frame":"pong","n":1,"stamp":7}');
-    await vi.waitFor(() => expect(frames).toHaveLength(1));
+    await until(() => expect(frames).toHaveLength(1));
     expect(closes).toEqual([1, 2, 3].map(() => [code, reason]));
     expect(sockets).toHaveLength(4);
   },
@@ -192,10 +193,10 @@ test("[N2] a listener that opens a new stream while handling a close gets one", 
   };
   stream.open(again);
   for (let n = 1; n <= 20; n++) {
-    await vi.waitFor(() => expect(opens()).toBe(n));
+    await until(() => expect(opens()).toBe(n));
     sockets[n - 1]?.terminate();
   }
-  await vi.waitFor(() => expect(closes).toHaveLength(20));
+  await until(() => expect(closes).toHaveLength(20));
   await sleep(50);
   expect(sockets).toHaveLength(20);
 });
@@ -219,11 +220,11 @@ test("[N5] after closing and reopening at once, in any state, there is one socke
   }
   await openFor(undefined);
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBe(1));
+  await until(() => expect(opens()).toBe(1));
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBe(2));
+  await until(() => expect(opens()).toBe(2));
   expect(afterClose).toBe(0);
-  await vi.waitFor(() => expect(server.clients.size).toBe(1));
+  await until(() => expect(server.clients.size).toBe(1));
   await sleep(50);
   expect(opens()).toBe(2);
   expect(closes).toEqual([]);
@@ -236,13 +237,13 @@ test("[N3] a silent socket is closed, and the next one is pinged when it is sile
   await opened();
   clock.advance(25_000);
   expect(closes).toEqual([[4000, "The stream stopped responding."]]);
-  await vi.waitFor(() => expect(server.clients.size).toBe(0));
+  await until(() => expect(server.clients.size).toBe(0));
   await sleep(50);
   expect(sockets).toHaveLength(1);
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBe(2));
+  await until(() => expect(opens()).toBe(2));
   clock.advance(20_000);
-  await vi.waitFor(() => expect(received).toContainEqual({ frame: "ping", n: 1 }));
+  await until(() => expect(received).toContainEqual({ frame: "ping", n: 1 }));
   clock.advance(5_000);
   expect(closes).toHaveLength(2);
 });
@@ -254,9 +255,9 @@ test("[N8] no timer remains after close, in any state", async () => {
   await opened();
   stream.close();
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBe(2));
+  await until(() => expect(opens()).toBe(2));
   sockets[1]?.close(1012, "restarting");
-  await vi.waitFor(() => expect(closes).toHaveLength(1));
+  await until(() => expect(closes).toHaveLength(1));
   stream.open(listener);
   stream.close();
   await sleep(50);
@@ -273,9 +274,9 @@ test("[N8] a frame without an open socket is dropped, and is not sent later", as
   stream.close();
   stream.send({ frame: "ping", n: 9 });
   stream.open(listener);
-  await vi.waitFor(() => expect(opens()).toBeGreaterThan(1));
+  await until(() => expect(opens()).toBeGreaterThan(1));
   stream.hello(greeting);
-  await vi.waitFor(() => expect(received).toHaveLength(1));
+  await until(() => expect(received).toHaveLength(1));
   expect(received).toMatchObject([{ frame: "hello" }]);
 });
 

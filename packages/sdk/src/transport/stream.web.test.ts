@@ -1,4 +1,5 @@
-import { afterEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import { systemClock } from "../engine/system.ts";
 import { logStream } from "./stream.ts";
@@ -47,7 +48,7 @@ function listening() {
   };
   const stream = logStream({ url: location.origin, clock: systemClock, models: [], WebSocket: Socket });
   const socket = async (nth: number): Promise<Socket> => {
-    await vi.waitFor(() => expect(Socket.made).toHaveLength(nth));
+    await until(() => expect(Socket.made).toHaveLength(nth));
     return Socket.made[nth - 1] as Socket;
   };
   return { stream, listener, events, socket };
@@ -79,7 +80,7 @@ test("[N2] a stream without an answer is reported as a close", async () => {
   // A port that browsers refuse.
   const stream = logStream({ url: "http://127.0.0.1:9", clock: systemClock, models: [] });
   stream.open(listener);
-  await vi.waitFor(() => expect(events).toHaveLength(1), 5_000);
+  await until(() => expect(events).toHaveLength(1));
   expect(events).toEqual([[4000, expect.any(String)]]);
   stream.close();
 });

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { afterEach, expect, expectTypeOf, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 import { createWebhookHandler, type WebhookHandler, type WebhookHandlerOptions } from "./create-webhook-handler.ts";
 import { memoryPosition } from "./position-store.ts";
@@ -122,7 +123,7 @@ test("[W44] deliveries that overlap wait for each other", async () => {
     },
   });
   const answers = [post(handler, range(1, 3))];
-  await vi.waitFor(() => expect(running).toContain(1));
+  await until(() => expect(running).toContain(1));
   answers.push(post(handler, range(1, 5)), post(handler, range(4, 6)));
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(seen).toEqual([]);
@@ -227,7 +228,7 @@ test("[W45] a delivery whose turn does not come in time is answered, and not wor
     },
   });
   const slow = post(handler, range(1, 2));
-  await vi.waitFor(() => expect(hasBegun).toBe(true));
+  await until(() => expect(hasBegun).toBe(true));
   const waiting = await post(handler, range(1, 4));
   expect(waiting).toMatchObject({ status: 503, body: { code: "busy" } });
   expect(waiting.headers.get("retry-after")).toBe("1");

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createWebhookHandler, type WebhookHandler } from "./create-webhook-handler.ts";
 import { signWebhook } from "./signature.ts";
 import { secret, slideUpdated } from "./testing/deliveries.ts";
@@ -75,7 +76,7 @@ test("[W48] Node's own server: an aborted request leaves nothing behind", async 
   });
   const socket = connect(port, "127.0.0.1");
   socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
-  await expect.poll(() => answered !== undefined).toBe(true);
+  await until(() => expect(answered !== undefined).toBe(true));
   socket.resetAndDestroy();
   await answered;
   expect((await post(batch(1))).status).toBe(200);
@@ -136,7 +137,7 @@ test("[W48] a request that was given up, or answered by others, before the handl
   });
   const socket = connect(port, "127.0.0.1");
   socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{");
-  await expect.poll(() => turns.length).toBe(1);
+  await until(() => expect(turns.length).toBe(1));
   socket.resetAndDestroy();
   await turns[0];
   expect(await post("", { headers: { "x-answered": "1" } })).toMatchObject({ status: 200, body: {} });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
@@ -101,9 +102,9 @@ test("[O9] a command that cannot be carried out fails with a sentence", async ()
 test("[O9] the log is followed as it grows", async () => {
   const tail = start(["log", "tail", "--after", "0", "--model", "slide"]);
   await call("POST", "/v1/models/slide", { json: { id: "tailed", data: { title: "x" } } });
-  await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.created tailed {2}by system:key_/);
+  await until(() => expect(tail.texts.out).toMatch(/slide\.created tailed {2}by system:key_/));
   await call("PATCH", "/v1/models/slide/tailed", { json: { data: { title: "y" } } });
-  await expect.poll(() => tail.texts.out, { timeout: 10_000 }).toMatch(/slide\.updated tailed {2}title {2}by/);
+  await until(() => expect(tail.texts.out).toMatch(/slide\.updated tailed {2}title {2}by/));
   tail.interrupt();
   await tail.ended;
   const whole = await run("--json", "log", "tail", "--after", "0", "--no-follow");
@@ -130,9 +131,7 @@ async function elsewhere() {
 
 const NAUGHTY = { title: '\u2028 "quoted" \\ 😀', order: 0.1 + 0.2, notes: "a\nb\tc" };
 
-test("[O10] an organization is dumped and restored: rows, log, receipts and keys, under a new log id", {
-  timeout: 60_000,
-}, async () => {
+test("[O10] an organization is dumped and restored: rows, log, receipts and keys, under a new log id", async () => {
   for (let n = 0; n < 12; n++)
     await call("POST", "/v1/commits", {
       json: {
@@ -203,7 +202,7 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   expect((told.body.data as { verb: string }[]).map(({ verb }) => verb)).toEqual(["created", "deleted"]);
 });
 
-test("[O10] a dump that cannot be written fails with a sentence", { timeout: 60_000 }, async () => {
+test("[O10] a dump that cannot be written fails with a sentence", async () => {
   for (const name of ["dump.ndjson", "dump.ndjson.gz"]) {
     const there = { DATABASE_URL: app.databaseUrl };
     const { code, err } = await start(["dump", join(folder, "missing", name), "--org", organization], there).ended;

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { anotherDatabase } from "../testing/another-database.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
@@ -61,20 +62,24 @@ test("[DS27] new organizations go to the database with the fewest tenants, and n
     const token = String(key.body.token);
     // The first request opens the database; on a busy machine that may outlast it.
     const push = () => app.call("POST", "/v1/schema", { token, json: { models: { note: { fields: {} } } } });
-    await expect.poll(async () => (await push()).status).toBeLessThan(300);
+    await until(async () => expect(await (await push()).status).toBeLessThan(300));
     expect((await app.call("POST", "/v1/models/note", { token, json: { id: "n", data: {} } })).status).toBe(200);
   };
   await begin("first");
   await begin("second");
-  await expect.poll(listed, { timeout: 20_000 }).toEqual([
-    ["own", 4],
-    ["fresh", 4],
-  ]);
+  await until(async () =>
+    expect(await listed()).toEqual([
+      ["own", 4],
+      ["fresh", 4],
+    ]),
+  );
   await begin("third");
-  await expect.poll(listed).toEqual([
-    ["own", 6],
-    ["fresh", 4],
-  ]);
+  await until(async () =>
+    expect(await listed()).toEqual([
+      ["own", 6],
+      ["fresh", 4],
+    ]),
+  );
   expect((await run("databases", "drain", "fresh")).out).toBe("moved 4\n");
   await begin("fourth");
   expect(await listed()).toEqual([

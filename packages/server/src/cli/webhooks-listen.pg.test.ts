@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { commandLine, type Running } from "../testing/programs/command-line.ts";
@@ -18,7 +19,7 @@ const head = async () => Number((await call("GET", "/v1/log?after=1&limit=1")).b
 const secretOf = ({ texts }: Running) => /^Signing secret: (whsec_\S+)$/m.exec(texts.out)?.[1] ?? "";
 /** The command has read the head of the log, so later writes come after it. */
 const ready = async (running: Running) => {
-  await expect.poll(() => running.texts.err, { timeout: 20_000 }).toMatch(/ → http/);
+  await until(() => expect(running.texts.err).toMatch(/ → http/));
   return running;
 };
 let made = 0;
@@ -48,7 +49,7 @@ test("[W60] commits reach the handler as the server would send them, signed; Ctr
   await call("POST", `/v1/models/slide/${id}/unarchive`);
   await call("DELETE", `/v1/models/slide/${id}`);
   const other = await write("another model", "document");
-  await expect.poll(() => eventsAt(receiver).length, { timeout: 20_000 }).toBe(6);
+  await until(async () => expect(await eventsAt(receiver).length).toBe(6));
   expect(told(receiver)).toEqual([
     ...["created", "updated", "archived", "unarchived", "deleted"].map((verb) => `slide.${verb} ${id}`),
     `document.created ${other.id}`,
@@ -68,7 +69,7 @@ test("[W60] commits reach the handler as the server would send them, signed; Ctr
   );
   for (const { id: webhookId, events } of receiver.received)
     expect(webhookId).toBe(`msg_local_1_${events[0]?.syncId}_${events.at(-1)?.syncId}`);
-  await expect.poll(() => lines(listening.texts.out).length).toBe(receiver.received.length);
+  await until(async () => expect(await lines(listening.texts.out).length).toBe(receiver.received.length));
   for (const line of lines(listening.texts.out)) expect(line).toMatch(/ {2}\d+ events? \(.*\) {2}204 {2}\d+ ms$/);
   // Twice, as it comes where a shell and `npm run` both pass it on.
   for (let times = 0; times < 2; times++) listening.interrupt();
@@ -96,7 +97,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
     });
   const words = ["webhooks", "listen", "--forward", receiver.url, "--events", "SLIDE", "--from", String(from)];
   const listening = begin("--json", ...words, "--secret", secret);
-  await expect.poll(() => eventsAt(receiver).length, { timeout: 20_000 }).toBe(241);
+  await until(async () => expect(await eventsAt(receiver).length).toBe(241));
   const told = eventsAt(receiver);
   expect(told[0]?.objectId).toEqual(first.id);
   expect(receiver.refused).toEqual([]);
@@ -104,7 +105,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
   const ids = told.map(({ syncId }) => syncId);
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
   expect(receiver.received.map(({ events }) => events.length)).toEqual([100, 100, 41]);
-  await expect.poll(() => lines(listening.texts.out).length, { timeout: 20_000 }).toBe(3);
+  await until(async () => expect(await lines(listening.texts.out).length).toBe(3));
   listening.interrupt();
   const { code, out, err } = await listening.ended;
   expect(code).toBe(0);
@@ -127,7 +128,7 @@ test("[W60] a token that may read is enough, and gets the events in its scope", 
   const listening = await begun(receiver, "--key", String(body.token));
   await write("hidden");
   await call("POST", "/v1/models/slide", { json: { id: "seen", data: { deckId: "listened" } } });
-  await expect.poll(() => told(receiver)).toEqual(["slide.created seen"]);
+  await until(async () => expect(await told(receiver)).toEqual(["slide.created seen"]));
   listening.interrupt();
   expect((await listening.ended).code).toBe(0);
 });
@@ -137,11 +138,11 @@ test("[W61] the same batch is repeated until it is accepted, and later events wa
   receiver.always((_, response) => void response.writeHead(500).end("not yet"));
   const listening = await begun(receiver);
   const first = await write("poison");
-  await expect.poll(() => receiver.received.length).toBe(1);
+  await until(() => expect(receiver.received.length).toBe(1));
   const second = await write("behind");
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(2);
+  await until(() => expect(receiver.received.length).toBe(2));
   receiver.always((_, response) => void setTimeout(() => response.writeHead(201).end(), 50));
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(4);
+  await until(() => expect(receiver.received.length).toBe(4));
   expect(told(receiver)).toEqual([...Array(3).fill(first.id), second.id].map((id) => `slide.created ${id}`));
   const [a, b, c] = receiver.received;
   expect(b?.id).toEqual(a?.id);
@@ -152,7 +153,7 @@ test("[W61] the same batch is repeated until it is accepted, and later events wa
   expect((c?.at ?? 0) - (b?.endedAt ?? 0)).toBeGreaterThanOrEqual(1_950);
   expect(receiver.mostAtOnce).toBe(1);
   expect(receiver.refused).toEqual([]);
-  await expect.poll(() => lines(listening.texts.out).length).toBe(4);
+  await until(async () => expect(await lines(listening.texts.out).length).toBe(4));
   const line = (n: number) => lines(listening.texts.out)[n];
   expect(line(0)).toMatch(/1 event \(slide\.created\) {2}500 not yet {2}\d+ ms {2}again in 1 s$/);
   expect(line(1)).toMatch(/again in 2 s$/);
@@ -161,33 +162,29 @@ test("[W61] the same batch is repeated until it is accepted, and later events wa
   expect((await listening.ended).code).toBe(0);
 });
 
-test("[W62] handler and server may go and come back; nothing is lost or out of order", {
-  timeout: 60_000,
-}, async () => {
+test("[W62] handler and server may go and come back; nothing is lost or out of order", async () => {
   const receiver = await startReceiver();
   const masterKeys = [newMasterKey()];
   const server = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: 0 });
   const listening = await ready(start(["webhooks", "listen", "--forward", receiver.url, "--url", server.url]));
   receiver.secrets = [secretOf(listening)];
   const written = [await write()];
-  await expect.poll(() => receiver.received.length, { timeout: 20_000 }).toBe(1);
+  await until(() => expect(receiver.received.length).toBe(1));
 
   await receiver.close();
   written.push(await write());
-  await expect.poll(() => listening.texts.out, { timeout: 20_000 }).toMatch(/Connection refused.*again in 1 s/);
+  await until(() => expect(listening.texts.out).toMatch(/Connection refused.*again in 1 s/));
   const back = await startReceiver(Number(new URL(receiver.url).port));
   back.secrets = receiver.secrets;
-  await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(1);
+  await until(async () => expect(await eventsAt(back).length).toBe(1));
 
   await server.close();
   written.push(await write(), await write());
-  await expect
-    .poll(() => listening.texts.err, { timeout: 20_000 })
-    .toMatch(/No server answers at .* Trying again in 1 s\./);
+  await until(() => expect(listening.texts.err).toMatch(/No server answers at .* Trying again in 1 s\./));
   const { port } = new URL(server.url);
   const again = await startServer({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys, port: Number(port) });
   afterAll(() => again.close());
-  await expect.poll(() => eventsAt(back).length, { timeout: 20_000 }).toBe(3);
+  await until(async () => expect(await eventsAt(back).length).toBe(3));
   expect(listening.texts.err).toMatch(/The server is available again\./);
   const ids = [receiver, back].flatMap(eventsAt).map(({ objectId }) => objectId);
   expect(ids).toEqual(written.map(({ id }) => id));

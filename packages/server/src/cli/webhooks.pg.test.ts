@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import { afterAll, expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 import { startReceiver } from "../testing/receiver.ts";
@@ -37,15 +38,17 @@ test("[W65] an endpoint is registered, listed, shown and removed; its secret is 
   const { receiver, secret, id, err } = await created(...words);
   expect(secret).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);
   expect(err).toBe(`${id}: enabled, cursor ${first - 1}, 1 behind. Its signing secret is shown only once:\n`);
-  await expect.poll(() => receiver.received.length, { timeout: 10_000 }).toBe(1);
+  await until(() => expect(receiver.received.length).toBe(1));
   expect(receiver.received[0]?.events[0]?.syncId).toEqual(first);
   expect(receiver.refused).toEqual([]);
 
   const [shown] = await asJson<WebhookEndpoint[]>("list");
   expect(shown).toMatchObject({ id, description: "a mirror", enabledEvents: ["slide", "document"] });
-  await expect
-    .poll(async () => (await webhooks("list")).out)
-    .toMatch(new RegExp(`\n${id} +enabled +${first} +0 +0 +- +- +slide,document +${receiver.url}\n`));
+  await until(async () =>
+    expect(await (await webhooks("list")).out).toMatch(
+      new RegExp(`\n${id} +enabled +${first} +0 +0 +- +- +slide,document +${receiver.url}\n`),
+    ),
+  );
   expect((await webhooks("list")).out).toMatch(
     /^ID +STATUS +CURSOR +LAG +ATTEMPT +NEXT ATTEMPT +LAST ERROR +EVENTS +URL\n/,
   );
@@ -70,7 +73,7 @@ test("[W65] an endpoint is disabled, enabled, rolled, tested, and skips events t
   expect((await webhooks("enable", id)).out).toMatch(`${id}: enabled, cursor ${missed - 1}, 1 behind\n`);
   // Until its outcome is saved, the endpoint is busy and refuses a test.
   const listed = async () => (await webhooks("list")).out;
-  await expect.poll(listed, { timeout: 10_000 }).toMatch(new RegExp(`${id} +enabled +${missed} +0 `));
+  await until(async () => expect(await listed()).toMatch(new RegExp(`${id} +enabled +${missed} +0 `)));
 
   const rolled = await webhooks("roll", id);
   expect(rolled.code).toBe(0);
@@ -89,7 +92,7 @@ test("[W65] an endpoint is disabled, enabled, rolled, tested, and skips events t
   );
   expect(failed.err).toEqual(`${id} did not accept the test event.\n`);
   const poison = await write();
-  await expect.poll(listed, { timeout: 10_000 }).toMatch(/unexpected_status 418 at \d+ /);
+  await until(async () => expect(await listed()).toMatch(/unexpected_status 418 at \d+ /));
   expect((await asJson<WebhookEndpoint[]>("list"))[0]?.nextAttemptAt).toMatch(/^2/);
   expect((await webhooks("list")).out).toMatch(new RegExp(`${id} +enabled +${poison - 1} +1 +1 +2\\S+Z `));
   expect((await webhooks("skip", id, "--to", String(poison))).out).toBe(`${id}: enabled, cursor ${poison}, 0 behind\n`);

@@ -7,6 +7,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterEach, describe, expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 import { choosePostgresUser, commandAs, type PostgresUser, systemUser } from "./postgres-user.ts";
@@ -116,13 +117,11 @@ describe("after a kill", () => {
     await query(postgres.url, "create table kept as select 7 as n");
     // A child that is at work does not notice that its parent is gone, and would keep a new Postgres from starting.
     const busy = query(postgres.url, "select count(*) from generate_series(1, 1e12::bigint)").catch(() => "cut off");
-    await vi.waitFor(async () => expect(await query(postgres.url, working)).toEqual([{ n: 1 }]), { timeout: 5_000 });
+    await until(async () => expect(await query(postgres.url, working)).toEqual([{ n: 1 }]));
     const before = postgres.pid;
     process.kill(before, "SIGKILL");
-    await vi.waitFor(() => expect(postgres.pid).not.toBe(before), { timeout: 20_000 });
-    await vi.waitFor(async () => expect(await query(postgres.url, "select n from kept")).toEqual([{ n: 7 }]), {
-      timeout: 20_000,
-    });
+    await until(() => expect(postgres.pid).not.toBe(before));
+    await until(async () => expect(await query(postgres.url, "select n from kept")).toEqual([{ n: 7 }]));
     expect(await busy).toBe("cut off");
     expect(log.error).toHaveBeenCalledWith(`Postgres (process ${before}) exited unexpectedly (SIGKILL); restarting it`);
   });

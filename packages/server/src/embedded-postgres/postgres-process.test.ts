@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { afterEach, expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { keepPostgresRunning, type PostgresProcess } from "./postgres-process.ts";
 
 // Node programs that stand for Postgres: their output on stderr, and their exit.
@@ -23,10 +24,7 @@ test("a Postgres that ends by itself is started again, even if that takes severa
   const start = starts([ready + falls, "process.exit(1)", "process.exit(1)", ready + stays]);
   running = await keepPostgresRunning(start, log);
   const first = running.pid;
-  await vi.waitFor(
-    () => expect(log.warn).toHaveBeenCalledWith(expect.stringMatching(/^Postgres is running again/)),
-    10_000,
-  );
+  await until(() => expect(log.warn).toHaveBeenCalledWith(expect.stringMatching(/^Postgres is running again/)));
   expect(start).toHaveBeenCalledTimes(4);
   expect(running.pid).not.toBe(first);
   expect(log.error).toHaveBeenCalledWith(`Postgres (process ${first}) exited unexpectedly (code 3); restarting it`);
@@ -36,7 +34,7 @@ test("a Postgres that ends by itself is started again, even if that takes severa
 test("a stop does not wait for a start that takes long, and nothing starts after it", async () => {
   const start = starts([ready + falls, stays]);
   running = await keepPostgresRunning(start, log);
-  await vi.waitFor(() => expect(start).toHaveBeenCalledTimes(2), 10_000);
+  await until(() => expect(start).toHaveBeenCalledTimes(2));
   const begun = Date.now();
   await running.stop();
   expect(Date.now() - begun).toBeLessThan(5_000);

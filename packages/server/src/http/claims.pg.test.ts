@@ -255,9 +255,7 @@ test("[A17] a watcher gets the whole state at once and after each change; each s
   expect(await watcher.next("claims")).toMatchObject({ id: "s22", claims: [{ actor: "eve" }] });
 });
 
-test("[A22] a participant has up to 1 000 claims: the next is 429, and one that it releases makes room", {
-  timeout: 60_000,
-}, async () => {
+test("[A22] a participant has up to 1 000 claims: the next is 429, and one that it releases makes room", async () => {
   const fresh = await startApp();
   const made = await fresh.call("POST", "/v1/models/slide", { json: { id: "many", data: {} } });
   expect(made.status).toBe(200);

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
 
@@ -30,7 +31,7 @@ test("[B7] beyond the limit, a connection without a valid token is closed, and a
   expect(kept.every(Boolean)).toBe(true);
   const first = opened.slice(0, 19) as Socket[];
   expect(await Promise.all(Array.from({ length: 5 }, () => idle(server.url)))).toEqual(Array(5).fill(true));
-  await expect.poll(() => first.filter(({ destroyed }) => destroyed).length).toBe(5);
+  await until(async () => expect(await first.filter(({ destroyed }) => destroyed).length).toBe(5));
   expect((await call("GET", "/v1/identity")).status).toBe(200);
   for (const one of opened.splice(0)) (one as Socket).destroy();
 });

@@ -1,5 +1,6 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
 import { follow } from "../testing/stream/stream.ts";
@@ -48,7 +49,7 @@ test("[ER1] no table holds a value of an erased record: rows, hidden columns, lo
   const answer = await call("PATCH", `${slides}/e1`, { json: held });
   expect(JSON.stringify(answer.body.notifications)).toContain(MARK);
   await sql(`update holdfast.record set hidden = json_build_object('old', $1::text) where id = 'e1'`, [MARK]);
-  await vi.waitFor(async () => expect(await rowsWith(`${MARK} echoed`)).not.toEqual([]));
+  await until(async () => expect(await rowsWith(`${MARK} echoed`)).not.toEqual([]));
   await call("POST", slides, { json: { id: "stays", data: { deckId: "d1", title: "stays" } } });
   expect((await rowsWith(MARK)).length).toBeGreaterThan(6);
 
@@ -197,19 +198,17 @@ test("[ER7] a batch of a webhook that failed goes out anew under another id, wit
       ],
     },
   });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1));
-  await vi.waitFor(async () =>
+  await until(() => expect(receiver.received).toHaveLength(1));
+  await until(async () =>
     expect((await call("GET", `/v1/webhook_endpoints/${endpoint.id}`)).body.nextAttemptAt).not.toBeNull(),
   );
   receiver.always(200);
   await erase("e7");
-  await vi.waitFor(
-    () =>
-      expect(receiver.received.slice(1).flatMap(({ events }) => events.map(({ type }) => type))).toEqual([
-        "slide.created",
-        "slide.erased",
-      ]),
-    { timeout: 8_000 },
+  await until(() =>
+    expect(receiver.received.slice(1).flatMap(({ events }) => events.map(({ type }) => type))).toEqual([
+      "slide.created",
+      "slide.erased",
+    ]),
   );
   const [first, ...again] = receiver.received;
   expect(JSON.stringify(first?.events)).toContain(MARK);

@@ -121,7 +121,7 @@ test("[E8] a client generated from the description creates, updates, lists, read
     "record_not_found",
     1,
   ]);
-}, 60_000);
+});
 
 const pathOf = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url));
 

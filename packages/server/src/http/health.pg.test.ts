@@ -1,5 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 
 const app = await startApp({ database: { waitMs: 1_000 } });
@@ -30,7 +31,7 @@ test("[O7] [C14] when all database connections are taken, requests get 503 with 
   await holder.release();
   const statuses = (await Promise.all(reads)).map(({ status }) => status);
   expect(new Set(statuses)).toEqual(new Set([404, 503]));
-  await expect.poll(statusOf, { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await statusOf()).toBe(200));
   expect((await call("POST", "/v1/models/slide", { json: { id: "after", data: {} } })).status).toBe(200);
 });
 
@@ -51,9 +52,9 @@ test("[O13] without database connections for reads, commits still succeed; /read
   await full.sql(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'select 1'",
   );
-  await expect.poll(ready, { timeout: 5_000 }).toBe(503);
+  await until(async () => expect(await ready()).toBe(503));
   await allow(true);
-  await expect.poll(ready, { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await ready()).toBe(200));
 });
 
 /** Runs a statement about a database on another one of the same Postgres. */
@@ -68,7 +69,7 @@ async function elsewhere(databaseUrl: string, statement: (name: string) => strin
 
 test("[O7] a database that lacks a migration is not ready", async () => {
   await app.sql("update holdfast.migration set name = 'away' where name = '0001_worlds.sql'");
-  await expect.poll(statusOf, { timeout: 5_000 }).toBe(503);
+  await until(async () => expect(await statusOf()).toBe(503));
   await app.sql("update holdfast.migration set name = '0001_worlds.sql' where name = 'away'");
-  await expect.poll(statusOf, { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await statusOf()).toBe(200));
 });

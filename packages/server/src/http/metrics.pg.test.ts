@@ -1,5 +1,6 @@
 import { networkInterfaces } from "node:os";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
 import { openStream } from "../testing/stream/stream.ts";
@@ -71,16 +72,12 @@ test("[O11] the metrics show current activity: sockets, jobs that wait for the l
   // The lane is busy with the first, which waits for the head; the others wait for the lane.
   await new Promise((resolve) => setTimeout(resolve, 50));
   const others = [1, 2, 3].map((i) => call("POST", slides, { json: { id: `w${i}`, data: {} } }));
-  await vi.waitFor(async () => expect((await read()).holdfast_commits_waiting).toBeGreaterThanOrEqual(3), {
-    timeout: 5_000,
-  });
+  await until(async () => expect((await read()).holdfast_commits_waiting).toBeGreaterThanOrEqual(3));
   expect((await read()).holdfast_streams).toBe(2);
   await holder.release();
   for (const { status } of await Promise.all([first, ...others])) expect(status).toBe(200);
   await Promise.all(streams.map((stream) => stream.close()));
-  await vi.waitFor(async () =>
-    expect(await read()).toMatchObject({ holdfast_streams: 0, holdfast_commits_waiting: 0 }),
-  );
+  await until(async () => expect(await read()).toMatchObject({ holdfast_streams: 0, holdfast_commits_waiting: 0 }));
   const after = await read();
   expect(after['holdfast_database_connections{state="idle"}']).toBeGreaterThan(0);
   expect(after['holdfast_database_connections{state="busy"}']).toBeGreaterThanOrEqual(0);
@@ -97,15 +94,13 @@ test("[O11] the webhook metrics cover all processes; if the database does not an
   await endpoint();
   const { body } = await call("POST", slides, { json: { id: "hooked", data: {} } });
   for (const one of [call, askAnother])
-    await vi.waitFor(
-      async () =>
-        expect(await read(one)).toMatchObject({
-          'holdfast_webhook_endpoints{status="enabled"}': 0,
-          'holdfast_webhook_endpoints{status="failing"}': 1,
-          'holdfast_webhook_endpoints{status="disabled"}': 1,
-          holdfast_webhook_lag_entries: body.lastSyncId,
-        }),
-      { timeout: 10_000 },
+    await until(async () =>
+      expect(await read(one)).toMatchObject({
+        'holdfast_webhook_endpoints{status="enabled"}': 0,
+        'holdfast_webhook_endpoints{status="failing"}': 1,
+        'holdfast_webhook_endpoints{status="disabled"}': 1,
+        holdfast_webhook_lag_entries: body.lastSyncId,
+      }),
     );
   const holder = await app.hold("lock table holdfast.webhook_endpoint in access exclusive mode");
   const without = await read();
@@ -114,7 +109,7 @@ test("[O11] the webhook metrics cover all processes; if the database does not an
   expect(without.holdfast_requests_total).toBeGreaterThan(0);
   await holder.release();
   const failures = 'holdfast_background_failures_total{event="metrics_failed"}';
-  await vi.waitFor(async () => {
+  await until(async () => {
     const again = await read();
     expect(again.holdfast_webhook_lag_entries).toBe(body.lastSyncId);
     expect(again[failures]).toBeGreaterThan(0);

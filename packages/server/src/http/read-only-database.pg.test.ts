@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
 import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "../server.ts";
@@ -49,16 +50,16 @@ async function setReadOnly(on: boolean): Promise<void> {
   await client.query("select pg_reload_conf()");
 }
 
-test("[O16] a server that was set to read only is away until it takes writes again", { timeout: 60_000 }, async () => {
+test("[O16] a server that was set to read only is away until it takes writes again", async () => {
   const call = await start(own.url);
   expect(await write(call)).toBe(200);
   expect(await readiness(call)).toBe(200);
   await setReadOnly(true);
-  await expect.poll(() => write(call), { timeout: 5_000 }).toBe(503);
-  await expect.poll(() => readiness(call), { timeout: 5_000 }).toBe(503);
+  await until(async () => expect(await write(call)).toBe(503));
+  await until(async () => expect(await readiness(call)).toBe(503));
   await setReadOnly(false);
-  await expect.poll(() => write(call), { timeout: 10_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 10_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
 });
 
 /** False: that process has ended meanwhile. */
@@ -80,9 +81,7 @@ async function suspend(): Promise<number[]> {
   return [own.pid, ...rows.map(({ pid }) => pid).filter((pid) => signal(pid, "SIGSTOP"))];
 }
 
-test("[O15] while Postgres is suspended, requests get 503 in time, and succeed when it continues", {
-  timeout: 90_000,
-}, async () => {
+test("[O15] while Postgres is suspended, requests get 503 in time, and succeed when it continues", async () => {
   const call = await start(own.url);
   expect(await write(call)).toBe(200);
   const suspended = await suspend();
@@ -100,11 +99,11 @@ test("[O15] while Postgres is suspended, requests get 503 in time, and succeed w
   } finally {
     for (const pid of suspended) signal(pid, "SIGCONT");
   }
-  await expect.poll(() => write(call), { timeout: 10_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 10_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
 });
 
-test("[O16] the first host that accepts writes is used", { timeout: 60_000 }, async () => {
+test("[O16] the first host that accepts writes is used", async () => {
   const { url } = await freshDatabase();
   const there = new URL(url.replace(/@[^/]*\//, "@host/"));
   const name = there.pathname.slice(1);
@@ -115,7 +114,7 @@ test("[O16] the first host that accepts writes is used", { timeout: 60_000 }, as
   const hostOf = (address: string) => /@([^/]*)\//.exec(address)?.[1];
   const both = `postgres://${there.username}:${there.password}@127.0.0.1:1,${hostOf(own.url)},${hostOf(url)}/${name}?target_session_attrs=read-write`;
   const call = await start(both);
-  await expect.poll(() => write(call), { timeout: 5_000 }).toBe(200);
-  await expect.poll(() => readiness(call), { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await write(call)).toBe(200));
+  await until(async () => expect(await readiness(call)).toBe(200));
   await setReadOnly(false);
 });

@@ -4,7 +4,8 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";
 import { createLimiter } from "../limits/limiter.ts";
@@ -77,11 +78,11 @@ type Tenant = Awaited<ReturnType<typeof openTenant>>;
 
 const within = (ms: number) => ({ timeout: ms, interval: 5 });
 const settled = ({ prepared, isRewriting }: Tenant) =>
-  vi.waitFor(async () => expect([await isRewriting(), await prepared()]).toEqual([false, 0]), within(30_000));
+  until(async () => expect([await isRewriting(), await prepared()]).toEqual([false, 0]));
 
 /** Keeps the rows of a push that lands from being moved: the lock goes from the push to us. */
 async function freeze({ tenant, prepared }: Tenant) {
-  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  await until(async () => expect(await prepared()).toBeGreaterThan(0));
   const holder = await connected();
   await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
   return { release: () => holder.query("select pg_advisory_unlock_all()") };
@@ -111,12 +112,10 @@ test("[M12] commits are answered while a push prepares records, and what they wr
   await holder.query("begin; lock table holdfast.rewritten_record in share mode");
   const pushed = ask("POST", "/v1/schema", NEW);
   // The push waits in the middle of its preparation.
-  await vi.waitFor(
-    async () =>
-      expect(
-        await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
-      ).toHaveLength(1),
-    within(5_000),
+  await until(async () =>
+    expect(
+      await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
+    ).toHaveLength(1),
   );
   const begun = performance.now();
   expect((await ask("PATCH", "/v1/models/note/n0001", { data: { title: "written" } })).status).toBe(200);
@@ -238,10 +237,9 @@ test("[ER1] [M12] a record that is erased while a push prepares records is in no
     tenant,
   ]);
   const pushed = ask("POST", "/v1/schema", NEW);
-  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
-  await vi.waitFor(
-    async () => expect(await sql("select from pg_stat_activity where wait_event = 'transactionid'")).toHaveLength(1),
-    within(5_000),
+  await until(async () => expect(await prepared()).toBeGreaterThan(0));
+  await until(async () =>
+    expect(await sql("select from pg_stat_activity where wait_event = 'transactionid'")).toHaveLength(1),
   );
   const ids = ["n0001", "n0099", "n0101"];
   const erased = Promise.all(ids.map((id) => ask("DELETE", `/v1/models/note/${id}?erase=true`)));
@@ -277,7 +275,7 @@ async function killable(): Promise<{ child: ChildProcess; url: string }> {
 async function killWhilePreparing({ token, prepared }: Tenant): Promise<void> {
   const { child, url } = await killable();
   const pushed = caller(url, token)("POST", "/v1/schema", { json: NEW }).catch(() => "cut");
-  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  await until(async () => expect(await prepared()).toBeGreaterThan(0));
   child.kill("SIGKILL");
   await once(child, "exit");
   expect(await pushed).toBe("cut");
@@ -332,7 +330,7 @@ test("[M14] [O5] a server that stops gives up a push that prepares, and answers 
   const one = await openTenant();
   const third = await app.another();
   const pushed = one.ask("POST", "/v1/schema", NEW, third.call);
-  await vi.waitFor(async () => expect(await one.prepared()).toBeGreaterThan(0), within(10_000));
+  await until(async () => expect(await one.prepared()).toBeGreaterThan(0));
   const begun = performance.now();
   await third.server.close();
   expect(performance.now() - begun).toBeLessThan(3_000);
@@ -404,7 +402,7 @@ test("[M12] large records that were written meanwhile are prepared beside the wr
     tenant,
   ]);
   const pushed = ask("POST", "/v1/schema", NEW);
-  await vi.waitFor(async () => expect(await prepared()).toBeGreaterThan(0), within(10_000));
+  await until(async () => expect(await prepared()).toBeGreaterThan(0));
   const large = Array.from({ length: 6 }, () => randomBytes(450_000).toString("hex"));
   for (const [i, rest] of large.entries())
     expect((await ask("PATCH", `/v1/models/note/n000${i + 1}`, { data: { rest } })).status).toBe(200);
@@ -412,12 +410,10 @@ test("[M12] large records that were written meanwhile are prepared beside the wr
   await second.query("begin");
   await second.query("select from holdfast.rewritten_record where tenant = $1 and id = 'n0001' for update", [tenant]);
   await first.query("rollback");
-  await vi.waitFor(
-    async () =>
-      expect(
-        await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
-      ).toHaveLength(1),
-    within(20_000),
+  await until(async () =>
+    expect(
+      await sql("select from pg_stat_activity where wait_event_type = 'Lock' and query like '%rewritten_record%'"),
+    ).toHaveLength(1),
   );
   expect((await ask("PATCH", "/v1/models/note/n0500", { data: { title: "not held up" } })).status).toBe(200);
   await second.query("rollback");

@@ -1,5 +1,6 @@
 import type { LogEntry, Model } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test, vi } from "vitest";
+import { afterAll, expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
@@ -158,7 +159,7 @@ test("[M7] a forced change of more records than one batch rewrites every one of 
       },
     });
   await push(note({ a: text }), { force: true });
-  await vi.waitFor(async () => expect(await app.sql("select from holdfast.head where rewriting")).toEqual([]), 20_000);
+  await until(async () => expect(await app.sql("select from holdfast.head where rewriting")).toEqual([]));
   const [counted] = await app.sql<{ whole: number; hidden: number }>(
     `select count(*) filter (where data::jsonb ? 'b')::int as whole, count(*) filter (where hidden::jsonb = '{"b":"y"}')::int as hidden
      from holdfast.record r join holdfast.secret_key k on k.tenant = r.tenant where k.last4 = $1`,

@@ -1,4 +1,5 @@
 import { afterAll, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { openNotices } from "../db/connection/notifications.ts";
 import { newMasterKey, newSecretToken } from "../server.ts";
 import { type Answer, type Call, startApp } from "../testing/app.ts";
@@ -26,9 +27,9 @@ async function timed(asked: Promise<Answer>): Promise<{ status: number; ms: numb
   return { status, ms: performance.now() - begun };
 }
 
-test.concurrent("[O15] a database that goes silent: 503 in time, and new connections when it is back", {
-  timeout: 60_000,
-}, async ({ expect }) => {
+test.concurrent("[O15] a database that goes silent: 503 in time, and new connections when it is back", async ({
+  expect,
+}) => {
   const proxy = await behindProxy();
   const { server, call } = await app.another({ databaseUrl: proxy.url });
   expect((await write(call, "before")).status).toBe(200);
@@ -53,14 +54,14 @@ test.concurrent("[O15] a database that goes silent: 503 in time, and new connect
   proxy.thaw();
   const begun = performance.now();
   while ((await write(call, "after")).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
-  await expect.poll(async () => (await call("GET", "/readyz")).status, { timeout: 5_000 }).toBe(200);
+  await until(async () => expect(await (await call("GET", "/readyz")).status).toBe(200));
   expect(performance.now() - begun).toBeLessThan(10_000);
   await server.close();
 });
 
-test.concurrent("[O15] a process that only listens notices it too, and then receives messages again", {
-  timeout: 60_000,
-}, async ({ expect }) => {
+test.concurrent("[O15] a process that only listens notices it too, and then receives messages again", async ({
+  expect,
+}) => {
   const proxy = await behindProxy();
   let opened = 0;
   const received: string[] = [];
@@ -69,18 +70,16 @@ test.concurrent("[O15] a process that only listens notices it too, and then rece
     received: (_, text) => received.push(text),
     opened: () => (opened += 1),
   });
-  await expect.poll(() => opened, { timeout: 5_000 }).toBe(1);
+  await until(() => expect(opened).toBe(1));
   proxy.freeze();
   proxy.thaw();
-  await expect.poll(() => opened, { timeout: 11_000 }).toBe(2);
+  await until(() => expect(opened).toBe(2));
   await app.sql("select pg_notify('silent', 'me again')");
-  await expect.poll(() => received, { timeout: 5_000 }).toEqual(["again"]);
+  await until(() => expect(received).toEqual(["again"]));
   await notices.close();
 });
 
-test.concurrent("[O15] [O5] SIGTERM ends a process with 0 while its database is silent", {
-  timeout: 60_000,
-}, async ({ expect }) => {
+test.concurrent("[O15] [O5] SIGTERM ends a process with 0 while its database is silent", async ({ expect }) => {
   const proxy = await behindProxy();
   const key = newSecretToken(true);
   const program = startProgram({

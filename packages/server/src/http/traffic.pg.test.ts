@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { tokenOf } from "../rules/tokens/token.ts";
 import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
 import { openStream } from "../testing/stream/stream.ts";
@@ -116,14 +117,16 @@ test("[B3] a token has so many sockets; one that closes makes room", async () =>
   const other = await hello(app.keys.other);
   await other.next("welcome");
   await one.close();
-  await expect
-    .poll(async () => {
-      const next = await hello(app.keys.live);
-      const answer = await Promise.race([next.next("welcome"), next.next("error")]);
-      await next.close();
-      return answer.frame;
-    })
-    .toBe("welcome");
+  await until(async () =>
+    expect(
+      await (async () => {
+        const next = await hello(app.keys.live);
+        const answer = await Promise.race([next.next("welcome"), next.next("error")]);
+        await next.close();
+        return answer.frame;
+      })(),
+    ).toBe("welcome"),
+  );
   await Promise.all([two.close(), other.close()]);
 });
 

@@ -1,5 +1,6 @@
 import type { Usage } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { prune } from "../flows/log/prune.ts";
 import { createUsageCounter } from "../flows/organizations/count-usage.ts";
@@ -78,7 +79,7 @@ test("[G15] the counts of several processes are added up, at the latest when the
   expect(await totals()).toEqual({ ...before, reads: before.reads + 20 });
   const { call: callThird } = await app.another();
   await callThird("GET", `${slides}/a`);
-  await expect.poll(() => total("reads"), { timeout: 10_000, interval: 200 }).toBe(before.reads + 21);
+  await until(async () => expect(await total("reads")).toBe(before.reads + 21));
 });
 
 test("[G15] usage lists the requested days, oldest first", async () => {

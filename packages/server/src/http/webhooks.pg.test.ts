@@ -1,4 +1,5 @@
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey } from "../encryption.ts";
 import { startServer } from "../server.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
@@ -69,7 +70,7 @@ test("[W19] secrets survive another master key, as long as the old one is there 
   await two.server.close();
   const three = await start(next);
   await three.call("POST", "/v1/models/slide", { json: { id: "k1", data: {} } });
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(1), { timeout: 5_000 });
+  await until(() => expect(receiver.received).toHaveLength(1));
   expect(receiver.refused).toEqual([]);
   await three.server.close();
 
@@ -77,12 +78,12 @@ test("[W19] secrets survive another master key, as long as the old one is there 
   const four = await start(old);
   await four.call("POST", "/v1/models/slide", { json: { id: "k2", data: {} } });
   const read = async () => (await four.call("GET", `${PATH}/${endpoint.id}`)).body;
-  await vi.waitFor(async () => expect(await read()).toMatchObject({ lastError: { code: "secret_unreadable" } }), 5_000);
+  await until(async () => expect(await read()).toMatchObject({ lastError: { code: "secret_unreadable" } }));
   expect(receiver.received).toHaveLength(1);
   const { body: rolled } = await four.call("POST", `${PATH}/${endpoint.id}/roll_secret`);
   receiver.secrets = [String(rolled.secret)];
   await four.call("POST", `${PATH}/${endpoint.id}/enable`);
-  await vi.waitFor(() => expect(receiver.received).toHaveLength(2), { timeout: 5_000 });
+  await until(() => expect(receiver.received).toHaveLength(2));
   expect(receiver.refused).toEqual([]);
   await four.server.close();
 });
@@ -94,7 +95,7 @@ test("[W3] a host that now resolves to a private address is a failed attempt wit
   await other.sql("update holdfast.webhook_endpoint set url = $1 where id = $2", [receiver.url, endpoint.id]);
   await other.call("POST", "/v1/models/slide", { json: { id: "r5", data: {} } });
   const read = async () => (await other.call("GET", `${PATH}/${endpoint.id}`)).body;
-  await vi.waitFor(async () => expect(await read()).toMatchObject({ status: "disabled" }), { timeout: 8_000 });
+  await until(async () => expect(await read()).toMatchObject({ status: "disabled" }));
   expect(await read()).toMatchObject({ attempt: 8, lastError: { code: "blocked_address" } });
   expect(receiver.received).toEqual([]);
 });

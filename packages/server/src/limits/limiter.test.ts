@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 
 test("[L15] each tenant has a limit of concurrent work, and waiting tenants take turns", async () => {
@@ -12,12 +13,12 @@ test("[L15] each tenant has a limit of concurrent work, and waiting tenants take
     });
   for (let n = 1; n <= 5; n++) work(`a${n}`, 1);
   work("b1", 2);
-  await expect.poll(() => begun).toEqual(["a1", "a2", "b1"]);
+  await until(() => expect(begun).toEqual(["a1", "a2", "b1"]));
   work("c1", 3);
   ends[0]?.();
-  await expect.poll(() => begun.length).toBe(4);
+  await until(() => expect(begun.length).toBe(4));
   ends[2]?.();
-  await expect.poll(() => begun.length).toBe(5);
+  await until(() => expect(begun.length).toBe(5));
   expect(begun.slice(3).sort()).toEqual(["a3", "c1"]);
   expect(limiter.waiting).toBe(2);
 });

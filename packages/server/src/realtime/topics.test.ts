@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createTopics } from "./topics.ts";
 
 /** Topics whose reads the test answers, and a record of the opened and closed ones. */
@@ -61,7 +62,7 @@ test("[T10] if the last subscriber leaves while another one enters, the topic is
   const { end } = await first;
   const second = topics.subscribe(1);
   end();
-  await expect.poll(() => reads.length).toBe(2);
+  await until(() => expect(reads.length).toBe(2));
   reads[1]?.answer(2);
   const { topic } = await second;
   expect(topic.start).toBe(2);
@@ -76,7 +77,7 @@ test("[O19] if all topics are closed during a read, its result is discarded and 
   topics.whenOpen(1, () => discarded.push("of the old log"));
   topics.closeAll();
   reads[0]?.answer(700);
-  await expect.poll(() => reads.length).toBe(2);
+  await until(() => expect(reads.length).toBe(2));
   reads[1]?.answer(3);
   expect((await subscribing).topic.start).toBe(3);
   expect(events).toEqual(["open 1 at 3"]);

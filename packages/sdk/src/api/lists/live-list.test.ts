@@ -98,9 +98,7 @@ const aQuery: fc.Arbitrary<AnyQuery> = fc.record(
   { requiredKeys: [] },
 );
 
-test("[R6] a list that is mended says what filtering and sorting all rows says, whatever changes, however little is kept", {
-  timeout: 60_000,
-}, () => {
+test("[R6] a list that is mended says what filtering and sorting all rows says, whatever changes, however little is kept", () => {
   fc.assert(
     fc.property(
       aQuery,
@@ -125,9 +123,7 @@ test("[R6] a list that is mended says what filtering and sorting all rows says, 
   );
 });
 
-test("[R46] the records from a place on and those before it are the whole list, whatever changes", {
-  timeout: 60_000,
-}, () => {
+test("[R46] the records from a place on and those before it are the whole list, whatever changes", () => {
   fc.assert(
     fc.property(aQuery, aChange, fc.array(someChanges, { maxLength: 15 }), ({ limit: _, ...query }, at, steps) => {
       const place = { id: at.id, ...at.row?.data };
@@ -201,9 +197,7 @@ test("[R5] a change behind what is shown, or to another record's place, leaves t
   expect(list.read(state)).toBe(shown);
 });
 
-test("[R14] a change costs what it touches: rows are gone through once, and again only when the spare ones are used up", {
-  timeout: 60_000,
-}, () => {
+test("[R14] a change costs what it touches: rows are gone through once, and again only when the spare ones are used up", () => {
   const rows = 5_000;
   const list = new LiveList(listQuery("slide", { orderBy: "order", limit: 10 }, model), 100);
   let state = changed(

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { createClient } from "../../index.ts";
 import { defineSchema } from "../../protocol/schema/row-types.ts";
 
@@ -25,5 +26,5 @@ test("[R31] in a browser, the code for relations is there when the client's rows
   expect(told).toEqual([[]]);
   const { id: projectId } = client.models.project.create({ name: "P" });
   await client.models.task.create({ title: "T", projectId }).queued;
-  await expect.poll(() => told.at(-1)).toMatchObject([{ name: "P", tasks: [{ title: "T", projectId }] }]);
+  await until(async () => expect(await told.at(-1)).toMatchObject([{ name: "P", tasks: [{ title: "T", projectId }] }]));
 });

@@ -1,5 +1,6 @@
 import pg from "pg";
 import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { session } from "../../db/connection/pool.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
@@ -34,7 +35,7 @@ const named = (model: string, field: string, type: "string" | "number" | "dateti
 const slideOrder = named("slide", "order", "number");
 /** Waits until these indexes are there, can be used, and are the only ones. */
 const settled = (...names: string[]) =>
-  expect.poll(indexes, { timeout: 20_000 }).toEqual(names.sort().map((name) => ({ name, valid: true })));
+  until(async () => expect(await indexes()).toEqual(names.sort().map((name) => ({ name, valid: true }))));
 
 const FIELDS: Fields = {
   n: { type: "number", index: true },
@@ -251,7 +252,7 @@ test("[G10] one process is at it at a time, while all of them write", async () =
     "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
   );
   const first = reconcile();
-  await expect.poll(() => indexes().then((found) => found.length)).toBeGreaterThan(0);
+  await until(async () => expect(await indexes().then((found) => found.length)).toBeGreaterThan(0));
   expect(await reconcile()).toMatchObject({ done: false, created: 0 });
   for (let i = 0; i < 5; i++)
     expect((await call("POST", "/v1/models/indexed", { json: { id: `w${i}`, data: { n: i } } })).status).toBe(200);
@@ -268,11 +269,11 @@ test("[G10] a server that stops cancels the index build, and the next one finish
   );
   const stopping = new AbortController();
   const building = reconcileIndexes(app.databaseUrl, stopping.signal);
-  await expect.poll(() => indexes().then((found) => found.length)).toBe(own.length);
+  await until(async () => expect(await indexes().then((found) => found.length)).toBe(own.length));
   stopping.abort();
   await expect(building).rejects.toThrow("stopping");
   await held.release();
-  await expect.poll(async () => (await reconcile()).done, { timeout: 20_000 }).toBe(true);
+  await until(async () => expect(await (await reconcile()).done).toBe(true));
   await settled(...own);
 });
 
@@ -287,7 +288,7 @@ test("[O21] an index of a table that grows with every commit is built beside the
   await app.sql("drop index holdfast.receipt_held");
   const held = await app.hold("update holdfast.receipt set held = held where tenant < 0; select pg_current_xact_id()");
   const building = reconcile();
-  await expect.poll(receiptIndex).toEqual([{ valid: false }]);
+  await until(async () => expect(await receiptIndex()).toEqual([{ valid: false }]));
   for (let i = 0; i < 5; i++)
     expect((await call("POST", "/v1/models/indexed", { json: { id: `r${i}`, data: { n: i } } })).status).toBe(200);
   await held.release();

@@ -152,7 +152,7 @@ test("[DS16] many commits with a slow trigger are written over several rounds; o
   expect(answers).toEqual(titles.map((title) => (title === "60" ? [503, "overloaded"] : OK)));
   expect(await rows("slow")).toHaveLength(71);
   await expectSame(model);
-}, 30_000);
+});
 
 test("[DS18] a column that is renamed while a write waits for the table, makes it 503 and not refused", async () => {
   await db.query("create table public.renamed (id text primary key, title text, note text)");
@@ -236,7 +236,7 @@ test("[DS16] triggers of two tenants that write each other's tables lose nothing
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
   await expectSame(ours);
   await expectSame(theirs, other);
-}, 30_000);
+});
 
 test("[DS16] a table that SQL has locked delays the commits that write it, and no others", async () => {
   await db.query(`create table public.shut (id text primary key, title text);
@@ -269,4 +269,4 @@ test("[DS14] a commit may change 10 000 rows of attached tables; one that would 
   expect((await create(lever, "b", { title: "m9" })).status).toBe(200);
   await expectSame(lever);
   await expectSame(moved);
-}, 30_000);
+});

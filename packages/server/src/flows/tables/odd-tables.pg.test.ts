@@ -1,5 +1,6 @@
 import pg from "pg";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { attachTable } from "./attach-table.ts";
@@ -191,7 +192,7 @@ test("[DS6] a trigger that writes another tenant's table: the change is in that 
   const copies = await attach("public.copies", { title: {} }, "id", {}, other);
   expect((await create(model, "a", { title: "One" })).status).toBe(200);
   const read = () => app.call("GET", `/v1/models/${copies.model}/a`, { token: app.keys.other });
-  await expect.poll(async () => (await read()).status).toBe(200);
+  await until(async () => expect(await (await read()).status).toBe(200));
   expect((await app.call("GET", `/v1/models/${copies.model}/a`)).status).toBe(404);
 });
 
@@ -243,6 +244,6 @@ test("[DS14] a server whose role is no superuser and no owner of the table needs
   await db.query("grant delete on public.lent to keeper");
   expect((await call("DELETE", "/v1/models/lent/a", { key: key() })).status).toBe(200);
   await db.query("insert into lent values ('b', 'By SQL')");
-  await expect.poll(async () => (await call("GET", "/v1/models/lent/b")).status).toBe(200);
+  await until(async () => expect(await (await call("GET", "/v1/models/lent/b")).status).toBe(200));
   await same("lent", 1);
 });

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { expect, test, vi } from "vitest";
+import { expect, test, } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { type App, startApp } from "../../testing/app.ts";
 import { type Receiver, startReceiver } from "../../testing/receiver.ts";
 
@@ -37,7 +38,7 @@ async function write(count: number, data: object = {}, model = "slide"): Promise
   return ids;
 }
 
-const eventually = (check: () => unknown, timeout = 8_000) => vi.waitFor(check, { timeout, interval: 10 });
+const eventually = (check: () => unknown, timeout = 8_000) => until(check);
 const told = ({ received }: Receiver) => received.flatMap(({ events }) => events.map(({ objectId }) => objectId));
 
 test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log order", async () => {

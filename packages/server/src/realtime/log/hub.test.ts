@@ -28,11 +28,11 @@ test("[T9] while it rests from a telling that took long, what is committed becom
   expect(received).toEqual([{ from: 0, to: 1 }]);
   // Who begins to listen now need not hear them: they are in the log.
   expect(subscription.position()).toBe(5);
-  await expect
-    .poll(() => received)
-    .toEqual([
+  await until(() =>
+    expect(received).toEqual([
       { from: 0, to: 1 },
       { from: 1, to: 5 },
-    ]);
+    ]),
+  );
   subscription.end();
 });

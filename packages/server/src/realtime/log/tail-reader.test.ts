@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import type { TailPage, TailQuestion } from "../../flows/log/follow-log.ts";
 import { NO_SCHEMA } from "../../flows/schema/schema-cache.ts";
 import { createTailReader } from "./tail-reader.ts";
@@ -31,7 +32,7 @@ test("[T10] all logs that moved are read with one statement; a log without liste
   for (let tenant = 1; tenant <= 100; tenant++) positions.set(tenant, 5);
   for (let tenant = 1; tenant <= 100; tenant++) reader.want(tenant, tenant <= 40 ? 6 : 5);
   reader.want(101, 9);
-  await expect.poll(() => positions.get(40)).toBe(6);
+  await until(async () => expect(await positions.get(40)).toBe(6));
   reader.want(7, 6);
   await new Promise((resolve) => setTimeout(resolve, 50));
   expect(asked.length).toBe(1);
@@ -50,7 +51,7 @@ test("[T10] a log with more than a page is read on, and one that got no room in 
   positions.set(2, 0);
   reader.want(1, 7);
   reader.want(2, 2);
-  await expect.poll(() => [positions.get(1), positions.get(2)]).toEqual([7, 2]);
+  await until(async () => expect(await [positions.get(1), positions.get(2)]).toEqual([7, 2]));
   expect(asked.map((questions) => questions.map(({ tenant }) => tenant))).toEqual([[1, 2], [1, 2], [1]]);
 });
 
@@ -76,9 +77,9 @@ test("[T10] the next hint repeats a failed read", async () => {
     failed: (error) => void failures.push(error),
   });
   reader.want(1, 3);
-  await expect.poll(() => failures.length).toBe(1);
+  await until(() => expect(failures.length).toBe(1));
   fails = false;
   await new Promise((resolve) => setTimeout(resolve, 50));
   reader.want(1, 3);
-  await expect.poll(() => received).toEqual([3]);
+  await until(() => expect(received).toEqual([3]));
 });

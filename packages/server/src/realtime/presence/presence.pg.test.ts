@@ -3,6 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { limits } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
@@ -68,7 +69,7 @@ const told = (stream: TestStream, room: string) =>
       left,
     }));
 const becomes = (what: () => unknown, expected: unknown, timeout = 15_000) =>
-  expect.poll(what, { timeout, interval: 10 }).toEqual(expected);
+  until(async () => expect(await what()).toEqual(expected));
 const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
 /** The other side does not get to say goodbye. */
