@@ -1,7 +1,7 @@
 import { createTools } from "@holdfast/agent";
 import { generateText, stepCountIs, type ToolSet } from "ai";
 import { MockLanguageModelV3 } from "ai/test";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "../clients/people.ts";
 

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, expect, test, } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "../clients/people.ts";
 import { openBadGate } from "./bad-gate.ts";

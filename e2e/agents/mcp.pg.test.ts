@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import { Client, type ClientOptions } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, expect, test, } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "../clients/people.ts";

@@ -1,5 +1,5 @@
 import { type Answer, createTools, type ToolKit } from "@holdfast/agent";
-import { beforeAll, expect, test, } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "../clients/people.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { beforeAll, expect, test, } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 

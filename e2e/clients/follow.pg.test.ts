@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createClient, fileStorage } from "@holdfast/sdk/node";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
 

@@ -11,7 +11,7 @@ import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
-import { afterAll, expect, test, } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema } from "./people.ts";
 

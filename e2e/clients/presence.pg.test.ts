@@ -1,4 +1,4 @@
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 

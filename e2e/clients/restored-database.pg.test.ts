@@ -6,7 +6,7 @@ import { createClient } from "@holdfast/sdk/node";
 import { newMasterKey, type RunningServer, startEmbeddedPostgres, startServer } from "@holdfast/server";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
-import { afterEach, expect, test, } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { copyFiles, copyRunning, cuttableWay, hasStarted, newDirectory, promote } from "./copied-postgres.ts";
 import { schema } from "./people.ts";

@@ -1,6 +1,6 @@
 import { openDraft } from "@holdfast/sdk/draft";
 import { defineSchema } from "@holdfast/sdk/node";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
 

@@ -2,7 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright";
-import { afterAll, beforeAll, expect, test, } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";

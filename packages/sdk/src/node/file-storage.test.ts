@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test, } from "vitest";
+import { afterEach, beforeEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createClient } from "../node.ts";
 import { defineSchema } from "../protocol/schema/row-types.ts";

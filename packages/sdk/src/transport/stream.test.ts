@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, expect, test, } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";

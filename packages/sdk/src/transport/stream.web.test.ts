@@ -1,4 +1,4 @@
-import { afterEach, expect, test, } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import { systemClock } from "../engine/system.ts";

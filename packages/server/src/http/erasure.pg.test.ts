@@ -1,5 +1,5 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";

@@ -1,5 +1,5 @@
 import { networkInterfaces } from "node:os";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";

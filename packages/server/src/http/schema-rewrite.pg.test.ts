@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
 import pg from "pg";
-import { afterAll, expect, test, } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";

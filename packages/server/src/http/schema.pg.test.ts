@@ -1,5 +1,5 @@
 import type { LogEntry, Model } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test, } from "vitest";
+import { afterAll, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";

@@ -1,4 +1,4 @@
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey } from "../encryption.ts";
 import { startServer } from "../server.ts";

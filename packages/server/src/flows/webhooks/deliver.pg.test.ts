@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { expect, test, } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { type App, startApp } from "../../testing/app.ts";
 import { type Receiver, startReceiver } from "../../testing/receiver.ts";
