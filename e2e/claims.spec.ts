@@ -79,7 +79,7 @@ test("an agent works slide by slide under claims, skips slides that a person edi
   await ada.title(1).pressSequentially(" ");
   await expect(ben.card(1)).toContainText("Ada is editing.");
   await ben.press("Let it proofread this deck");
-  await expect(ben.card(2)).toContainText("The proofreader: correcting quotes and dashes.");
+  await expect(ben.card(2)).toContainText("The proofreader: correcting mistakes.");
   await expect(ben.title(2)).not.toBeEditable();
   await ben.card(2).getByRole("button", { name: "Take over" }).click();
   await expect(ben.title(2)).toBeEditable();

@@ -22,6 +22,6 @@ export default defineConfig({
     browserName: "chromium",
     launchOptions: { args: browserArguments, ...(executablePath && { executablePath }) },
     viewport: { width: 1280, height: 900 },
-    trace: "retain-on-failure",
+    trace: "on-first-retry",
   },
 });

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
 import { test as base, expect, type Page } from "@playwright/test";
 import { build } from "esbuild";
-import type { Shell } from "../apps/demo/worker/shell.ts";
+import type { Shell } from "../packages/sdk/src/vite/worker/shell.ts";
 
-/** The demo's own worker before a site of a few bytes, whose builds change under it. */
+/** The worker of `offlineStart` before a site of a few bytes, whose builds change under it. */
 class Site {
   #version = 1;
   #server: Server | undefined;
@@ -75,8 +75,9 @@ class Site {
 const test = base.extend<{ site: Site }>({
   // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
   site: async ({}, use) => {
-    const entryPoints = [fileURLToPath(new URL("../apps/demo/worker/shell-worker.ts", import.meta.url))];
-    const { outputFiles } = await build({ entryPoints, bundle: true, write: false });
+    const entryPoints = [fileURLToPath(new URL("../packages/sdk/src/vite/worker/shell-worker.ts", import.meta.url))];
+    const define = { __HOLDFAST_FILES__: '"assets/"', __HOLDFAST_ROUTES__: "false" };
+    const { outputFiles } = await build({ entryPoints, define, bundle: true, write: false });
     const site = new Site(outputFiles[0]?.text ?? "");
     await site.up();
     await use(site);

@@ -51,7 +51,7 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   // An agent works, yields, waits in the queue, and edits.
   await ada.title(1).pressSequentially(" ");
   await ben.press("Let it proofread this deck");
-  await expect(ben.card(2)).toContainText("The proofreader: correcting quotes and dashes.");
+  await expect(ben.card(2)).toContainText("The proofreader: correcting mistakes.");
   await step(ben.page, "An agent goes through the deck: past the first slide, which Ada edits, to the second.");
   await ben.card(2).getByRole("button", { name: "Take over" }).click();
   await expect(ben.title(2)).toBeFocused();

@@ -47,6 +47,10 @@ const jobs = {
     says: "makes receivers, servers and Postgres fail during webhook deliveries, and checks the results",
     program: "qa/deliveries/main.ts",
   },
+  tables: {
+    says: "kills servers and Postgres while clients and plain SQL write the same rows, and checks the results",
+    program: "qa/tables/main.ts",
+  },
   simulate: {
     says: "simulates devices, tabs and a server with all kinds of failures, from a seed",
     program: "qa/simulation/main.ts",
@@ -68,6 +72,7 @@ const jobs = {
     says: "starts an agent that proofreads a deck of a running demo",
     program: "apps/demo/proofread.ts",
   },
+  "demo:sql": { says: "runs SQL in the database of a running demo", program: "apps/demo/sql.ts" },
   "demo:import": { says: "imports a deck into a running demo", program: "apps/demo/import.ts" },
 };
 

@@ -1,26 +1,28 @@
-// An agent: goes through a deck slide by slide and mends quotes, dashes and spaces, each slide under a claim.
+// An agent: goes through a deck slide by slide and corrects spelling and punctuation, each slide under a claim.
 import { parseArgs } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { findServer } from "./agent/find-server.ts";
 import { proofreadDeck } from "./agent/proofread-deck.ts";
 import { untilReadable } from "./agent/until-readable.ts";
+import type { ProofreadEvent } from "./src/agent/proofread-event.ts";
 import { boardSchema } from "./src/schema.ts";
 
-const help = `Proofreads a deck: quotes, dashes, dots and spaces, one slide after the other, each under a claim.
+const help = `Proofreads a deck: spelling, quotes, dashes, dots and spaces, one slide after the other, each under a claim.
 
   npm run demo:proofread
 
   --deck <id>       the deck (default: the first)
   --server <url>    the server (default: the demo that runs here)
   --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
-  --pace <ms>       how long it looks at each slide (default: 2500)
-  --patience <ms>   how long it waits at the end for a slide that a person edits (default: 60000)
+  --pace <ms>       how long it looks at a slide with mistakes (default: 2500)
+  --patience <ms>   how long it waits at the end for a slide that somebody edits (default: 60000)
+  --json            print each step as a line of JSON, for programs
   --help
 
-A slide that a person edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
+A slide that somebody edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
 `;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -30,10 +32,13 @@ async function main(): Promise<void> {
       token: { type: "string" },
       pace: { type: "string" },
       patience: { type: "string" },
+      json: { type: "boolean" },
       help: { type: "boolean" },
     },
   });
-  if (values.help) return say(help);
+  if (values.help) return print(help);
+  const say = values.json ? () => {} : print;
+  const report = values.json ? (event: ProofreadEvent) => print(JSON.stringify(event)) : () => {};
   const pace = {
     paceMs: millis(values.pace, "--pace", 2_500),
     patienceMs: millis(values.patience, "--patience", 60_000),
@@ -48,7 +53,7 @@ async function main(): Promise<void> {
         : client.models.document.get(values.deck);
     if (!deck)
       throw new Error(values.deck === undefined ? "There is no deck yet." : `There is no deck ${values.deck}.`);
-    const { mended, left } = await proofreadDeck(client, deck.id, { ...pace, say });
+    const { mended, left } = await proofreadDeck(client, deck.id, { ...pace, print: say, report });
     say(`“${deck.title}”: ${count(mended)} mended${left > 0 ? `, ${count(left)} left to others` : ""}.`);
   } finally {
     await client.close();

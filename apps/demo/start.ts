@@ -6,11 +6,12 @@ import { build, type InlineConfig, type PreviewServer, preview } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
 import { mirrorPlugin } from "./dev/mirror-plugin.ts";
+import { prepareModels } from "./dev/prepare-models.ts";
 import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
 import { type RunningMirror, runMirror } from "./dev/run-mirror.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
 
-/** In a demo, the server gives up after minutes; usually it takes 27 hours. */
+/** Nobody who watches a demo wants to wait the usual 27 hours until the server gives up. */
 const DEMO_SCHEDULE = "0,2000,5000,10000,15000,30000,60000,60000";
 
 const help = `Starts the demo: a server, a slide board, an agent that imports a sample deck, and a mirror fed by webhooks.
@@ -26,7 +27,7 @@ const help = `Starts the demo: a server, a slide board, an agent that imports a 
                 waits before the eight attempts to deliver to the mirror, in ms (default ${DEMO_SCHEDULE})
 `;
 
-const say = (line: string): void => void process.stdout.write(`${line}\n`);
+const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 let server: RunningServer | undefined;
 let pageServer: PreviewServer | undefined;
@@ -36,11 +37,11 @@ let isStopping = false;
 
 async function start(): Promise<void> {
   const { values } = parseArgs({ options: { help: { type: "boolean" }, "no-import": { type: "boolean" } } });
-  if (values.help) return say(help);
+  if (values.help) return print(help);
   const running = await runningDemo();
   if (running) throw new Error(`The demo is already running at ${running} with this data (${dataDirectory()}).`);
 
-  say("Starting the server …");
+  print("Starting the server …");
   // Built, as visitors of any app get it: only a page of fixed files can be kept for the time without a network.
   const built = build(page());
   built.catch(() => {});
@@ -55,22 +56,28 @@ async function start(): Promise<void> {
   });
 
   const { url: serverUrl } = server;
+  // With a database or a schema of your own, the models are yours too.
+  const isOurs = !process.env.DATABASE_URL && !process.env.HOLDFAST_SCHEMA;
+  if (isOurs) await prepareModels(serverUrl);
   await changeDemoFile((file) => ({ ...file, serverUrl }));
-  // At once, so that the page shows the deck growing, or complete.
-  if (!values["no-import"]) agent = startAgent();
-
   mirror = runMirror();
   await built;
   const plugins = [mirrorPlugin(mirror, schedule.split(",").map(Number))];
   pageServer = await preview({ ...page(), plugins, preview: { port: await freePort("DEMO_PORT", 5173) } });
   const pageUrl = (pageServer.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
   await changeDemoFile((file) => ({ ...file, pageUrl, pid: process.pid }));
-  say(`\n  Open ${pageUrl}\n\n  Press Ctrl-C to stop everything. Your data is kept.\n`);
+  // Now that the page can be opened: its visitor sees the deck grow.
+  if (!values["no-import"]) agent = startAgent();
+  print(
+    `\n  Open ${pageUrl}/?together=ada,ben (two people side by side)\n  or   ${pageUrl} (one person)\n\n  Press Ctrl-C to stop everything. Your data is kept.\n`,
+  );
 }
 
 const page = (): InlineConfig => ({
   root: demoFolder,
   configFile: join(demoFolder, "vite.config.ts"),
+  // Bundled by Vite, it would look for our packages where they are built, and not at their sources.
+  configLoader: "native",
   logLevel: "warn",
   build: { outDir: join(dataDirectory(), "page"), emptyOutDir: true },
 });
@@ -97,10 +104,10 @@ function isAlive(pid: number): boolean {
 
 /** A process of its own, as an agent is: it has its own token and reaches the server as every client does. */
 function startAgent(): ChildProcess {
-  const child = spawn(process.execPath, nodeWords(importProgram, sampleFile, "--pace", "300"), {
+  const child = spawn(process.execPath, nodeWords(importProgram, sampleFile, "--pace", "700"), {
     stdio: ["ignore", "ignore", "inherit"],
   });
-  child.once("error", (error) => say(`The agent could not start: ${error.message}`));
+  child.once("error", (error) => print(`The agent could not start: ${error.message}`));
   return child;
 }
 

@@ -1,10 +1,10 @@
 import { fileURLToPath } from "node:url";
+import { offlineStart } from "@holdfast/sdk/vite";
 import react from "@vitejs/plugin-react";
 import { defaultClientConditions, defineConfig } from "vite";
 import { agentPlugin } from "./dev/agent-plugin.ts";
 import { importPlugin } from "./dev/import-plugin.ts";
 import { sessionPlugin } from "./dev/session-plugin.ts";
-import { shellPlugin } from "./dev/shell-plugin.ts";
 
 // What visitors load runs on Preact, which speaks React's words in 6 KB where React DOM takes 55: with React itself, all the
 // scripts until the first slide can be edited would be 150 KB. While one works on the page it is React, with its tools.
@@ -15,7 +15,7 @@ const light = {
 };
 
 export default defineConfig(({ command }) => ({
-  plugins: [react(), shellPlugin(), sessionPlugin(), agentPlugin(), importPlugin()],
+  plugins: [react(), offlineStart(), sessionPlugin(), agentPlugin(), importPlugin()],
   // What is not there is 404, and not the page.
   appType: "mpa",
   resolve: {

@@ -1,4 +1,7 @@
-import { createClient } from "@holdfast/sdk/node";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createClient, fileStorage } from "@holdfast/sdk/node";
 import { expect, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { schema, startPeople } from "./people.ts";
@@ -32,5 +35,82 @@ test("[N14] a client follows groups, and other ones after follow(): with a live 
     await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }));
   } finally {
     await client.close();
+  }
+});
+
+test("[N24] a client follows the records that meet its conditions, and opens again with the same ones from disk", async () => {
+  const make = (id: string, deckId: string, title: string) =>
+    request("POST", "/v1/models/slide", { id, data: { deckId, title } });
+  const { token } = await request("POST", "/v1/capabilities", {
+    ...{ participantId: "part", operations: ["slide.*"], syncGroups: ["deck:w1", "deck:w2", "deck:w3"] },
+  });
+  await make("w-a", "w1", "one");
+  await make("w-b", "w2", "two");
+  await make("w-c", "w3", "one");
+  const path = join(mkdtempSync(join(tmpdir(), "holdfast-follow-")), "store.db");
+  const open = () =>
+    createClient({
+      ...{ schema, url, storage: fileStorage(path), getToken: () => String(token) },
+      follow: { where: { slide: [{ deckId: { in: ["w1", "w2"] } }, { title: "one" }] } },
+    });
+  const first = open();
+  const ids = () => first.models.slide.list().map(({ id }) => id);
+  await first.ready({ rows: "complete" });
+  expect(ids()).toEqual(["w-a", "w-b", "w-c"]);
+  await request("PATCH", "/v1/models/slide/w-c", { data: { title: "three" } });
+  await make("w-d", "w3", "two");
+  await make("w-e", "w3", "one");
+  await until(() => expect(ids()).toEqual(["w-a", "w-b", "w-e"]));
+  // An own write moves a record out: it is confirmed, and the record goes.
+  await first.models.slide.update("w-e", { title: "three" }).receipt;
+  await until(() => expect(ids()).toEqual(["w-a", "w-b"]));
+  await first.close();
+  await request("PATCH", "/v1/models/slide/w-b", { data: { deckId: "w3" } });
+  await request("PATCH", "/v1/models/slide/w-d", { data: { title: "one" } });
+  const again = open();
+  try {
+    await again.ready();
+    await until(() => expect(again.models.slide.list().map(({ id }) => id)).toEqual(["w-a", "w-d"]));
+  } finally {
+    await again.close();
+    rmSync(dirname(path), { recursive: true });
+  }
+});
+
+test("[N25] [N26] a client loads parts of a model from the server, and continues with them from disk", async () => {
+  const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
+  const { token } = await request("POST", "/v1/capabilities", {
+    ...{ participantId: "parts", operations: ["slide.*"], syncGroups: ["deck:l1", "deck:l2"] },
+  });
+  for (const [id, deckId] of [["l-a", "l1"] as const, ["l-b", "l1"] as const, ["l-c", "l2"] as const])
+    await make(id, deckId);
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-load-"));
+  const open = () =>
+    createClient({
+      ...{ schema, url, storage: fileStorage(join(folder, "store.db")), getToken: () => String(token) },
+      follow: { where: { slide: [] } },
+    });
+  const first = open();
+  const idsOf = ({ models }: typeof first) => models.slide.list().map(({ id }) => id);
+  await first.ready({ rows: "complete" });
+  expect(idsOf(first)).toEqual([]);
+  await first.load("slide", { deckId: "l1" }).ready;
+  expect(idsOf(first)).toEqual(["l-a", "l-b"]);
+  await Promise.all([
+    first.load("slide", { deckId: "l2", title: "l-c" }).ready,
+    make("l-d", "l1"),
+    make("l-e", "l2"),
+    request("PATCH", "/v1/models/slide/l-a", { data: { deckId: "l2" } }),
+  ]);
+  await until(() => expect(idsOf(first)).toEqual(["l-b", "l-c", "l-d"]));
+  await first.close();
+  await request("PATCH", "/v1/models/slide/l-a", { data: { deckId: "l1" } });
+  const again = open();
+  try {
+    await again.ready();
+    await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
+  } finally {
+    await again.close();
+    rmSync(folder, { recursive: true });
   }
 });

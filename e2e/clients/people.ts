@@ -1,4 +1,4 @@
-import { type ClientOptions, createClient, defineSchema, type SyncClient } from "@holdfast/sdk/node";
+import { type ClientOptions, createClient, defineSchema, type ModelSchema, type SyncClient } from "@holdfast/sdk/node";
 import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll } from "vitest";
@@ -16,29 +16,32 @@ export const schema = defineSchema({
 export type Client = SyncClient<typeof schema>;
 
 /** The real server, and clients of people and agents, each with a token of their own. */
-export interface People {
+export interface People<S extends ModelSchema = typeof schema> {
   readonly url: string;
   /** The secret key. */
   readonly key: string;
   request(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
-  person(id: string, options?: Options): Promise<Participant>;
-  agent(id: string, options?: Options): Promise<Participant>;
+  person(id: string, options?: Options): Promise<Participant<S>>;
+  agent(id: string, options?: Options): Promise<Participant<S>>;
 }
 
-export interface Participant {
-  readonly client: Client;
+export interface Participant<S extends ModelSchema = typeof schema> {
+  readonly client: SyncClient<S>;
   readonly tokenId: string;
   readonly token: string;
 }
 
-type Options = Partial<Pick<ClientOptions<typeof schema>, "stream" | "clientId">> & {
+type Options = Partial<Pick<ClientOptions<ModelSchema>, "stream" | "clientId">> & {
   readonly operations?: readonly string[];
 };
 
-export async function startPeople(): Promise<People> {
+/** `own`: the models, if not those of `schema`. */
+export async function startPeople<S extends ModelSchema = typeof schema>(
+  own: S = schema as ModelSchema as S,
+): Promise<People<S>> {
   const { url: databaseUrl } = await freshDatabase();
   const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
-  const clients: Client[] = [];
+  const clients: SyncClient<S>[] = [];
   // Registered after the database's own hook, so it runs before it.
   afterAll(async () => {
     await Promise.all(clients.map((client) => client.close()));
@@ -46,7 +49,7 @@ export async function startPeople(): Promise<People> {
   });
   const { id } = await send("POST", "/v1/organizations", { name: "ours" }, ADMIN);
   const { token: key } = await send("POST", "/v1/secret_keys", { organization: id, livemode: true }, ADMIN);
-  await request("POST", "/v1/schema", schema);
+  await request("POST", "/v1/schema", own);
 
   async function send(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
     const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
@@ -65,10 +68,10 @@ export async function startPeople(): Promise<People> {
     return send(method, path, body, token);
   }
 
-  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Participant> {
+  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Participant<S>> {
     const token = String(minted.token);
-    const client = createClient({
-      schema,
+    const client = createClient<S>({
+      schema: own,
       url: server.url,
       getToken: () => token,
       ...(stream !== undefined && { stream }),

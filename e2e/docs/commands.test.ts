@@ -13,9 +13,9 @@ const text = readdirSync(docs)
 
 /** `npx holdfast webhooks create https://… --events slide` → `webhooks create`, with `--events`. */
 const optionsByCommand = new Map<string, Set<string>>();
-for (const [, line = ""] of text.matchAll(/npx holdfast ([a-z][^\n`#]+)/g)) {
+for (const [, line = ""] of text.matchAll(/npx holdfast ([a-z][^\n`#)]+)/g)) {
   const words = line.trim().split(/ +/);
-  const grouped = /^(schema|keys|orgs|log|webhooks)$/.test(words[0] ?? "");
+  const grouped = /^(schema|keys|orgs|log|webhooks|tables|databases|datasources|tenants)$/.test(words[0] ?? "");
   const command = words.slice(0, grouped ? 2 : 1).join(" ");
   const known = optionsByCommand.get(command) ?? new Set();
   optionsByCommand.set(command, new Set([...known, ...words.filter((word) => word.startsWith("--"))]));

@@ -12,6 +12,7 @@ const started: Readonly<Record<string, RegExp>> = {
   faults: /\d+ (acknowledged|kills)|kill/i,
   claims: /claims: seed \d+/,
   deliveries: /deliveries: seed \d+/,
+  tables: /tables: seed \d+/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   converge: /converge: \d+ runs of \d+ steps/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
@@ -21,6 +22,7 @@ const started: Readonly<Record<string, RegExp>> = {
   conformance: /Name the server to test/,
   holdfast: /Usage: holdfast/,
   "demo:proofread": /No demo is running|npm start/,
+  "demo:sql": /Give one statement/,
   "demo:import": /One file, please/,
 };
 
@@ -53,7 +55,7 @@ test("[DP7] every command on the pages is a script of the workspace, and each sc
 
 /** Scripts of the examples' own packages. */
 function exampleScripts(): string[] {
-  return ["agent", "next"].flatMap((name) => {
+  return ["agent", "next", "tracker"].flatMap((name) => {
     const { scripts: own = {} } = JSON.parse(readFileSync(join(root, "examples", name, "package.json"), "utf8")) as {
       scripts?: Record<string, string>;
     };

@@ -1,37 +1,30 @@
 import type { ChildProcess } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
-import { pack } from "../../scripts/pack.mjs";
-import { root } from "../../scripts/root.mjs";
 import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
+import { freePort, type InstalledExample, installExample } from "./install-example.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-next-"));
 const children: ChildProcess[] = [];
 const quiet = { NEXT_TELEMETRY_DISABLED: "1" };
+let example: InstalledExample;
 let backendUrl: string;
 let pageUrl: string;
 
 beforeAll(async () => {
-  const own = /(^|\/)(node_modules|\.next|\.holdfast)(\/|$)/;
-  const example = join(root, "examples", "next");
-  cpSync(example, folder, { recursive: true, filter: (from) => !own.test(from.slice(example.length)) });
-  const args = ["install", "--prefer-offline", "--no-audit", "--no-fund", "--loglevel=error"];
-  await succeed("npm", [...args, ...(await pack())]);
-
+  example = await installExample("next");
+  const { folder } = example;
   const backend = runIn(folder, join(folder, "node_modules", ".bin", "holdfast"), [], { PORT: "0" });
   children.push(backend);
   backendUrl = await new Promise<string>((resolve, reject) => {
     backend.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));
     backend.once("exit", (code) => reject(new Error(`The server ended with ${code}.`)));
   });
-  await succeed("npm", ["run", "setup"], { HOLDFAST_URL: backendUrl });
-  await succeed("npm", ["run", "build"], quiet);
+  await example.run("npm", ["run", "setup"], { HOLDFAST_URL: backendUrl });
+  await example.run("npm", ["run", "build"], quiet);
 
   const port = await freePort();
   pageUrl = `http://127.0.0.1:${port}`;
@@ -44,26 +37,13 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await Promise.all(children.map((child) => (child.kill("SIGTERM") ? ending(child) : undefined)));
-  rmSync(folder, { recursive: true, force: true });
+  example.remove();
 });
-
-async function succeed(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<void> {
-  const { code, output } = await ending(runIn(folder, file, args, env));
-  if (code !== 0) throw new Error(`${file} ${args.join(" ")} failed (exit ${code}):\n${output}`);
-}
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const probe = createServer().listen(0, "127.0.0.1", () => {
-      const { port } = probe.address() as { port: number };
-      probe.close(() => resolve(port));
-    });
-  });
 
 test("[V25] the server renders the page with its slides, and without the secret key", async () => {
   const html = await (await fetch(pageUrl)).text();
   expect(html).toContain('value="Hello from the server"');
-  const { live } = JSON.parse(readFileSync(join(folder, ".holdfast", "keys.json"), "utf8"));
+  const { live } = JSON.parse(readFileSync(join(example.folder, ".holdfast", "keys.json"), "utf8"));
   expect(html).not.toContain(live);
 });
 

@@ -8,8 +8,11 @@ import { ending, runIn } from "./run-command.ts";
 
 /** Packages that users of React and TypeScript have installed, in the tested versions. */
 function peersOfPacks(): string[] {
-  const names = ["react", "react-dom", "@types/node", "@types/react", "@types/react-dom"];
-  const versions = Object.assign({}, ...["", "packages/react"].map(devDependencies)) as Record<string, string>;
+  const names = ["react", "react-dom", "@tanstack/db", "@types/node", "@types/react", "@types/react-dom"];
+  const versions = Object.assign({}, ...["", "packages/react", "packages/tanstack-db"].map(devDependencies)) as Record<
+    string,
+    string
+  >;
   return names.map((name) => `${name}@${versions[name]}`);
 }
 

@@ -11,8 +11,13 @@ export interface InstalledServer {
 export const holdfastIn = (folder: string): string => join(folder, "node_modules", ".bin", "holdfast");
 
 /** Starts the server in a folder like a user, by default on a free port. */
-export async function startInstalled(program: string, folder: string, port = "0"): Promise<InstalledServer> {
-  const server = runIn(folder, program, [], { PORT: port });
+export async function startInstalled(
+  program: string,
+  folder: string,
+  port = "0",
+  words: readonly string[] = [],
+): Promise<InstalledServer> {
+  const server = runIn(folder, program, words, { PORT: port });
   const ended = ending(server);
   const url = await new Promise<string>((resolve, reject) => {
     server.stdout?.once("data", (line: Buffer) => resolve(JSON.parse(line.toString()).url));

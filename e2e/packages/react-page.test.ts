@@ -75,8 +75,17 @@ test("[DP6] every component of the React page behaves in two windows as document
   await press(ann, "Add");
   await shows(ann, "2 slides");
   expect(renders).toBeGreaterThan(before);
+  await shows(ann, "Slides by deck: d1 2. 2 titles with an e.");
   await press(ann, "Delete “New”");
   await shows(ben, "1 slides");
+  await press(ann, "Call it untitled");
+  await showsTitle(ben, "Untitled");
+  await press(ann, "Undo");
+  await showsTitle(ben, "Hello, all");
+  await press(ann, "Redo");
+  await showsTitle(ben, "Untitled");
+  await press(ann, "Undo");
+  await showsTitle(ben, "Hello, all");
 
   // Claims.
   await claimed(ann).focus();

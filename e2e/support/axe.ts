@@ -10,13 +10,13 @@ interface Violation {
 }
 
 /** All violations that axe-core finds, as "rule: element". */
-export const violations = async (page: Page): Promise<string[]> => (await check(page)).flatMap(inWords);
+export const violations = async (page: Page): Promise<string[]> => (await check(page)).flatMap(describeViolation);
 
 /** The violations that axe-core calls serious or critical. */
 export const seriousViolations = async (page: Page): Promise<string[]> =>
-  (await check(page)).filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(inWords);
+  (await check(page)).filter(({ impact }) => impact === "serious" || impact === "critical").flatMap(describeViolation);
 
-const inWords = ({ id, nodes }: Violation): string[] => nodes.map(({ html }) => `${id}: ${html}`);
+const describeViolation = ({ id, nodes }: Violation): string[] => nodes.map(({ html }) => `${id}: ${html}`);
 
 async function check(page: Page): Promise<Violation[]> {
   await page.addScriptTag({ path: axe });

@@ -18,6 +18,8 @@ export interface Demo {
   readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
   import(file: string, ...args: string[]): Promise<{ code: number; printed: string }>;
+  /** Runs a statement as `npm run demo:sql` does; resolves with what it printed. */
+  sql(statement: string): Promise<{ code: number; printed: string }>;
   /** Stops all processes and keeps the data. */
   takeDown(): Promise<void>;
   /** Starts it again, at the same addresses. */
@@ -51,17 +53,17 @@ export async function startDemo(): Promise<Demo> {
       await end();
       await rm(data, { recursive: true, force: true });
     },
-    import: async (file, ...args) => {
-      const importer = spawn(process.execPath, [...nodeWords, "apps/demo/import.ts", file, ...args], {
-        cwd: root,
-        env,
-      });
-      let printed = "";
-      for (const stream of [importer.stdout, importer.stderr]) stream.on("data", (text) => (printed += text));
-      const [code] = (await once(importer, "close")) as [number];
-      return { code, printed };
-    },
+    import: (file, ...args) => runProgram(env, "apps/demo/import.ts", file, ...args),
+    sql: (statement) => runProgram(env, "apps/demo/sql.ts", statement),
   };
+}
+
+async function runProgram(env: NodeJS.ProcessEnv, ...words: string[]): Promise<{ code: number; printed: string }> {
+  const child = spawn(process.execPath, [...nodeWords, ...words], { cwd: root, env });
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += text));
+  const [code] = (await once(child, "close")) as [number];
+  return { code, printed };
 }
 
 /** Resolves when the page is up, with how to end it. */

@@ -4,15 +4,21 @@ import { readArgs } from "../support/read-args.ts";
 import { benchmarkPage, type Part } from "./report/page.ts";
 import { type Row, toTable } from "./report/table.ts";
 
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,slow-line,lists,push,claims,agents,webhooks,fairness,fleet,herd,flush,step,live-lists,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
+const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,followed-part,slow-line,lists,push,claims,agents,webhooks,tables,moves,fairness,away,fleet,herd,flush,step,live-lists,included-lists,query-peers,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
 
 Measures Holdfast on this machine, next to lower bounds measured in the same run. Takes about half an hour.
 
-  --only     run only these parts: commits, stream, snapshot, slow-line, lists, push, claims, agents, webhooks, fairness, fleet, herd, flush, step, live-lists, file-store, browser, demo, memory
+  --only     run only these parts: commits, stream, snapshot, followed-part, slow-line, lists, push, claims, agents, webhooks, tables, moves, fairness, away, fleet, herd, flush, step, live-lists, included-lists, query-peers, file-store, browser, demo, memory
   --rounds   runs per figure: 3 (reports the median, the lowest and the highest)
   --seconds  length of a run under load: 3
   --write    write the tables to docs/benchmarks.md; parts that were not measured stay unchanged
 `;
+
+/** Rows with a text that stands above their table. */
+interface NotedRows {
+  readonly notes: string;
+  readonly rows: Row[];
+}
 
 interface Options {
   readonly rounds: number;
@@ -21,10 +27,11 @@ interface Options {
 }
 
 /** Each part is loaded when it runs, so that `--help` answers at once. */
-const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
+const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   commits: async (options) => (await import("./commits/commits.ts")).measureCommits(options),
   stream: async (options) => (await import("./stream/stream.ts")).measureStream(options),
   snapshot: async (options) => (await import("./snapshot/snapshot.ts")).measureSnapshot(options),
+  "followed-part": async (options) => (await import("./snapshot/followed-part.ts")).measureFollowedPart(options),
   "slow-line": async (options) => (await import("./snapshot/slow-line.ts")).measureSlowLine(options),
   lists: async (options) => [
     ...(await (await import("./lists/mounted-lists.ts")).measureMountedLists(options)),
@@ -34,12 +41,17 @@ const parts: Record<Part, (options: Options) => Promise<Row[]>> = {
   claims: async (options) => (await import("./claims/claims.ts")).measureClaims(options),
   agents: async (options) => (await import("./claims/agents.ts")).measureAgents(options),
   webhooks: async (options) => (await import("./webhooks/webhooks.ts")).measureWebhooks(options),
+  tables: async (options) => (await import("./tables/tables.ts")).measureTables(options),
+  moves: async (options) => (await import("./moves/moves.ts")).measureMoves(options),
   fairness: async (options) => (await import("./tenants/fairness.ts")).measureFairness(options),
+  away: async (options) => (await import("./tenants/away.ts")).measureAway(options),
   fleet: async (options) => (await import("./tenants/fleet.ts")).measureFleet(options),
   herd: async (options) => (await import("./tenants/herd.ts")).measureHerd(options),
   flush: async (options) => (await import("./client/flush.ts")).measureFlush(options),
   step: async (options) => (await import("./client/step.ts")).measureStep(options),
   "live-lists": async (options) => (await import("./lists/live-lists.ts")).measureLiveLists(options),
+  "included-lists": async (options) => (await import("./lists/included-lists.ts")).measureIncludedLists(options),
+  "query-peers": async (options) => (await import("./peers/query-peers.ts")).measureQueryPeers(options),
   "file-store": async (options) => (await import("./client/file-store.ts")).measureFileStore(options),
   browser: async (options) => (await import("./browser/browser.ts")).measureBrowser(options),
   demo: async (options) => (await import("./browser/demo.ts")).measureDemo(options),
@@ -65,8 +77,10 @@ if (typeof args === "string") {
   const measured = new Map<Part, string>();
   for (const name of only as readonly Part[]) {
     print(`${name} …`);
-    const rows = await parts[name]({ rounds, seconds, print });
-    measured.set(name, `${machine({ rounds, seconds })}\n\n${toTable(rows)}`);
+    const result = await parts[name]({ rounds, seconds, print });
+    const { notes, rows } = "rows" in result ? result : { notes: undefined, rows: result };
+    const above = [machine({ rounds, seconds }), ...(notes ? [notes] : [])].join("\n\n");
+    measured.set(name, `${above}\n\n${toTable(rows)}`);
   }
   process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
   const page = new URL("../../docs/benchmarks.md", import.meta.url);

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { readArgs } from "./args.ts";
 
 test("the program accepts whole numbers and explains what it rejects", () => {
-  const usual = { claimants: 60, operations: 20_000, records: 12, minutes: 15, seed: undefined };
+  const usual = { claimants: 60, operations: 20_000, records: 12, minutes: 15, seed: undefined, attached: false };
   expect(readArgs([])).toEqual(usual);
   expect(readArgs(["--claimants", "12", "--seed", "0"])).toEqual({ ...usual, claimants: 12, seed: 0 });
   expect(readArgs(["--seed", "1", "--help"])).toBe("");

@@ -1,5 +1,6 @@
+import { groupBy } from "../support/group-by.ts";
 import type { Call, Entry, History, ShownClaim } from "./history.ts";
-import { conflict, groupBy, isUnknown, type Lease, leasesOf, ROUNDING_MS, type TimeRange } from "./leases.ts";
+import { conflict, isUnknown, type Lease, leasesOf, ROUNDING_MS, type TimeRange } from "./leases.ts";
 
 export interface Violation {
   readonly kind: ViolationKind;

@@ -1,3 +1,4 @@
+import { groupBy } from "../support/group-by.ts";
 import type { Call, Heard, History, Moment, ShownClaim } from "./history.ts";
 
 /**
@@ -211,13 +212,3 @@ function overFrom(lastE: number, own: readonly Call[], ends: readonly Call[], tt
 }
 
 export const isUnknown = (answer: Call["answer"]): boolean => answer === undefined || answer.status >= 500;
-
-export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): Map<string, T[]> {
-  const groups = new Map<string, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
-}

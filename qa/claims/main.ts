@@ -19,6 +19,7 @@ async function claims({
   operations,
   records,
   minutes,
+  attached,
   seed = Math.floor(Math.random() * 2 ** 31),
 }: Args): Promise<number> {
   // Loaded only now, so that `--help` answers at once.
@@ -38,6 +39,7 @@ async function claims({
       records,
       processes: Math.ceil(claimants / PER_PROCESS),
       seed,
+      attached,
       withinMs: minutes * 60_000,
       faultEveryMs: FAULT_EVERY_MS,
       print,

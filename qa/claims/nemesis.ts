@@ -46,7 +46,7 @@ export function createNemesis({ workerPool, servers, gates, postgresDir }: Victi
       const server = chance.oneOf(servers);
       await server.end();
       await pause(chance.below(1_000));
-      await startAgain(server);
+      await server.startAgain();
     },
     stalled: () => chance.oneOf(servers).stall(1_000 + chance.below(2_000)),
     postgres: () => killPostgres(postgresDir as string),
@@ -60,15 +60,4 @@ export function createNemesis({ workerPool, servers, gates, postgresDir }: Victi
       return fault;
     },
   };
-}
-
-/** A server does not start while its database is down, so it is restarted until it does. */
-async function startAgain(server: KillableServer): Promise<void> {
-  for (let tried = 1; ; tried++)
-    try {
-      return await server.start();
-    } catch (error) {
-      if (tried === 20) throw error;
-      await pause(500);
-    }
 }

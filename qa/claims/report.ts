@@ -1,18 +1,19 @@
+import { groupBy } from "../support/group-by.ts";
 import { VIOLATIONS, type ViolationKind } from "./check.ts";
 import type { Call } from "./history.ts";
 import type { Lease } from "./leases.ts";
-import { conflict, groupBy, isUnknown } from "./leases.ts";
+import { conflict, isUnknown } from "./leases.ts";
 import { FAULTS, type Fault } from "./nemesis.ts";
 import type { Findings } from "./run.ts";
 
 const SHOWN = 20;
 
-export const isSound = ({ verdict, audited }: Findings): boolean =>
-  verdict.violations.length === 0 && audited.violations.length === 0;
+export const isSound = ({ verdict, audited, differing }: Findings): boolean =>
+  verdict.violations.length + audited.violations.length + differing.length === 0;
 
 /** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
-  const { seed, history, verdict, audited, hurt, seconds } = findings;
+  const { seed, history, verdict, audited, differing, hurt, seconds } = findings;
   const { calls, participants } = history;
   const { coverage, leases, violations } = verdict;
   const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
@@ -39,9 +40,13 @@ export function report(findings: Findings): string {
     ["from a release to the next grant, ms", spread(handOvers(calls, leases))],
     ["from the end of a lease to the next grant, ms", spread(lateness(calls, leases))],
     ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
-    ["violations", violations.length + audited.violations.length],
+    ["violations", violations.length + audited.violations.length + differing.length],
   ];
-  const found = [...violations.map(({ kind, message: says }) => `${kind}: ${says}`), ...audited.violations];
+  const found = [
+    ...violations.map(({ kind, message: says }) => `${kind}: ${says}`),
+    ...audited.violations,
+    ...differing,
+  ];
   return `${lines.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${found
     .slice(0, SHOWN)
     .map((violation) => `VIOLATION ${violation}\n`)

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
+import { attachReference, differingModels } from "../support/attached-tables.ts";
 import { audit, type Verdict as LogVerdict, type WriteCall } from "../support/audit.ts";
 import { KillableServer, type ServerPlan } from "../support/killable-server.ts";
 import { openDatabase } from "../support/log-tables.ts";
@@ -32,6 +33,8 @@ export interface RunOptions {
   readonly faultEveryMs?: number;
   /** These, in this order, evenly over the run. */
   readonly faults?: readonly Fault[];
+  /** The rows of all models are in attached tables. */
+  readonly attached?: boolean;
   /** How each of the two servers is started. */
   readonly servers?: readonly [ServerPlan, ServerPlan];
   /** Whether the violations so far suffice to end the run. */
@@ -44,6 +47,8 @@ export interface Findings {
   readonly history: History;
   readonly verdict: Verdict;
   readonly audited: LogVerdict;
+  /** Models whose tables do not have the same rows as the records. */
+  readonly differing: readonly string[];
   readonly hurt: Hurt;
   readonly seconds: number;
 }
@@ -64,6 +69,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
     HOLDFAST_SECRET_KEY: key,
     HOLDFAST_MASTER_KEY: newMasterKey(),
     HOLDFAST_LOG_LEVEL: "silent",
+    ...(asked.attached && { HOLDFAST_SCHEMA: "" }),
   };
   const servers = [0, 1].map((i) => {
     const plan = asked.servers?.[i] ?? {};
@@ -77,6 +83,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
       closing.push(() => server.stop());
       await server.start();
     }
+    if (asked.attached) await attachReference(asked.databaseUrl);
     const gates = await Promise.all(servers.map(({ url }) => openGate(url)));
     closing.push(() => {
       for (const gate of gates) gate.close();
@@ -114,6 +121,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
       history,
       verdict: check(history),
       audited: await auditLog(asked.databaseUrl, history.calls),
+      differing: asked.attached ? await differingModels(asked.databaseUrl) : [],
       hurt: nemesis.hurt,
       seconds: (performance.now() - begun) / 1_000,
     };

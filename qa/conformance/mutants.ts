@@ -102,7 +102,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: `${server}/rules/commits/decide-commit.ts`,
         find: 'if (refused) return { kind: "refused", refusal: refused };',
-        replace: 'if (refused && draft.entries.length === 0) return { kind: "refused", refusal: refused };',
+        replace: 'if (refused && dryRun.entries.length === 0) return { kind: "refused", refusal: refused };',
       },
     ],
   },
@@ -138,7 +138,11 @@ export const mutants: readonly Mutant[] = [
     name: "feed and stream tell what is out of scope",
     section: "scopes-of-reads",
     edits: [
-      { file: `${server}/rules/log/view.ts`, find: 'if (!view.groups) return "whole";', replace: 'return "whole";' },
+      {
+        file: `${server}/rules/log/view.ts`,
+        find: 'if (!groups) return "whole";',
+        replace: 'return "whole";',
+      },
     ],
   },
   {
@@ -156,7 +160,37 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a reader is not told what leaves its groups",
     section: "feed",
-    edits: [{ file: `${server}/rules/log/view.ts`, find: '? "left" : "hidden"', replace: '? "hidden" : "hidden"' }],
+    edits: [
+      {
+        file: `${server}/rules/log/view.ts`,
+        find: 'return wasThere ? "left" : "hidden";',
+        replace: 'return "hidden";',
+      },
+    ],
+  },
+  {
+    name: "a reader is not told of a record that does not meet its conditions any more",
+    section: "feed",
+    only: "where selects",
+    edits: [
+      {
+        file: `${server}/rules/log/view.ts`,
+        find: 'return mayDiffer ? "left" : "hidden";',
+        replace: 'return changed === null ? "left" : "hidden";',
+      },
+    ],
+  },
+  {
+    name: "of several alternatives of a snapshot only the first one counts",
+    section: "snapshot",
+    only: "where selects",
+    edits: [
+      {
+        file: `${server}/db/log/snapshot.ts`,
+        find: "const meets = alternatives.map(",
+        replace: "const meets = alternatives.slice(0, 1).map(",
+      },
+    ],
   },
   {
     name: "a claim on a field does not stand against what concerns the whole record",
@@ -170,7 +204,7 @@ export const mutants: readonly Mutant[] = [
     only: "first come, first served",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "fence: nextFence(),",
         replace: "fence: Math.min(1, nextFence()),",
       },
@@ -182,7 +216,7 @@ export const mutants: readonly Mutant[] = [
     only: "A holder that claims again",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "expiresAt: Math.min(now + ttlMs, last) };",
         replace: "expiresAt: Math.max(claim.expiresAt ?? 0, Math.min(now + ttlMs, last)) };",
       },
@@ -219,8 +253,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${server}/realtime/session.ts`,
-        find: "known()?.token === token",
-        replace: "known()?.token !== token",
+        find: "if (now?.token !== token) return;",
+        replace: "if (now?.token === token) return;",
       },
     ],
   },
@@ -359,7 +393,7 @@ export const mutants: readonly Mutant[] = [
     only: "a waiter whose token was revoked",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "mayHold(waiter, facts) ? granted",
         replace: "mayHold(waiter, facts) || waiter ? granted",
       },

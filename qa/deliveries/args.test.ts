@@ -2,7 +2,16 @@ import { expect, test } from "vitest";
 import { PARTS, readArgs } from "./args.ts";
 
 test("the program accepts whole numbers and parts, and explains what it rejects", () => {
-  const usual = { seconds: 120, endpoints: 8, writers: 6, servers: 2, events: 100_000, seed: undefined, only: PARTS };
+  const usual = {
+    seconds: 120,
+    endpoints: 8,
+    writers: 6,
+    servers: 2,
+    events: 100_000,
+    seed: undefined,
+    attached: false,
+    only: PARTS,
+  };
   expect(readArgs([])).toEqual(usual);
   expect(readArgs(["--only", "run,poison", "--seed", "0"])).toEqual({ ...usual, only: ["run", "poison"], seed: 0 });
   expect(readArgs(["--seed", "1", "--help"])).toBe("");

@@ -4,6 +4,7 @@ export const PARTS = ["kill", "two", "stall", "days", "poison", "gauntlet", "run
 export type Part = (typeof PARTS)[number];
 
 export const USAGE = `Usage: npm run deliveries [-- --seconds N] [--endpoints N] [--writers N] [--servers N] [--events N] [--only PARTS] [--seed N]
+                              [--attached]
 
 Starts servers on one Postgres in a temporary directory that deliver webhooks to a receiver in its own process. First come
 fixed scenarios: kills between a response and the cursor, two servers, a sender that is paused, an endpoint that was
@@ -19,6 +20,7 @@ and writes everything that it saw to a file.
   --events N     events that are committed while an endpoint is offline: 100000
   --only PARTS   some of ${PARTS.join(", ")}, separated by commas
   --seed N       repeats the same choices; their timing differs from run to run
+  --attached     the rows of the records are in attached tables
 `;
 
 const OPTIONS = {
@@ -29,6 +31,7 @@ const OPTIONS = {
   events: { count: [1, 10_000_000], default: 100_000 },
   seed: { count: [0, 2 ** 31 - 1] },
   only: { someOf: PARTS },
+  attached: { flag: true },
 } as const;
 
 export type Args = ArgsOf<typeof OPTIONS>;

@@ -44,7 +44,7 @@ async function deliveries(args: Args): Promise<number> {
       if (part === "run") continue;
       const { title, play } = scenarios[part];
       print(`${part}: ${title}`);
-      const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed });
+      const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed, attached: args.attached });
       process.stdout.write(reportFinding(title, finding));
       if (!isMet(finding)) broken += 1;
     }
@@ -57,9 +57,9 @@ async function deliveries(args: Args): Promise<number> {
 }
 
 async function run(args: Args, seed: number, databaseUrl: string, postgresDir: string): Promise<boolean> {
-  const { endpoints, writers, servers, seconds } = args;
+  const { endpoints, writers, servers, seconds, attached } = args;
   const findings = await runDeliveries({
-    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, print },
+    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, attached, print },
     forMs: seconds * 1_000,
     faultEveryMs: FAULT_EVERY_MS,
     deathsEveryMs: DEATHS_EVERY_MS,

@@ -7,8 +7,8 @@ import type { Finding } from "./scenarios/scenario.ts";
 
 const SHOWN = 20;
 
-export const isSound = ({ verdict, calmMs }: Findings): boolean =>
-  verdict.violations.length === 0 && calmMs !== undefined;
+export const isSound = ({ verdict, differing, calmMs }: Findings): boolean =>
+  verdict.violations.length + differing.length === 0 && calmMs !== undefined;
 
 export const isMet = ({ verdict, unmet }: Finding): boolean => verdict.violations.length === 0 && unmet.length === 0;
 
@@ -34,7 +34,7 @@ const COVERAGE_LABELS: Readonly<Record<keyof Coverage, string>> = {
 
 /** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
-  const { seed, seconds, operations, evidence, hurt, done, calmMs, verdict } = findings;
+  const { seed, seconds, operations, evidence, hurt, done, calmMs, verdict, differing } = findings;
   return table(
     [
       ["seed", seed],
@@ -46,6 +46,7 @@ export function report(findings: Findings): string {
       ["senders killed by the receiver, and others", evidence.troubles.filter(isKill).length],
       ...Object.entries(done).map(([change, n]) => [CHANGES[change as ChangeKind], n] as const),
       ["from the last fault until nothing waited, ms", calmMs?.toFixed() ?? "something still waits"],
+      ...differing.map((one) => ["VIOLATION: rows are not their records", one] as const),
     ],
     verdict,
   );

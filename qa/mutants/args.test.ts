@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readArgs } from "./args.ts";
 
-const SUITES = ["conformance", "commits", "claims", "deliveries", "simulate"];
+const SUITES = ["conformance", "commits", "claims", "deliveries", "tables", "simulate"];
 
 test("the program accepts suites, words of a name and whole numbers, and explains what it rejects", () => {
   expect(readArgs([])).toEqual({ suites: SUITES, only: "", seed: 1, jobs: undefined, list: false });

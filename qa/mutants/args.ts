@@ -6,7 +6,7 @@ const NAMES = suites.map(({ name }) => name);
 export const USAGE = `Usage: npm run planted [-- --suite <name>] [--only <words>] [--seed N] [--jobs N] [--list]
 
 Inserts bugs into copies of the sources, one at a time, and checks that the responsible suite finds each: the conformance
-suite, two processes on one database, the checker of claims, the checker of deliveries, or the simulation of the client.
+suite, two processes on one database, the checkers of claims, of deliveries and of attached tables, or the simulation of the client.
 Without a bug, no suite may find anything. Prints one line per bug: how long it took, and what found it. Exits with 1 if
 a bug was not found, if a suite failed without a bug, or if a patch no longer fits the sources.
 

@@ -1,13 +1,18 @@
 import { join } from "node:path";
 import { patchSources } from "../conformance/patched-server.ts";
-import { FIRST_WITH_DOUBTS, FIRST_WITH_TENANTS } from "../simulation/model/run.ts";
+import { FIRST_WITH_DOUBTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES } from "../simulation/model/run.ts";
 import { runMany, SIMULATION } from "../simulation/run-many.ts";
 import { type Mutant, mutants } from "../simulation/testing/mutants.ts";
 import type { MutantCheck, Suite, TestEnvironment } from "./suite.ts";
 
 /** The most schedules to find a bug. */
 const PATIENCE = 2_000;
-const FIRST = { tenants: FIRST_WITH_TENANTS, doubts: FIRST_WITH_DOUBTS };
+const FIRST = {
+  tenants: FIRST_WITH_TENANTS,
+  doubts: FIRST_WITH_DOUBTS,
+  parts: FIRST_WITH_PARTS,
+  values: FIRST_WITH_VALUES,
+};
 
 export const simulation: Suite = {
   name: "simulate",

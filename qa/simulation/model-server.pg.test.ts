@@ -7,12 +7,31 @@ import { RandomBulks } from "./random-bulk.ts";
 
 // The simulation's model server must answer like the server, so the same bulks are sent to both.
 
-const BULKS = 60;
+const BULKS = 120;
 const SEEDS = [1, 2, 3, 4, 5, 6, 7, 8];
 
 const schema = defineSchema({
   models: {
-    slide: { fields: { title: { type: "string" }, notes: { type: "string" }, order: { type: "number", default: 0 } } },
+    slide: {
+      fields: {
+        title: { type: "string" },
+        notes: { type: "string" },
+        order: { type: "number", default: 0 },
+        votes: { type: "integer", default: 0 },
+        labels: { type: "array" },
+      },
+    },
+    card: {
+      fields: {
+        code: { type: "string", nullable: true, unique: true },
+        area: { type: "string", nullable: true },
+        slot: { type: "string", nullable: true, unique: ["area", "slot"] },
+        slide: { type: "string", nullable: true, references: "slide", onDelete: "cascade" },
+        parent: { type: "string", nullable: true, references: "card", onDelete: "cascade" },
+        friends: { type: "array", items: "string", references: "card", onDelete: "setNull" },
+        keeper: { type: "string", nullable: true, references: "slide", onDelete: "restrict" },
+      },
+    },
   },
 });
 
@@ -39,8 +58,16 @@ test.each(SEEDS)("[R13] the model server answers like the server, seed %i", asyn
   const log = await app.call("GET", "/v1/log?after=0&limit=1000", { token });
   expect(model.log.map(entryOf)).toEqual((log.body.data as Item[]).map(entryOf));
   // A run in which nothing is ever refused, held or missing would show little.
-  expect([...kinds]).toEqual(expect.arrayContaining(["confirmed", "rejected", "already_exists", "dependency_blocked"]));
+  expect([...kinds]).toEqual(expect.arrayContaining(KINDS));
+  for (const kind of kinds) seen.add(kind);
 });
+
+test("[R13] unique fields and references were in the way", () => {
+  expect([...seen]).toEqual(expect.arrayContaining(["not_unique", "invalid_reference", "still_referenced"]));
+});
+
+const KINDS = ["confirmed", "rejected", "already_exists", "dependency_blocked", "not_unique", "invalid_reference"];
+const seen = new Set<string>();
 
 type Item = Readonly<Record<string, unknown>>;
 

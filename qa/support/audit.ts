@@ -14,7 +14,11 @@ export interface WriteCall {
   receipt?: Pick<CommitReceipt, "lastSyncId" | "missingIds">;
   /** Given up without an answer: it may have happened, or not. */
   abandoned?: true;
+  /** Refused for a reason that it had to expect. */
+  declined?: string;
   refused?: string;
+  /** Its commit may have changed other records besides, each once. */
+  readonly changesMore?: true;
 }
 
 /** The entries that a follower of the log received. */
@@ -58,7 +62,7 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
   for (const entry of log) byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
   for (const call of calls) {
     const entries = byName.get(call.name) ?? [];
-    const wanted = call.operations.length - missed(call);
+    const wanted = call.operations.length - missingCount(call);
     if (call.refused) report(`${call.name} was refused: ${call.refused}`);
     if (call.receipt && entries.length < wanted) {
       lost += 1;
@@ -66,11 +70,13 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
         `${call.name} was acknowledged at ${call.receipt.lastSyncId}, and ${entries.length} of its ${wanted} entries are in the log`,
       );
     }
-    if (entries.length > call.operations.length) {
+    if (entries.length > mostEntries(call, entries)) {
       duplicated += 1;
       report(`${call.name} is in the log ${entries.length} times for ${call.operations.length} operations`);
     }
-    if (!call.receipt && !call.refused && entries.length > 0) abandonedFound += 1;
+    if (!call.receipt && entries.length > 0 && (call.refused ?? call.declined))
+      report(`${call.name} was refused, and is in the log at ${entries[0]?.syncId}`);
+    else if (!call.receipt && entries.length > 0) abandonedFound += 1;
     if (entries.length > 0 && (entries.at(-1)?.syncId ?? 0) - (entries[0]?.syncId ?? 0) !== entries.length - 1)
       report(`the entries of ${call.name} do not stand together`);
     if (call.receipt && entries.length > 0 && call.receipt.lastSyncId !== entries.at(-1)?.syncId)
@@ -90,8 +96,11 @@ export function audit({ head, log, rows, calls, followers }: Evidence): Verdict 
   return { violations, entries: log.length, lost, duplicated, abandonedFound, followers: followers.length };
 }
 
+const mostEntries = ({ operations, changesMore }: WriteCall, entries: readonly StoredEntry[]): number =>
+  changesMore ? new Set(entries.map(({ model, id }) => `${model}/${id}`)).size : operations.length;
+
 /** Operations that found no record to change: they have no entry. */
-const missed = ({ receipt }: WriteCall): number => receipt?.missingIds?.length ?? 0;
+const missingCount = ({ receipt }: WriteCall): number => receipt?.missingIds?.length ?? 0;
 
 /** A write that was answered before another was sent must have the lower position. */
 function judgeOrder(calls: readonly WriteCall[], report: (violation: string) => void): void {
@@ -102,7 +111,9 @@ function judgeOrder(calls: readonly WriteCall[], report: (violation: string) => 
   for (const call of [...done].sort((a, b) => a.asked - b.asked)) {
     for (; (byAnswer[next]?.answered ?? Number.POSITIVE_INFINITY) < call.asked; next++)
       newest = Math.max(newest, byAnswer[next]?.receipt?.lastSyncId ?? 0);
-    if ((call.receipt?.lastSyncId ?? 0) <= newest)
+    // A commit that changed nothing stands where the log ended.
+    const least = missingCount(call) === call.operations.length ? newest : newest + 1;
+    if ((call.receipt?.lastSyncId ?? 0) < least)
       report(`${call.name} stands at ${call.receipt?.lastSyncId}, and ${newest} was answered before it was asked`);
   }
 }

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { type SourceProgram, sourceProgram } from "@holdfast/server/testing/source-program";
 
@@ -42,14 +42,14 @@ export class KillableServer {
   }
 
   async start(): Promise<void> {
-    this.#port ||= await freePort();
     const { flags, file } = this.#plan.main ?? sourceProgram(MAIN);
     const child = spawn(process.execPath, [...flags, ...(this.#plan.node ?? []), file], {
       cwd: ROOT,
-      stdio: ["ignore", "pipe", "ignore"],
+      stdio: ["ignore", "pipe", "pipe"],
       env: {
         PATH: process.env.PATH ?? "",
         HOME: process.env.HOME ?? "",
+        // The first time any that is free; it is kept for the next times.
         PORT: String(this.#port),
         HOLDFAST_DATA_DIR: this.dataDir,
         HOLDFAST_SCHEMA: join(ROOT, "packages/server/reference-schema.json"),
@@ -57,13 +57,18 @@ export class KillableServer {
       },
     });
     this.#child = child;
+    let said = "";
+    child.stderr.on("data", (chunk: Buffer) => {
+      said = (said + chunk.toString()).slice(-2_000);
+    });
     let text = "";
     for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
       text += chunk.toString();
       if (text.includes("\n")) break;
     }
-    if (!text.includes('"listening"')) throw new Error("The server did not start.");
+    if (!text.includes('"listening"')) throw new Error(`The server did not start: ${said}`);
     this.url = (JSON.parse(text) as { url: string }).url;
+    this.#port = Number(new URL(this.url).port);
   }
 
   /** kill -9 of the server alone: its Postgres has to notice by itself. */
@@ -75,7 +80,18 @@ export class KillableServer {
     await gone;
   }
 
-  /** The same, and started again at once. */
+  /** A server does not start while its database is down, so it is restarted until it does. */
+  async startAgain(): Promise<void> {
+    for (let tried = 1; ; tried++)
+      try {
+        return await this.start();
+      } catch (error) {
+        if (tried === 20) throw error;
+        await pause(500);
+      }
+  }
+
+  /** kill -9, and started again at once. */
   async kill(): Promise<void> {
     await this.end();
     await this.start();
@@ -103,13 +119,4 @@ export class KillableServer {
     if (this.#answeredAt > 0) this.longestOutageMs = Math.max(this.longestOutageMs, now - this.#answeredAt);
     this.#answeredAt = now;
   }
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, "close");
-  return port;
 }

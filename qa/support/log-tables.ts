@@ -21,6 +21,8 @@ export interface StoredRow {
 /** Reads the tables directly, because the auditor must not rely on the server that it audits. */
 export interface AuditedDatabase {
   head(): Promise<number>;
+  /** How many commits are on their way to a source. */
+  open(): Promise<number>;
   everything(): Promise<{
     readonly head: number;
     readonly log: readonly StoredEntry[];
@@ -39,6 +41,12 @@ export const embeddedAt = (dataDir: string): pg.ClientConfig => ({
   password: readFileSync(join(dataDir, "postgres/password"), "utf8").trim(),
 });
 
+/** The same as a connection string, which a datasource takes too. */
+export function embeddedUrl(dataDir: string): string {
+  const { host = "", user, database, password } = embeddedAt(dataDir);
+  return `postgres://${user}:${password}@${encodeURIComponent(host)}/${database}?sslmode=disable`;
+}
+
 export async function openDatabase(connection: pg.ClientConfig | string): Promise<AuditedDatabase> {
   const client = new pg.Client(connection);
   // One that is cut in the middle of a run rejects its query; this only keeps Node from exiting.
@@ -56,6 +64,8 @@ export async function openDatabase(connection: pg.ClientConfig | string): Promis
     );
   return {
     head,
+    open: async () =>
+      Number((await client.query<{ n: string }>("select count(*) as n from holdfast.intent")).rows[0]?.n),
     async everything() {
       const log = await client.query<Omit<StoredEntry, "syncId"> & { sync: string }>(
         `select sync_id as sync, model, id, verb, data, client_tx_id as name from holdfast.log where tenant = $1 order by sync_id`,

@@ -35,6 +35,18 @@ export const picture: Layer[] = [
   { files: `${sdk}/errors.ts`, imports: [`${sdk}/core/`, `${sdk}/protocol/`], packages: [] },
   { files: `${sdk}/webhooks/`, imports: [`${sdk}/protocol/`], packages: [] },
   {
+    // With the secret key, in any runtime that has fetch
+    files: `${sdk}/backend/`,
+    imports: [`${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/webhooks/`, `${sdk}/errors.ts`],
+    packages: ["ky"],
+  },
+  {
+    // Texts that two people have changed: loaded only by apps whose schema has such fields
+    files: `${sdk}/text/`,
+    packages: ["diff"],
+    pure: true,
+  },
+  {
     files: `${sdk}/engine/`,
     imports: [`${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
   },
@@ -53,6 +65,16 @@ export const picture: Layer[] = [
     files: `${sdk}/api/`,
     imports: [`${sdk}/engine/`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`, `${sdk}/options.ts`],
   },
+  {
+    // What a person types, until it is written: works with a client from outside
+    files: `${sdk}/draft/`,
+    imports: [`${sdk}/text/`],
+    types: [`${sdk}/api/`, `${sdk}/protocol/`],
+    packages: [],
+  },
+  // A service worker is one file of its own
+  { files: `${sdk}/vite/worker/`, packages: [] },
+  { files: `${sdk}/vite/` },
   { files: `${sdk}/testing/`, imports: [`${sdk}/`] },
   // client.ts builds every part; index.ts, node.ts and options.ts name what users see of it
   { files: `${sdk}/`, imports: [`${sdk}/`] },
@@ -96,12 +118,15 @@ export const picture: Layer[] = [
   { files: `${server}/`, imports: [`${server}/`] },
 
   // on top
-  { files: "packages/react/src/", packages: ["@holdfast/sdk", "react"] },
+  { files: "packages/react/src/", packages: ["@holdfast/sdk", "@holdfast/sdk/draft", "react"] },
+  {
+    files: "packages/tanstack-db/src/",
+    imports: ["packages/tanstack-db/src/"],
+    packages: ["@holdfast/sdk", "@tanstack/db"],
+  },
   // Tools for models: a client is handed to them. Only its program, the words and files of which it reads, knows Node.
   { files: "packages/agent/src/", imports: ["packages/agent/src/"] },
   { files: "apps/demo/src/", imports: ["apps/demo/src/"] },
-  // A service worker is one file of its own
-  { files: "apps/demo/worker/", packages: [] },
   { files: "apps/demo/", imports: ["apps/demo/"] },
 
   // The conformance suite knows no package of ours, so that it can be taken elsewhere. Each folder imports only those
@@ -121,11 +146,17 @@ export const picture: Layer[] = [
 
 /** Packages that only these may import, wherever nothing narrower is said above. */
 export const guardedPackages: { packages: RegExp; only: string[]; because: string }[] = [
-  { packages: /^pg(-|$)/, only: [`${server}/db/`, `${server}/testing/`, ...quality], because: "all SQL lives in db" },
+  {
+    packages: /^pg(-|$)/,
+    only: [`${server}/db/`, `${server}/testing/`, "apps/demo/dev/run-sql.ts", ...quality],
+    because: "all SQL lives in db",
+  },
   {
     packages: /^(node:|ws$|fs$|path$)/,
     only: [
       `${sdk}/node`,
+      // Runs while Vite builds
+      `${sdk}/vite/offline-start.ts`,
       `${sdk}/testing/`,
       `${server}/`,
       ...["holdfast-mcp.ts", "mcp-args.ts", "choose-schema.ts", "agent-token.ts", "version.ts"].map(

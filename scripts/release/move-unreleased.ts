@@ -40,7 +40,7 @@ export function unreleasedEntries(repository: string, packages: readonly string[
   const end = section.search(/^## /m);
   const lines = (end < 0 ? section : section.slice(0, end)).split("\n").filter((line) => line.trim() !== "");
   return lines.map((line) => {
-    const [, list = "", text = ""] = /^- \*\*([a-z, ]+):\*\* (\S.*)$/.exec(line) ?? [];
+    const [, list = "", text = ""] = /^- \*\*([a-z, -]+):\*\* (\S.*)$/.exec(line) ?? [];
     const names = list.split(", ");
     if (text === "" || !names.every((name) => packages.includes(name)))
       throw new Error(`An entry begins with its packages (${packages.join(", ")}), as "- **sdk:** …", not: ${line}`);

@@ -12,8 +12,8 @@ export interface ImportOptions {
 export type ImportOutcome = "imported" | "resumed" | "already-there";
 
 /**
- * Writes a planned import, passage by passage; the job's record tells everybody how far it has come. What is there
- * already is left alone: people may have edited it since.
+ * Writes a planned import, passage by passage; the job's record shows its progress. Existing records are not changed:
+ * people may have edited them since.
  */
 export async function importDeck(
   client: SyncClient<Schema>,
@@ -48,7 +48,7 @@ export async function importDeck(
     }
     await models.ingestionjob.update(jobId, { status: "completed", completedAt: now() }).receipt;
   } catch (error) {
-    // The reason is told where people look for the progress; if that cannot be written either, the caller still hears it.
+    // The job's record shows the reason. If that cannot be written either, the caller still gets the error.
     const message = error instanceof Error ? error.message : String(error);
     await models.ingestionjob.update(jobId, { status: "failed", error: message }).receipt.catch(() => {});
     throw error;

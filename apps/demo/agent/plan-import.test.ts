@@ -52,6 +52,22 @@ describe("planning an import", () => {
     expect(planImport("a.md", `${markdown}!`).document.id).not.toBe(planImport("a.md", markdown).document.id);
   });
 
+  test("[Y14] a copy of the same content has ids and a title of its own", () => {
+    const [first, second] = [planImport("a.md", markdown), planImport("a.md", markdown, 2)];
+    expect(second.document.title).toBe("T (2)");
+    expect(second.document.metadata).toBe(first.document.metadata);
+    expect(second.document.id).not.toBe(first.document.id);
+    expect(second.jobId).not.toBe(first.jobId);
+    const ids = new Set(first.passages.map(({ id }) => id));
+    expect(second.passages.some(({ id }) => ids.has(id))).toBe(false);
+  });
+
+  test("[Y15] a slide's text keeps a table as Markdown, whatever its cells hold", () => {
+    const [passage] = planImport("a.md", "| a | b |\n|---|---|\n| 1 \\| 2 | **3** |").passages;
+    expect(passage?.slide?.notes).toBe("| a | b |\n| --- | --- |\n| 1 \\| 2 | 3 |");
+    expect(passage?.content).toBe("a | b\n1 | 2 | 3");
+  });
+
   test("every section is one slide, in order, and ids are unique", () => {
     const { passages, document, jobId } = planImport("a.md", markdown);
     const slides = passages.flatMap((passage) => passage.slide ?? []);

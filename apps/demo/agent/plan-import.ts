@@ -29,11 +29,11 @@ export interface Passage {
 
 /**
  * Ids follow from the file's content: the same file imported again is the same records, so it changes nothing, and an
- * import that was cut off goes on where it stopped.
+ * import that was cut off goes on where it stopped. Another `copy` of it is a deck of its own.
  */
-export function planImport(fileName: string, content: string): ImportPlan {
+export function planImport(fileName: string, content: string, copy = 1): ImportPlan {
   const hash = createHash("sha256").update(content).digest("hex");
-  const documentId = `doc_${hash.slice(0, 20)}`;
+  const documentId = `doc_${hash.slice(0, 20)}${copy > 1 ? `_${copy}` : ""}`;
   const { title, sections } = readMarkdown(content, fileName.replace(/\.[^.]*$/, ""));
   const passages: Passage[] = [];
   sections.forEach((section, at) => {
@@ -52,13 +52,26 @@ export function planImport(fileName: string, content: string): ImportPlan {
     });
   });
   return {
-    document: { id: documentId, title, content, metadata: JSON.stringify({ fileName, sha256: hash }) },
+    document: {
+      id: documentId,
+      title: copy > 1 ? `${title} (${copy})` : title,
+      content,
+      metadata: JSON.stringify({ fileName, sha256: hash }),
+    },
     jobId: `${documentId}_job`,
     passages,
   };
 }
 
-const notesOf = (section: Section) => section.blocks.map((block) => block.text).join("\n\n");
+const notesOf = (section: Section) =>
+  section.blocks.map((block) => (block.table ? markdownOf(block.table) : block.text)).join("\n\n");
+
+/** Tables stay tables, which the slide shows as such. */
+function markdownOf({ header, rows }: NonNullable<Block["table"]>): string {
+  const line = (cells: readonly string[]) =>
+    `| ${cells.map((cell) => cell.replace(/\s*\n\s*/g, " ").replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(header), line(header.map(() => "---")), ...rows.map(line)].join("\n");
+}
 
 /** A rough count, good enough to see that a passage fits a model: about four characters are a token. */
 const estimateTokens = (text: string) => Math.ceil(text.length / 4);

@@ -9,8 +9,8 @@ export interface Progress {
 const LINE_EVERY_MS = 1_000;
 
 /** A bar where there is a terminal to draw it in; else a plain line now and then, for logs. */
-export function createProgress(total: number, say: (line: string) => void): Progress {
-  return process.stderr.isTTY ? bar(total) : lines(total, say);
+export function createProgress(total: number, print: (line: string) => void): Progress {
+  return process.stderr.isTTY ? bar(total) : lines(total, print);
 }
 
 function bar(total: number): Progress {
@@ -26,13 +26,13 @@ function bar(total: number): Progress {
   return { at: (done) => drawn.update(done), end: () => drawn.stop() };
 }
 
-function lines(total: number, say: (line: string) => void): Progress {
+function lines(total: number, print: (line: string) => void): Progress {
   let saidAt = Date.now();
   return {
     at(done) {
       if (Date.now() - saidAt < LINE_EVERY_MS || done === total) return;
       saidAt = Date.now();
-      say(`  ${done} of ${total} passages`);
+      print(`  ${done} of ${total} passages`);
     },
     end() {},
   };

@@ -1,34 +1,42 @@
 import { isSyncError, type Lease, type SyncClient } from "@holdfast/sdk/node";
+import type { FieldChange, ProofreadEvent } from "../src/agent/proofread-event.ts";
 import type { BoardSchema, Slide } from "../src/schema.ts";
+import { spell } from "./spelling.ts";
 import { polish } from "./typography.ts";
 
 export interface ProofreadOptions {
-  /** How long one slide takes, so that people can watch and step in. */
+  /** How long a slide with mistakes takes, so that people can watch and step in; one without takes a third of it. */
   readonly paceMs: number;
   /** How long it waits, at the end, for a slide that a person is still editing. */
   readonly patienceMs: number;
-  say(line: string): void;
+  print(line: string): void;
+  report(event: ProofreadEvent): void;
 }
 
 export interface Proofread {
   readonly mended: number;
-  /** A person took over, or edited for too long. */
+  /** Slides that a person took over, or edited for too long. */
   readonly left: number;
 }
 
 /**
- * Goes through a deck, slide by slide, each under a claim: others cannot write there meanwhile, and see who does.
- * A slide that a person edits is skipped and claimed at the end, in the queue; one that a person takes over is theirs.
+ * Proofreads a deck slide by slide, each under a claim: only the agent writes there meanwhile, and all people see that it
+ * does. It skips a slide that a person edits, and queues for it at the end. It leaves a slide that a person takes over.
  */
 export async function proofreadDeck(
   client: SyncClient<BoardSchema>,
   deckId: string,
-  { paceMs, patienceMs, say }: ProofreadOptions,
+  { paceMs, patienceMs, print, report }: ProofreadOptions,
 ): Promise<Proofread> {
   const room = client.presence(`deck:${deckId}`);
   const skipped: string[] = [];
   let mended = 0;
   let left = 0;
+
+  const leave = (slide: string) => {
+    left += 1;
+    report({ type: "left", slide });
+  };
 
   async function visit(id: string, waits: boolean): Promise<void> {
     const name = nameOf(client.models.slide.get(id));
@@ -36,35 +44,38 @@ export async function proofreadDeck(
     try {
       lease = await client.models.slide.claim(id, {
         action: "proofread",
-        description: "correcting quotes and dashes",
+        description: "correcting mistakes",
         ttl: "20s",
         queue: waits,
         ...(waits && { signal: AbortSignal.timeout(patienceMs) }),
       });
     } catch (error) {
       if (!waits && isSyncError(error) && error.code === "claim_conflict") {
-        say(`${name}: someone is editing it, trying later`);
+        print(`${name}: someone is editing it, trying later`);
         skipped.push(id);
         return;
       }
       if (isSyncError(error) && error.code === "record_not_found") return;
       if (!waits) throw error;
-      say(`${name}: skipped, because someone is editing it`);
-      left += 1;
+      print(`${name}: skipped, because someone is editing it`);
+      leave(id);
       return;
     }
     try {
       room.set({ slide: id });
-      await pause(paceMs, lease.signal);
-      const slide = client.models.slide.get(id);
-      const patch = slide && mend(slide);
+      report({ type: "at", slide: id });
+      await pause(changesOf(client.models.slide.get(id)).length > 0 ? paceMs : paceMs / 3, lease.signal);
+      const changes = changesOf(client.models.slide.get(id));
       if (lease.signal.aborted) {
-        say(`${name}: taken over`);
-        left += 1;
-      } else if (patch) {
-        await lease.update(patch).receipt;
-        say(`${name}: mended`);
+        print(`${name}: taken over`);
+        leave(id);
+      } else if (changes.length > 0) {
+        await lease.update(Object.fromEntries(changes.map(({ field, after }) => [field, after]))).receipt;
+        print(`${name}: mended`);
         mended += 1;
+        report({ type: "changed", slide: id, fields: changes });
+        // The changed text is to be read before the next slide is looked at.
+        await pause(paceMs / 2, lease.signal);
       }
     } finally {
       await lease.release();
@@ -73,23 +84,24 @@ export async function proofreadDeck(
 
   try {
     for (const { id } of client.models.slide.list({ where: { deckId }, orderBy: "order" })) await visit(id, false);
-    // Politely, in the line, for what others were editing.
+    // Waits in the claim queue for the slides that others were editing.
     for (const id of skipped) await visit(id, true);
   } finally {
     room.leave();
   }
+  report({ type: "done" });
   return { mended, left };
 }
 
 const nameOf = (slide: Slide | undefined): string => `“${slide?.title?.trim() || "Untitled"}”`;
 
-/** The fields that change; undefined: none does. */
-function mend({ title, notes }: Slide): { title?: string; notes?: string } | undefined {
-  const patch = {
-    ...(title !== undefined && polish(title) !== title && { title: polish(title) }),
-    ...(notes !== undefined && polish(notes) !== notes && { notes: polish(notes) }),
-  };
-  return Object.keys(patch).length > 0 ? patch : undefined;
+/** What is to be changed in a slide; empty: it has no mistakes. */
+function changesOf(slide: Slide | undefined): readonly FieldChange[] {
+  return (["title", "notes"] as const).flatMap((field) => {
+    const before = slide?.[field] ?? "";
+    const after = spell(polish(before));
+    return before === after ? [] : [{ field, before, after }];
+  });
 }
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>

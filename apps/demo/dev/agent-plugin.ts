@@ -1,13 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Plugin } from "vite";
 import { isFromOurPage } from "./our-page.ts";
 import type { PageServer } from "./page-server.ts";
 import { nodeWords, proofreadProgram } from "./project.ts";
+import { sendAnswer } from "./send-answer.ts";
 
 /**
  * `POST /agent?deck=…` sends the proofreader through a deck, as a process of its own: it finds the server and its token like
- * any agent, and ends when it is through. One at a time for each deck.
+ * any agent, and ends when it is through. The response is what it reports, a line of JSON for each step. One at a time for
+ * each deck.
  */
 export function agentPlugin(): Plugin {
   const running = new Map<string, ChildProcess>();
@@ -16,27 +18,43 @@ export function agentPlugin(): Plugin {
       for (const child of running.values()) child.kill("SIGTERM");
     });
     middlewares.use("/agent", (request, response) => {
-      const { status, says } = answer(request, running);
-      response.statusCode = status;
-      response.setHeader("content-type", "text/plain; charset=utf-8");
-      response.end(says);
+      const asked = deckOf(request, running);
+      if (typeof asked === "string") sendAgent(asked, running, response);
+      else void sendAnswer(response, Promise.resolve(asked));
     });
   };
   return { name: "holdfast-demo-agent", configureServer: serve, configurePreviewServer: serve };
 }
 
-function answer(request: IncomingMessage, running: Map<string, ChildProcess>): { status: number; says: string } {
-  if (request.method !== "POST") return { status: 405, says: "This address answers POST." };
+function deckOf(
+  request: IncomingMessage,
+  running: ReadonlyMap<string, ChildProcess>,
+): string | { status: number; body: string } {
+  if (request.method !== "POST") return { status: 405, body: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
-    return { status: 403, says: "The agent is sent by this demo’s own page only." };
+    return { status: 403, body: "The agent is sent by this demo’s own page only." };
   const deck = new URL(request.url ?? "", "http://page").searchParams.get("deck") ?? "";
-  if (!/^[\w.:~-]{1,255}$/.test(deck)) return { status: 400, says: "deck is the id of a deck." };
-  if (running.has(deck)) return { status: 409, says: "The proofreader is at it already." };
-  const child = spawn(process.execPath, nodeWords(proofreadProgram, "--deck", deck), {
-    stdio: ["ignore", "ignore", "inherit"],
+  if (!/^[\w.:~-]{1,255}$/.test(deck)) return { status: 400, body: "deck is the id of a deck." };
+  if (running.has(deck)) return { status: 409, body: "The proofreader is at it already." };
+  return deck;
+}
+
+/** The agent goes on when the page that asked for it is closed. */
+function sendAgent(deck: string, running: Map<string, ChildProcess>, response: ServerResponse): void {
+  const child = spawn(process.execPath, nodeWords(proofreadProgram, "--deck", deck, "--json"), {
+    stdio: ["ignore", "pipe", "inherit"],
   });
   running.set(deck, child);
-  child.once("exit", () => running.delete(deck));
-  child.once("error", () => running.delete(deck));
-  return { status: 202, says: "On its way." };
+  response.writeHead(200, { "content-type": "application/x-ndjson", "cache-control": "no-store" });
+  response.flushHeaders();
+  // Read also when the page is gone: a full pipe would stop the agent.
+  child.stdout.on("data", (lines) => {
+    if (!response.destroyed) response.write(lines);
+  });
+  const end = () => {
+    running.delete(deck);
+    response.end();
+  };
+  child.once("close", end);
+  child.once("error", end);
 }

@@ -10,7 +10,7 @@ import { dataDirectory, importProgram, nodeWords } from "./project.ts";
 import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /**
- * `POST /import?name=notes.md` hands a file that was dropped on the page to the import agent, a process of its own, and
+ * `POST /import?name=notes.md` (and `&copy=2` for one more deck of the same file) hands a file that was dropped on the page to the import agent, a process of its own, and
  * answers with the deck that it will be.
  */
 export function importPlugin(): Plugin {
@@ -30,14 +30,17 @@ async function answer(request: IncomingMessage, running: Map<string, ChildProces
   if (request.method !== "POST") return { status: 405, body: "This address answers POST." };
   if (!isFromOurPage(request.headers, request.socket.remoteAddress))
     return { status: 403, body: "Files are taken from this demo’s own page only." };
-  const asked = new URL(request.url ?? "", "http://page").searchParams.get("name") ?? "";
+  const query = new URL(request.url ?? "", "http://page").searchParams;
+  const asked = query.get("name") ?? "";
+  const copy = query.get("copy") ?? "1";
+  if (!/^[1-9]\d{0,3}$/.test(copy)) return { status: 400, body: "copy is a number from 1 to 9999." };
   // Of a path the name alone, whichever system it comes from.
   const name = basename(asked.replaceAll("\\", "/")).slice(0, 200) || "file.md";
   const bytes = await bodyOf(request);
   if (!bytes) return { status: 413, body: `${name} is larger than ${LARGEST_FILE / 1000} kB. Cut it into parts.` };
   let deck: string;
   try {
-    deck = readPlan(name, bytes).document.id;
+    deck = readPlan(name, bytes, Number(copy)).document.id;
   } catch (error) {
     return { status: 400, body: error instanceof Error ? error.message : String(error) };
   }
@@ -46,7 +49,7 @@ async function answer(request: IncomingMessage, running: Map<string, ChildProces
   running.set(deck, undefined);
   const ended = () => void running.delete(deck);
   try {
-    running.set(deck, await sendAgent(deck, name, bytes, ended));
+    running.set(deck, await sendAgent(deck, name, bytes, copy, ended));
   } catch (error) {
     ended();
     throw error;
@@ -66,12 +69,20 @@ async function bodyOf(request: IncomingMessage): Promise<Uint8Array | undefined>
 }
 
 /** The agent reads a file, as it does from the terminal; this one is gone when it has ended. */
-async function sendAgent(deck: string, name: string, bytes: Uint8Array, ended: () => void): Promise<ChildProcess> {
+async function sendAgent(
+  deck: string,
+  name: string,
+  bytes: Uint8Array,
+  copy: string,
+  ended: () => void,
+): Promise<ChildProcess> {
   const folder = join(dataDirectory(), "imports", deck);
   const file = join(folder, name);
   await mkdir(folder, { recursive: true });
   await writeFile(file, bytes);
-  const child = spawn(process.execPath, nodeWords(importProgram, file), { stdio: ["ignore", "ignore", "inherit"] });
+  const child = spawn(process.execPath, nodeWords(importProgram, file, "--copy", copy), {
+    stdio: ["ignore", "ignore", "inherit"],
+  });
   const end = () => {
     ended();
     void rm(folder, { recursive: true, force: true });

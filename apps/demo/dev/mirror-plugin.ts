@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import type { Plugin } from "vite";
 import type { MirrorReport, RunningReport } from "../src/mirror/mirror-report.ts";
-import { ask } from "./ask.ts";
+import { callServer } from "./call-server.ts";
 import { readDemoFile } from "./demo-file.ts";
 import { isFromOurPage } from "./our-page.ts";
 import type { PageServer } from "./page-server.ts";
@@ -53,10 +53,10 @@ async function ownerOf(serverUrl: string, id: string) {
   const key = await secretKey();
   const path = `/v1/webhook_endpoints/${id}`;
   return {
-    endpoint: () => ask<WebhookEndpoint>(serverUrl, key, "GET", path),
+    endpoint: () => callServer<WebhookEndpoint>(serverUrl, key, "GET", path),
     attempts: async () =>
-      (await ask<{ data: WebhookAttempt[] }>(serverUrl, key, "GET", `${path}/attempts?limit=5`)).data,
-    enable: () => ask<WebhookEndpoint>(serverUrl, key, "POST", `${path}/enable`),
+      (await callServer<{ data: WebhookAttempt[] }>(serverUrl, key, "GET", `${path}/attempts?limit=5`)).data,
+    enable: () => callServer<WebhookEndpoint>(serverUrl, key, "POST", `${path}/enable`),
   };
 }
 

@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 
 export const serverProgram = join(root, "packages/server/src/main.ts");
+export const commandProgram = join(root, "packages/server/src/cli.ts");
 export const endWithParent = join(root, "apps/demo/dev/end-with-parent.mjs");
 export const referenceSchema = join(root, "packages/server/reference-schema.json");
 export const importProgram = join(root, "apps/demo/import.ts");

@@ -19,7 +19,7 @@ export interface RunningMirror {
 export function runMirror(): RunningMirror {
   const child = spawn(process.execPath, ["--import", pathToFileURL(endWithParent).href, ...nodeWords(mirrorProgram)], {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    // Ctrl-C goes to the whole group; the mirror is told to stop by us.
+    // Ctrl-C goes to the whole process group; this process stops the mirror itself.
     detached: process.platform !== "win32",
   });
   child.stderr?.pipe(createWriteStream(join(dataDirectory(), "mirror.log"), { flags: "a", mode: 0o600 }));

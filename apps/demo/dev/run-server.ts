@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
-import { dataDirectory, endWithParent, nodeWords, referenceSchema, serverProgram } from "./project.ts";
+import { dataDirectory, endWithParent, nodeWords, serverProgram } from "./project.ts";
 
 export interface RunningServer {
   readonly url: string;
@@ -20,7 +20,6 @@ export async function runServer(port: number, settings: NodeJS.ProcessEnv): Prom
   const logPath = join(dataDirectory(), "server.log");
   const child = spawn(process.execPath, ["--import", pathToFileURL(endWithParent).href, ...nodeWords(serverProgram)], {
     env: {
-      HOLDFAST_SCHEMA: referenceSchema,
       ...process.env,
       ...settings,
       HOST: "127.0.0.1",
@@ -28,7 +27,7 @@ export async function runServer(port: number, settings: NodeJS.ProcessEnv): Prom
       HOLDFAST_DATA_DIR: dataDirectory(),
     },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // Ctrl-C goes to the whole group; the server is told to stop by us, after the page.
+    // Ctrl-C goes to the whole process group; this process stops the server itself, after the page.
     detached: process.platform !== "win32",
   }) as ChildProcessByStdio<null, Readable, Readable>;
   const log = createWriteStream(logPath, { flags: "a", mode: 0o600 });

@@ -8,8 +8,8 @@ import { type Answer, sendAnswer } from "./send-answer.ts";
 
 /**
  * `GET /session?person=ada` tells this page where the server is and which token to use. It is the backend of this app:
- * it holds the secret key and mints short-lived tokens with a scope. Only signing in is left out: the
- * page trusts the name that a visitor on this machine gives.
+ * it holds the secret key and mints short-lived tokens with a scope. Only signing in is left out: the page trusts
+ * the name that it is given on this machine.
  */
 export function sessionPlugin(): Plugin {
   return {

@@ -58,7 +58,7 @@ const slide = (syncId: number, verb: string, objectId: string): WebhookEvent => 
   createdAt: "2026-01-31T10:00:00.000Z",
 });
 
-test("[W51] it registers once, keeps its secret to itself, and finds itself again", {
+test("[W51] the mirror registers once, keeps its secret private, and finds its registration again", {
   timeout: 60 * SECONDS,
 }, async () => {
   await end(await start(), "SIGTERM");
@@ -98,7 +98,7 @@ test("[W51] without its file it rolls the secret, without its copy it begins fro
   expect(service.endpoints()).toMatchObject([{ cursor: 0 }]);
 });
 
-test("it fails when it is told to, and goes on where it stopped", { timeout: 60 * SECONDS }, async () => {
+test("the mirror fails when set to fail, and continues where it stopped", { timeout: 60 * SECONDS }, async () => {
   const child = await start();
   const told = async (isFailing: boolean) => {
     child.send({ isFailing });

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createWebhookHandler } from "@holdfast/sdk/webhooks";
-import { ask } from "../dev/ask.ts";
+import { callServer } from "../dev/call-server.ts";
 import { readDemoFile } from "../dev/demo-file.ts";
 import { dataDirectory } from "../dev/project.ts";
 import { secretKey } from "../dev/server-secrets.ts";
@@ -31,7 +31,7 @@ async function main(): Promise<void> {
   const port = await listen(server, kept ? Number(new URL(kept.url).port) : 0);
 
   const key = await secretKey();
-  const { logId } = await ask<{ logId: string }>(serverUrl, key, "GET", "/v1/identity");
+  const { logId } = await callServer<{ logId: string }>(serverUrl, key, "GET", "/v1/identity");
   const mirror = openMirror(join(folder, "mirror.db"), logId);
   const { id, secret } = await register({
     serverUrl,
@@ -59,12 +59,12 @@ async function main(): Promise<void> {
     },
     // Written with the record, in one transaction.
     store: { read: () => ({ syncId: mirror.position(), logId }), write: () => {} },
-    onError: (error) => say(`Not accepted: ${error instanceof Error ? error.message : error}`),
+    onError: (error) => print(`Not accepted: ${error instanceof Error ? error.message : error}`),
   });
   receive = (request, response) => void handler.node(request, response);
   process.on("message", (order: MirrorOrder) => {
     isFailing = order.isFailing;
-    say(isFailing ? "Failing, as set." : "Working again.");
+    print(isFailing ? "Failing, as set." : "Working again.");
     tell();
   });
   // Whatever is not in the copy by now comes again.
@@ -72,7 +72,7 @@ async function main(): Promise<void> {
     mirror.close();
     process.exit(0);
   });
-  say(`Mirroring ${serverUrl} from position ${mirror.position()}.`);
+  print(`Mirroring ${serverUrl} from position ${mirror.position()}.`);
   tell();
 }
 
@@ -99,9 +99,9 @@ function atMostEvery(ms: number, act: () => void): () => void {
   };
 }
 
-const say = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
+const print = (line: string): void => void process.stderr.write(`${new Date().toISOString()} ${line}\n`);
 
 main().catch((error: unknown) => {
-  say(error instanceof Error ? error.message : String(error));
+  print(error instanceof Error ? error.message : String(error));
   process.exit(1);
 });

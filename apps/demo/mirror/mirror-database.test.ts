@@ -37,7 +37,7 @@ test("a copy has what the events say: created, changed, archived, back again, go
   mirror.close();
 });
 
-test("what is known changes nothing, also after the copy was closed", () => {
+test("a repeated event changes nothing, even after the copy was reopened", () => {
   const mirror = openMirror(path(), "log_1");
   mirror.apply(event(1, "created", "a", { id: "a", title: "One" }));
   mirror.apply(event(2, "updated", "a", { id: "a", title: "Two" }));

@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from "@holdfast/sdk/protocol";
 
-/** What the mirror keeps of its registration; the secret is told once. */
+/** What the mirror stores of its registration. The server returns the secret only once. */
 export interface KeptEndpoint {
   readonly id: string;
   readonly url: string;

@@ -1,6 +1,6 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import type { WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { ask } from "../dev/ask.ts";
+import { callServer } from "../dev/call-server.ts";
 import { type KeptEndpoint, planRegistration, type RegistrationStep } from "./plan-registration.ts";
 
 export interface Registration {
@@ -16,7 +16,7 @@ export interface Registration {
 /** Sees to it that the server delivers here; gives the endpoint and its secret. */
 export async function register(wanted: Registration): Promise<KeptEndpoint> {
   const { serverUrl, secretKey, file, name, url, position } = wanted;
-  const { data: endpoints } = await ask<{ data: WebhookEndpoint[] }>(
+  const { data: endpoints } = await callServer<{ data: WebhookEndpoint[] }>(
     serverUrl,
     secretKey,
     "GET",
@@ -38,7 +38,7 @@ export async function register(wanted: Registration): Promise<KeptEndpoint> {
 
 function take(step: RegistrationStep, { serverUrl, secretKey, name, url }: Registration) {
   const asked = (method: "POST" | "PATCH" | "DELETE", path: string, body?: object) =>
-    ask<{ id: string; secret?: string }>(serverUrl, secretKey, method, `/v1/webhook_endpoints${path}`, body);
+    callServer<{ id: string; secret?: string }>(serverUrl, secretKey, method, `/v1/webhook_endpoints${path}`, body);
   switch (step.do) {
     case "register":
       return asked("POST", "", { url, description: name, from: step.from });

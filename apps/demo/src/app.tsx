@@ -1,5 +1,5 @@
 import { lazy, Suspense, useCallback, useEffect, useState } from "react";
-import { AskAgent } from "./agent/ask-agent.tsx";
+import { AskAgent, type Proofreading } from "./agent/ask-agent.tsx";
 import { NetworkSwitch } from "./connection/network-switch.tsx";
 import { SyncLine } from "./connection/sync-line.tsx";
 import { Deck } from "./deck/deck.tsx";
@@ -23,6 +23,7 @@ export function App({ person }: { person: string }) {
   const [isLookingBack, setLookingBack] = useState(false);
   const lookBack = useCallback(() => setLookingBack(true), []);
   const comeBack = useCallback(() => setLookingBack(false), []);
+  const [proofreading, setProofreading] = useState<Proofreading>();
   const title = deck?.title || "Holdfast";
   useEffect(() => {
     document.title = deck ? `${title} · Holdfast` : "Holdfast";
@@ -41,8 +42,8 @@ export function App({ person }: { person: string }) {
         {deckId && <DeckPicker decks={decks} deckId={deckId} choose={choose} />}
         <div className="aside">
           <SecondWindow person={person} deckId={deckId} />
-          {deckId && <AskAgent deckId={deckId} />}
-          <ImportFile deckId={deckId} choose={choose} />
+          {deckId && <AskAgent deckId={deckId} onStart={setProofreading} />}
+          <ImportFile deck={deck} decks={decks} choose={choose} />
           <MirrorPanel />
         </div>
         {deckId && !isLookingBack && <Deck key={deckId} deckId={deckId} lookBack={lookBack} />}
@@ -54,7 +55,11 @@ export function App({ person }: { person: string }) {
         {deck && <Source deck={deck} />}
         {!deckId && <NoDeck />}
       </main>
-      {!isLookingBack && <Tray deckId={deckId} />}
+      {!isLookingBack && (
+        <Tray deckId={deckId}>
+          {proofreading && <proofreading.Panel run={proofreading.run} close={() => setProofreading(undefined)} />}
+        </Tray>
+      )}
     </>
   );
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps this page for a start without a network (see worker/shell-worker.ts): a page that was opened once opens again, with
- * what was read and written here. In development the page is not kept, and what an earlier build kept is removed.
+ * Caches this page for a start without a network (see `offlineStart` in vite.config.ts): a page that was opened once opens again, with
+ * the records read and written here. A page in development is not cached, and removes an earlier cache.
  */
 export function keepPage(): void {
   // Only there in a secure context, like https or this machine.

@@ -12,8 +12,8 @@ import { createClient } from "@holdfast/sdk";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { App } from "./app.tsx";
-import { rememberedLine } from "./connection/line.ts";
-import { roughenLine, setLine } from "./connection/rough-line.ts";
+import { rememberedNetworkMode } from "./connection/network-mode.ts";
+import { setNetworkMode, simulateNetwork } from "./connection/simulated-network.ts";
 import { keepPage } from "./keep-page.ts";
 import { PersonContext } from "./people/people.ts";
 import { boardSchema } from "./schema.ts";
@@ -25,9 +25,9 @@ const person = personOf(location.search);
 const root = createRoot(document.querySelector("#root") as HTMLElement);
 
 function open(url: string): void {
-  const line = rememberedLine(person);
-  roughenLine(url);
-  setLine(line);
+  const mode = rememberedNetworkMode(person);
+  simulateNetwork(url);
+  setNetworkMode(mode);
   const client = createClient({
     schema: boardSchema,
     url,
@@ -40,7 +40,7 @@ function open(url: string): void {
     },
     // One local copy per person, so that two windows of one browser can be two people.
     store: `holdfast-demo:${person}`,
-    paused: line === "offline",
+    paused: mode === "offline",
   });
   root.render(
     <StrictMode>

@@ -6,25 +6,25 @@ import { agentToken } from "./agent-token.ts";
 import { chooseSchema, coveredModels } from "./choose-schema.ts";
 import { createTools } from "./create-tools.ts";
 import { createMcpServer } from "./mcp.ts";
-import { readWords, USAGE, type Words, WordsError } from "./mcp-args.ts";
+import { type McpArgs, readMcpArgs, USAGE, UsageError } from "./mcp-args.ts";
 import { version } from "./version.ts";
 
-const say = (line: string): void => void process.stderr.write(`holdfast-mcp: ${line}\n`);
+const print = (line: string): void => void process.stderr.write(`holdfast-mcp: ${line}\n`);
 
-async function serve(words: Words): Promise<void> {
-  const token = agentToken(words.token);
-  const chosen = await chooseSchema(words, token);
-  const { covered: schema, left } = await coveredModels(chosen, words.url, await token());
-  if (left.length > 0) say(`models that the token does not cover are omitted: ${left.join(", ")}`);
+async function serve(args: McpArgs): Promise<void> {
+  const token = agentToken(args.token);
+  const chosen = await chooseSchema(args, token);
+  const { covered: schema, left } = await coveredModels(chosen, args.url, await token());
+  if (left.length > 0) print(`models that the token does not cover are omitted: ${left.join(", ")}`);
   const client = createClient({
     schema,
-    url: words.url,
+    url: args.url,
     getToken: token,
-    ...(words.store !== undefined && { storage: fileStorage(words.store) }),
+    ...(args.store !== undefined && { storage: fileStorage(args.store) }),
   });
   const kit = createTools({ client, schema });
-  const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => say(error.message) });
-  say(`serving ${Object.keys(schema.models).length} models from ${words.url}`);
+  const handle = serveStdio(() => createMcpServer(kit, version), { onerror: (error) => print(error.message) });
+  print(`serving ${Object.keys(schema.models).length} models from ${args.url}`);
 
   // The host ends the server by closing its stdin or with a signal. Held claims are released in either case.
   let isEnding = false;
@@ -37,7 +37,7 @@ async function serve(words: Words): Promise<void> {
     if (isEnding) return;
     isEnding = true;
     close()
-      .catch((error: Error) => say(error.message))
+      .catch((error: Error) => print(error.message))
       .finally(() => process.exit());
   };
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
@@ -48,12 +48,12 @@ async function serve(words: Words): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const words = readWords(process.argv.slice(2), process.env);
-  if (!words) return void process.stdout.write(USAGE);
-  await serve(words);
+  const args = readMcpArgs(process.argv.slice(2), process.env);
+  if (!args) return void process.stdout.write(USAGE);
+  await serve(args);
 }
 
 main().catch((error: Error) => {
-  say(error instanceof WordsError || error.name === "SyncError" ? error.message : (error.stack ?? error.message));
+  print(error instanceof UsageError || error.name === "SyncError" ? error.message : (error.stack ?? error.message));
   process.exitCode = 1;
 });

@@ -3,20 +3,20 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { agentToken } from "./agent-token.ts";
 import { chooseSchema } from "./choose-schema.ts";
-import { readWords, USAGE, WordsError } from "./mcp-args.ts";
+import { readMcpArgs, USAGE, UsageError } from "./mcp-args.ts";
 
 const given = { HOLDFAST_TOKEN: "rk_one" };
 
-test("[AG9] the words and the environment say where, as whom, and over which models", () => {
-  expect(readWords([], given)).toEqual({
+test("[AG9] arguments and environment name the server, the token and the models", () => {
+  expect(readMcpArgs([], given)).toEqual({
     url: "http://127.0.0.1:8787",
     token: { kind: "fixed", token: "rk_one" },
     schemaFile: undefined,
     models: undefined,
     store: undefined,
   });
-  const words = ["--url", "https://sync.example.com/api", "--models", "slide, document", "--store", "agent.db"];
-  expect(readWords(words, { ...given, HOLDFAST_URL: "http://elsewhere" })).toMatchObject({
+  const args = ["--url", "https://sync.example.com/api", "--models", "slide, document", "--store", "agent.db"];
+  expect(readMcpArgs(args, { ...given, HOLDFAST_URL: "http://elsewhere" })).toMatchObject({
     url: "https://sync.example.com/api",
     models: ["slide", "document"],
     store: "agent.db",
@@ -24,7 +24,7 @@ test("[AG9] the words and the environment say where, as whom, and over which mod
 });
 
 test("[AG9] help is not a fault, and lists every option", () => {
-  expect(readWords(["--help"], {})).toBeUndefined();
+  expect(readMcpArgs(["--help"], {})).toBeUndefined();
   for (const option of [
     "--url",
     "--schema",
@@ -45,15 +45,15 @@ test.each([
   [["--url", "nowhere"], given, /http or https/],
   [["--colour"], given, /--colour.*See --help/s],
   [["slide"], given, /See --help/],
-] as const)("[AG9] %j is refused with a sentence", (words, env, sentence) => {
-  expect(() => readWords(words, env)).toThrow(sentence);
-  expect(() => readWords(words, env)).toThrow(WordsError);
+] as const)("[AG9] %j is refused with a sentence", (args, env, sentence) => {
+  expect(() => readMcpArgs(args, env)).toThrow(sentence);
+  expect(() => readMcpArgs(args, env)).toThrow(UsageError);
 });
 
 test("[AG9] a schema that cannot be read is refused with a sentence", async () => {
-  const words = readWords(["--schema", "nowhere.json"], given);
-  if (!words) throw new Error("These are no words for help.");
-  await expect(chooseSchema(words, async () => "rk_one")).rejects.toThrow(/--schema cannot be read/);
+  const args = readMcpArgs(["--schema", "nowhere.json"], given);
+  if (!args) throw new Error("Help was requested.");
+  await expect(chooseSchema(args, async () => "rk_one")).rejects.toThrow(/--schema cannot be read/);
 });
 
 test("[AG12] a command or an address gives the next token; what goes wrong is a sentence without what was printed", async () => {

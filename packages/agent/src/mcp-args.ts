@@ -21,7 +21,7 @@ export type TokenOrigin =
   | { readonly kind: "command"; readonly command: string }
   | { readonly kind: "url"; readonly url: string };
 
-export interface Words {
+export interface McpArgs {
   readonly url: string;
   readonly token: TokenOrigin;
   readonly schemaFile: string | undefined;
@@ -30,18 +30,18 @@ export interface Words {
 }
 
 /** An error for the user of the command, shown without a stack trace. */
-export class WordsError extends Error {}
+export class UsageError extends Error {}
 
 /** Undefined: help was requested. */
-export function readWords(
-  words: readonly string[],
+export function readMcpArgs(
+  args: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
-): Words | undefined {
-  const { values } = parse(words);
+): McpArgs | undefined {
+  const { values } = parse(args);
   if (values.help) return undefined;
   const token = tokenOrigin(env);
   const url = values.url ?? env.HOLDFAST_URL ?? "http://127.0.0.1:8787";
-  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError(`--url must be an http or https URL (got "${url}").`);
+  if (!/^https?:$/.test(protocolOf(url))) throw new UsageError(`--url must be an http or https URL (got "${url}").`);
   const models = values.models?.split(",").map((name) => name.trim());
   return { url, token, schemaFile: values.schema, models, store: values.store };
 }
@@ -52,21 +52,21 @@ function tokenOrigin(env: Readonly<Record<string, string | undefined>>): TokenOr
   const url = env.HOLDFAST_TOKEN_URL?.trim();
   const given = [token, command, url].filter(Boolean);
   if (given.length > 1)
-    throw new WordsError("Set one of HOLDFAST_TOKEN, HOLDFAST_TOKEN_COMMAND and HOLDFAST_TOKEN_URL, not several.");
+    throw new UsageError("Set one of HOLDFAST_TOKEN, HOLDFAST_TOKEN_COMMAND and HOLDFAST_TOKEN_URL, not several.");
   if (token) return { kind: "fixed", token };
   if (command) return { kind: "command", command };
   if (!url)
-    throw new WordsError(
+    throw new UsageError(
       "Set HOLDFAST_TOKEN to the agent's token, or HOLDFAST_TOKEN_COMMAND or HOLDFAST_TOKEN_URL to get one that is renewed. See --help.",
     );
-  if (!/^https?:$/.test(protocolOf(url))) throw new WordsError("HOLDFAST_TOKEN_URL must be an http or https URL.");
+  if (!/^https?:$/.test(protocolOf(url))) throw new UsageError("HOLDFAST_TOKEN_URL must be an http or https URL.");
   return { kind: "url", url };
 }
 
-function parse(words: readonly string[]) {
+function parse(args: readonly string[]) {
   try {
     return parseArgs({
-      args: [...words],
+      args: [...args],
       options: {
         url: { type: "string" },
         schema: { type: "string" },
@@ -76,7 +76,7 @@ function parse(words: readonly string[]) {
       },
     });
   } catch (error) {
-    throw new WordsError(`${(error as Error).message} See --help.`);
+    throw new UsageError(`${(error as Error).message} See --help.`);
   }
 }
 

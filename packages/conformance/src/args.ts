@@ -12,6 +12,7 @@ export interface Args {
 }
 
 export const USAGE = `Usage: npx @holdfast/conformance <url> --key <secret key> [options]
+       npx @holdfast/conformance datasource <url> …                   tests the handler of an endpoint datasource
        npm run conformance -- <url> --key <secret key> [options]      in a clone of the repository
 
 Tests a running server against the whole interface, over HTTP and WebSocket, and reports which rules it follows.

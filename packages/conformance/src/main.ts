@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { writeFileSync } from "node:fs";
 import { type Args, readArgs, USAGE } from "./args.ts";
+import { DATASOURCE_USAGE, readDatasourceArgs } from "./datasource/args.ts";
+import { reportDatasource } from "./datasource/run-datasource.ts";
 import { CannotBegin, openTestEnvironment } from "./environment/test-environment.ts";
 import { loadSections, type NamedSection } from "./run/load-sections.ts";
 import { reportOf, reportText } from "./run/report.ts";
@@ -67,12 +69,24 @@ function progress(sections: readonly NamedSection[]): (result: Result) => void {
 
 const say = (line: string): void => void process.stderr.write(`conformance: ${line}\n`);
 
-const args = readArgs(process.argv.slice(2), process.env);
-if (typeof args === "string") {
-  (args === "" ? process.stdout : process.stderr).write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 2;
+/** What to do, or what is wrong with the arguments ("" if help was asked for), and the text of the help. */
+function command(words: readonly string[]): { run: () => Promise<number> } | { wrong: string; usage: string } {
+  if (words[0] === "datasource") {
+    const args = readDatasourceArgs(words.slice(1), process.env);
+    if (typeof args === "string") return { wrong: args, usage: DATASOURCE_USAGE };
+    return { run: () => reportDatasource(args, (text) => process.stdout.write(text)) };
+  }
+  const args = readArgs(words, process.env);
+  return typeof args === "string" ? { wrong: args, usage: USAGE } : { run: () => run(args) };
+}
+
+const asked = command(process.argv.slice(2));
+if ("wrong" in asked) {
+  const { wrong, usage } = asked;
+  (wrong === "" ? process.stdout : process.stderr).write(wrong === "" ? usage : `${wrong}\n\n${usage}`);
+  process.exitCode = wrong === "" ? 0 : 2;
 } else
-  process.exitCode = await run(args).catch((error: unknown) => {
+  process.exitCode = await asked.run().catch((error: unknown) => {
     if (!(error instanceof CannotBegin)) throw error;
     say(error.message);
     return 2;

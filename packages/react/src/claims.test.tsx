@@ -80,7 +80,7 @@ test("[V12] with auto it claims while it is there: in StrictMode once, and relea
   expect(holders()).toEqual([]);
 });
 
-test("[V12] what is mounted again within a moment neither releases nor claims twice", async () => {
+test("[V12] a component that is remounted within a moment neither releases nor claims twice", async () => {
   const options = { auto: true } as const;
   for (let i = 0; i < 5; i++) {
     const { unmount } = renderHook(() => useClaim("slide", "s1", { ...options }), { wrapper });
@@ -95,7 +95,7 @@ test("[V12] what is mounted again within a moment neither releases nor claims tw
   expect(asked()).toEqual(["acquireClaim"]);
 });
 
-test("[V12] what is claimed for a component that has gone is given up, too", async () => {
+test("[V12] a claim that is granted after its component has unmounted is released", async () => {
   const { result, unmount } = renderHook(() => useClaim("slide", "s1"), { wrapper });
   await settle();
   const { claim } = result.current;
@@ -158,7 +158,7 @@ test("[V11] a claim that is lost stays lost, with its reason, until it is claime
   expect(result.current).toMatchObject({ status: "mine", error: undefined });
 });
 
-test("[V12] what another window of the same person released is claimed again by whoever is still there", async () => {
+test("[V12] a mounted component claims the record again after another window of the same person has released it", async () => {
   const { result } = renderHook(() => useClaim("slide", "s1", { auto: true }), { wrapper });
   await settle();
   await act(async () => {
@@ -169,7 +169,7 @@ test("[V12] what another window of the same person released is claimed again by 
   expect(result.current).toMatchObject({ status: "mine", fence: 2 });
 });
 
-test("[V11] without a line nothing is called free, and a refusal is told", async () => {
+test("[V11] without a connection no record counts as free, and a refusal is shown", async () => {
   const { result } = renderHook(() => useClaim("slide", "s1", { queue: false, ttl: "soon" }), { wrapper });
   await settle();
   act(() => result.current.claim());

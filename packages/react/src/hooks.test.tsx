@@ -43,7 +43,7 @@ function counted<T>(hook: () => T) {
 
 const Title = () => <p>{useRecord("slide", "s1", (slide) => slide.title)}</p>;
 
-/** Changes a record after the first render and before anybody listens. */
+/** Changes a record after the first render and before any hook has subscribed. */
 function Meddler({ title }: { title: string }) {
   useLayoutEffect(() => memory.put("slide", { id: "s1", deckId: "d1", title, order: 1 }), [title]);
   return null;
@@ -113,7 +113,7 @@ describe("reading", () => {
     expect(deck.renders()).toBe(2);
   });
 
-  test("[V2] an inline query that says the same is asked once, and another is asked anew", () => {
+  test("[V2] an equal inline query is computed once, and a different one is computed anew", () => {
     let deckId = "d1";
     const deck = counted(() => useQuery("slide", { where: { deckId }, orderBy: "order" }));
     const { current } = deck.result;
@@ -224,7 +224,7 @@ describe("the provider", () => {
     expect(memory.listeners()).toBe(0);
   });
 
-  test("[V7] a hook outside the provider, and a model that is not there, are told in a sentence", () => {
+  test("[V7] a hook outside the provider, or for an unknown model, throws an error with a sentence", () => {
     vi.spyOn(console, "error").mockImplementation(() => {});
     expect(() => renderHook(() => useClient())).toThrow("outside of <SyncProvider");
     expect(() => renderHook(() => useAnyRecord("slyde", "s1"), { wrapper })).toThrow('no model "slyde"');
@@ -259,7 +259,7 @@ describe("writing", () => {
   });
 });
 
-describe("what waits", () => {
+describe("pending writes", () => {
   test("[V9] status, pending, conflicts and attention follow the client, and a selection renders by itself", () => {
     const isOnline = counted(() => useSyncStatus((status) => status.name === "online"));
     const status = counted(() => useSyncStatus());

@@ -91,7 +91,7 @@ const page = (client: typeof memory.client | undefined) => (
   </StrictMode>
 );
 
-/** The page as it was sent, taken over by React; what React shows first and last, and what it had to mend. */
+/** The server's page, hydrated by React: the first and the last content, and the errors of the hydration. */
 async function hydrated() {
   const place = document.createElement("main");
   document.body.append(place);
@@ -145,7 +145,7 @@ test("[V18] a store of yesterday does not take the snapshot's place, and once th
   await end();
 });
 
-test("[V18] what the client writes meanwhile is shown on top of the snapshot, and keeps its identity", async () => {
+test("[V18] writes during hydration are shown on top of the snapshot, and keep their identity", async () => {
   seen.clear();
   const { container, rerender } = render(
     <SyncProvider client={memory.client}>

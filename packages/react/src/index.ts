@@ -5,14 +5,18 @@ export { type ClaimState, type UseClaim, type UseClaimOptions, useClaim } from "
 export { type UseClaims, useClaims } from "./hooks/use-claims.ts";
 export { type UseClient, useClient } from "./hooks/use-client.ts";
 export { useConflicts } from "./hooks/use-conflicts.ts";
+export { type UseCount, type UseCountBy, useCount, useCountBy } from "./hooks/use-count.ts";
+export { type FieldDraft, type TextField, type UseDraft, useDraft } from "./hooks/use-draft.ts";
 export { type UseMutation, useMutation } from "./hooks/use-mutation.ts";
 export { usePending } from "./hooks/use-pending.ts";
 export { type SetPresence, useMyPresence, useOthers, usePresenceStatus, useSelf } from "./hooks/use-presence.ts";
 export { usePreventUnsavedChanges } from "./hooks/use-prevent-unsaved-changes.ts";
 export { type UseQuery, useQuery } from "./hooks/use-query.ts";
+export { type QueryState, type UseQueryState, useQueryState } from "./hooks/use-query-state.ts";
 export { type UseRecord, useRecord } from "./hooks/use-record.ts";
 export { useSuspenseQuery, useSuspenseRecord } from "./hooks/use-suspense.ts";
 export { useSyncStatus } from "./hooks/use-sync-status.ts";
+export { type UndoStack, useUndo } from "./hooks/use-undo.ts";
 export type { Snapshot } from "./hydration/dehydrate.ts";
 export { HydrationBoundary } from "./hydration/hydration-boundary.tsx";
 export { preventUnsavedChanges, type UnsavedOptions } from "./prevent-unsaved-changes.ts";

@@ -42,7 +42,7 @@ const tick = (ms = 50) =>
   });
 const inside = () => setup.server.rooms.peers("deck:d1").map((peer) => peer.participantId);
 
-test("[V14] what one says the others see, and oneself too", async () => {
+test("[V14] the others see a participant's state, and so does the participant", async () => {
   const theirs = setup.ben.client.presence("deck:d1");
   theirs.set({ name: "Ben" });
   const { result } = renderHook(
@@ -92,7 +92,7 @@ test("[V14] a component renders only when what it selects of the others changes"
   expect(renders).toBe(before);
 });
 
-test("[V14] a room is entered once and left a moment after the last component, and no word enters it again", async () => {
+test("[V14] a room is entered once and left a moment after the last component, and a late update does not enter it again", async () => {
   const first = renderHook(() => useMyPresence("deck:d1", { here: true }), { wrapper });
   const second = renderHook(() => useOthers("deck:d1"), { wrapper });
   await tick();

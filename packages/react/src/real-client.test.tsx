@@ -2,13 +2,16 @@ import { createClient } from "@holdfast/sdk/node";
 import { act, cleanup, renderHook, waitFor } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { SyncProvider } from "./index.ts";
+import { SyncProvider, useUndo } from "./index.ts";
 import {
   boardSchema,
   useConflicts,
+  useCount,
+  useCountBy,
   useMutation,
   usePending,
   useQuery,
+  useQueryState,
   useRecord,
   useSyncStatus,
 } from "./testing/board-schema.ts";
@@ -52,7 +55,77 @@ test("[V1] [V2] an edit renders the readers of its record alone", async () => {
   expect(rendered.deck).toBe(before.deck);
 });
 
-test("[V3] [V9] what is answered keeps its identity while nothing changes, so that no hook loops", async () => {
+test("[V29] useQueryState keeps its identity until its records or their state change", async () => {
+  const { result, rerender } = renderHook(() => useQueryState("slide", { where: { deckId: "d1" } }), { wrapper });
+  expect(result.current).toEqual({ rows: [], status: "loading" });
+  const before = result.current;
+  await act(() => client.models.slide.create({ deckId: "d2", title: "Elsewhere" }).queued);
+  rerender();
+  expect(result.current).toBe(before);
+  await act(() => client.models.slide.create({ deckId: "d1", title: "One" }).queued);
+  expect(result.current.rows.map(({ title }) => title)).toEqual(["One"]);
+});
+
+test("[V30] useUndo takes back and does again what it was told of, in order", async () => {
+  const { result } = renderHook(() => useUndo(), { wrapper });
+  const titles = () => client.models.slide.list().map(({ title }) => title);
+  expect([result.current.canUndo, result.current.canRedo]).toEqual([false, false]);
+  const { record } = result.current;
+  act(() => {
+    record(client.models.slide.create({ deckId: "d1", title: "One" }, { id: "1" }));
+    record(client.models.slide.update("1", { title: "Two" }));
+  });
+  expect([result.current.canUndo, result.current.canRedo]).toEqual([true, false]);
+  act(() => result.current.undo());
+  expect([titles(), result.current.canRedo]).toEqual([["One"], true]);
+  act(() => result.current.undo());
+  expect([titles(), result.current.canUndo]).toEqual([[], false]);
+  act(() => result.current.redo());
+  act(() => result.current.redo());
+  expect([titles(), result.current.canRedo]).toEqual([["Two"], false]);
+  act(() => result.current.undo());
+  act(() => void record(client.models.slide.update("1", { title: "Three" })));
+  expect([titles(), result.current.canRedo]).toEqual([["Three"], false]);
+  // What has nothing to take back any more is passed over.
+  act(() => void client.models.slide.update("1", { title: "One" }));
+  act(() => result.current.undo());
+  expect(titles()).toEqual([]);
+  expect(result.current.record).toBe(record);
+});
+
+test("[V28] useCount and useCountBy count what matches, and render only when a count changes", async () => {
+  const deck = { where: { deckId: "d1" } };
+  const rendered = { count: 0, by: 0 };
+  const count = renderHook(() => [++rendered.count, useCount("slide", { where: { deckId: "d1" } })] as const, {
+    wrapper,
+  });
+  const by = renderHook(() => [++rendered.by, useCountBy("slide", "order", deck)] as const, { wrapper });
+  const skipped = renderHook(() => [useCount("slide", "skip"), useCountBy("slide", "order", "skip").size], { wrapper });
+  expect([count.result.current[1], by.result.current[1].size, skipped.result.current]).toEqual([0, 0, [0, 0]]);
+  await act(async () => {
+    await client.models.slide.create({ deckId: "d1", title: "One", order: 1 }, { id: "1" }).queued;
+    await client.models.slide.create({ deckId: "d1", title: "Two", order: 1 }, { id: "2" }).queued;
+    await client.models.slide.create({ deckId: "d2", title: "Three", order: 1 }, { id: "3" }).queued;
+  });
+  expect([count.result.current[1], [...by.result.current[1]]]).toEqual([2, [[1, 2]]]);
+  expect(skipped.result.current).toEqual([0, 0]);
+  const before = { ...rendered };
+  await act(async () => {
+    await client.models.slide.update("1", { title: "Renamed" }).queued;
+    await client.models.slide.update("3", { order: 5 }).queued;
+  });
+  expect(rendered).toEqual(before);
+  await act(async () => {
+    await client.models.slide.update("1", { order: 2 }).queued;
+  });
+  expect([...by.result.current[1]].sort()).toEqual([
+    [1, 1],
+    [2, 1],
+  ]);
+  expect(rendered.count).toBe(before.count);
+});
+
+test("[V3] [V9] results keep their identity while nothing changes, so that no hook loops", async () => {
   const { result, rerender } = renderHook(
     () => ({
       status: useSyncStatus(),

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { readSource } from "../../../scripts/layers/read-source.ts";
 
-test("[V19] what a server component imports does not import React", () => {
+test("[V19] the entry for server components does not import React", () => {
   const seen = new Set<string>();
   const follow = (file: string) => {
     const { imports } = readSource(file, readFileSync(file, "utf8"));

@@ -50,7 +50,7 @@ const shown = (child: ReactNode) =>
     </StrictMode>,
   ).container;
 
-test("[V16] it suspends until the rows can be read, and renders for what it reads from then on", async () => {
+test("[V16] a component suspends until the rows can be read, and then renders when its results change", async () => {
   const container = shown(<Title />);
   expect(container.textContent).toBe("loading");
   await act(async () => {

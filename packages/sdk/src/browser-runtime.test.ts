@@ -15,7 +15,7 @@ test.each<[string, string, [boolean, boolean, boolean]]>([
   expect([undefined, true, false].map(mayPersist)).toEqual(expected);
 });
 
-test("[D35] where a platform cannot be asked it is not", () => {
+test("[D35] a platform without the storage API is not asked", () => {
   vi.stubGlobal("navigator", { userAgent: "Chrome" });
   expect(mayPersist(true)).toBe(false);
 });

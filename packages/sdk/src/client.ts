@@ -3,27 +3,33 @@ import type { ClaimsApi } from "./api/claims/claims-api.ts";
 import type { Collab } from "./api/claims/collab.ts";
 import type { LeasesDeps } from "./api/claims/leases.ts";
 import { drained } from "./api/drained.ts";
+import { followedScope } from "./api/followed-scope.ts";
 import { type Lazy, lazy, untilLoaded } from "./api/lazy.ts";
 import { Lists } from "./api/lists/lists.ts";
+import { odd } from "./api/lists/query-error.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
 import { notifyApp } from "./api/notify-app.ts";
 import { presenceIn } from "./api/presence/presence.ts";
+import type { Joins } from "./api/relations/joins.ts";
 import { shownStatus } from "./api/shown-status.ts";
 import { createEnding, type Ending, until } from "./api/shutdown.ts";
-import type { ModelApi, SyncClient } from "./api/sync-client.ts";
+import type { SyncClient } from "./api/sync-client.ts";
 import { arrived } from "./api/writes/arrived.ts";
 import { makeCommit } from "./api/writes/make-commit.ts";
-import { checkModel, makeWrite, type WriteDeps } from "./api/writes/write.ts";
-import { shownState } from "./core/select.ts";
+import { transact } from "./api/writes/transact.ts";
+import { makeWrite, type WriteDeps } from "./api/writes/write.ts";
+import { rowsStatus, shownState } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
 import type { CollabEngineDeps } from "./engine/collab-engine.ts";
 import { createEngine } from "./engine/engine.ts";
+import { createEventLoop } from "./engine/event-loop.ts";
 import { PendingPromises } from "./engine/pending-promises.ts";
 import type { Clock, Random } from "./engine/ports.ts";
 import { localError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
+import type { FollowedConditions } from "./protocol/log/followed-records.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import type { ModelName } from "./protocol/schema/row-types.ts";
 import type { Leaving, Runtime, RuntimeDeps } from "./runtime.ts";
@@ -36,13 +42,16 @@ export interface Shell {
   readonly inMemory?: boolean;
   /** Loads the runtime, which works with disk and server. Retried until it succeeds. */
   readonly runtime: () => Promise<{ openRuntime(deps: RuntimeDeps): Runtime }>;
+  /** Loads the code of queries that include records, if the schema has references. */
+  readonly relations?: (() => Promise<{ readonly Joins: typeof Joins }>) | undefined;
   /** Loads claims and presence on first use. */
   readonly collab?: (() => Promise<{ openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab }>) | undefined;
 }
 
-/** How long to wait after the runtime could not be loaded. */
-const RUNTIME_RETRY_MS = 3_000;
+/** How long to wait after a chunk could not be loaded. */
+const CHUNK_RETRY_MS = 3_000;
 const defaultCollab = () => import("./api/claims/collab.ts");
+const defaultRelations = () => import("./api/relations/joins.ts");
 
 /** Assembles a client, and closes it. All decisions are made in the core. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
@@ -50,6 +59,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const { clock, random, inMemory = false } = shell;
   const ending = createEnding();
   const waiters = new PendingPromises();
+  let followed = followedScope(settings.schema.models, settings.follow ?? {});
   const engine = createEngine(
     initialState({
       schema: settings.schema,
@@ -58,7 +68,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
       upcasts: settings.upcast,
-      scope: settings.follow,
+      scope: followed,
     }),
     clock,
     random,
@@ -69,15 +79,26 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     waiters,
     random,
     isClosed: () => ending.isOver,
-    show: shownRows(store.getState().models),
+    shown: shownRows(store.getState().models, () => runtime.now()?.facts),
+    later: () => runtime.now(),
   };
 
+  const loaded = <Chunk>(load: () => Promise<Chunk>) =>
+    untilLoaded(load, failed, { clock, everyMs: CHUNK_RETRY_MS, ending });
+  const failed = (error: unknown) =>
+    engine.dispatch({ type: "chunkMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
   const runtime = lazy(async () => {
-    const failed = (error: unknown) =>
-      engine.dispatch({ type: "runtimeMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
-    const { openRuntime } = await untilLoaded(shell.runtime, failed, { clock, everyMs: RUNTIME_RETRY_MS, ending });
+    const { openRuntime } = await loaded(shell.runtime);
     return openRuntime({ settings, engine, waiters, clock, random });
   });
+  // Beside the runtime, so that the queue does not wait for it.
+  const joins = hasReferences(settings.schema)
+    ? lazy(async () => {
+        const { Joins } = await loaded(shell.relations ?? defaultRelations);
+        const { models } = store.getState();
+        return new Joins({ models, odd, compile: (model, query) => lists.compiled(model, query) });
+      })
+    : undefined;
 
   /** The runtime, once the local store has been read. */
   async function usable(): Promise<Runtime> {
@@ -101,14 +122,19 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
         write: (operation, writeOptions) => makeWrite(deps, [operation], writeOptions),
         arrived: (key, isMeant) => arrived(store, key, isMeant),
       },
-      { engine, server, stream, frames, clock, random },
+      { engine, server, stream, frames, clock, random, createEventLoop },
     );
     engine.dispatch({ type: "connectionWanted" });
     return made;
   });
 
+  const loads = lazy(async () => {
+    const { Loads } = await usable();
+    return new Loads({ engine, ending, base: () => followed });
+  });
+
   const shown = () => shownState(store.getState());
-  const lists = new Lists(shown, clock, deps.show);
+  const lists = new Lists(shown, clock, deps.shown, joins);
   const { note, ...status } = shownStatus(shown, runtime, deps);
   const offNotes = store.subscribe((state) => {
     lists.note(state);
@@ -145,29 +171,47 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   // Until it is loaded, writes of the app are only shown, and their `queued` promises stay pending.
   void runtime.load().catch(() => {});
+  void joins?.load().catch(() => {});
+
+  const subscribe = (listener: () => void) => {
+    const notify = () => notifyApp(listener);
+    const ofCollab = collab.whenLoaded((made) => {
+      notify();
+      return made.subscribe(notify);
+    });
+    const ofJoins = joins?.onLoad(notify) ?? (() => {});
+    const unsubscribes = [store.subscribe(notify), ofCollab, ofJoins, lists.subscribed()];
+    return () => {
+      for (const unsubscribe of unsubscribes) unsubscribe();
+    };
+  };
 
   return {
-    models: modelApis<S>(deps, lists, settings.schema, collab),
+    schema: settings.schema,
+    models: modelApis<S>(deps, lists, settings.schema, collab, subscribe),
     claims: claimsOn(collab, engine) as ClaimsApi<S>,
     presence: (room) => presenceIn(collab, room),
     commit: (operations, commitOptions) => makeCommit(deps, operations, commitOptions),
+    transact: (build, commitOptions) => transact(deps, settings.schema, build, commitOptions),
     ...status,
-    subscribe: (listener) => {
-      const notify = () => notifyApp(listener);
-      const ofCollab = collab.whenLoaded((made) => {
-        notify();
-        return made.subscribe(notify);
-      });
-      const unsubscribes = [store.subscribe(notify), ofCollab, lists.subscribed()];
-      return () => {
-        for (const unsubscribe of unsubscribes) unsubscribe();
-      };
+    subscribe,
+    ready: async ({ rows = "any" } = {}) => {
+      await until(store, ending, rows === "complete" ? isComplete : hasRows);
+      // Only if it comes at the first attempt: everything else works without it.
+      if (joins && !joins.now()) await Promise.race([joins.load(), until(store, ending, hasTrouble)]);
     },
-    ready: () => until(store, ending, hasRows),
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
-    follow: ({ models, groups }) => {
-      for (const model of models ?? []) checkModel(store.getState().models, model);
-      engine.dispatch({ type: "followed", scope: { ...(models && { models }), ...(groups && { groups }) } });
+    follow(scope) {
+      followed = followedScope(settings.schema.models, scope);
+      engine.dispatch({ type: "followed", scope: followed });
+    },
+    load(model, where, loadOptions) {
+      const checked = followedScope(settings.schema.models, { where: { [model]: where } }).where?.[model];
+      const part = loads.load().then((made) => made.load(model, checked as FollowedConditions, loadOptions));
+      const ready = part.then((made) => made.ready);
+      // An app need not wait for it.
+      ready.catch(() => {});
+      return { ready, release: () => void part.then((made) => made.release()).catch(() => {}) };
     },
     exportPending: async () => {
       const { exportPending } = await usable();
@@ -200,12 +244,10 @@ function modelApis<S extends ModelSchema>(
   lists: Lists,
   schema: S,
   collab: Lazy<Collab>,
+  subscribe: SyncClient<S>["subscribe"],
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
-  const apis = names.map((name): [string, ModelApi<S, ModelName<S>>] => [
-    name,
-    modelApi<S, ModelName<S>>(deps, lists, collab, name),
-  ]);
+  const apis = names.map((name) => [name, modelApi<S, ModelName<S>>(deps, lists, collab, name, subscribe)]);
   return Object.fromEntries(apis) as SyncClient<S>["models"];
 }
 
@@ -215,5 +257,10 @@ function checkOpen({ isOver }: Ending): void {
 
 /** The local store or the first snapshot has provided rows. */
 const hasRows = ({ rows }: ClientState) => rows.position !== undefined;
+const hasTrouble = ({ trouble }: ClientState) => trouble !== undefined;
+const isComplete = (state: ClientState) => rowsStatus(state) === "complete";
 /** The local store has been read. */
 const isRunning = ({ life }: ClientState) => life === "running";
+
+const hasReferences = ({ models }: ModelSchema): boolean =>
+  Object.values(models).some(({ fields }) => Object.values(fields).some(({ references }) => references !== undefined));

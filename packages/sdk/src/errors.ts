@@ -1,7 +1,8 @@
+import type { RecordRef } from "./core/log/tables.ts";
 import { type Failure, type LocalErrorCode, type LossReason, localFailure } from "./core/queue/failure.ts";
 import type { Claim } from "./protocol/claims/claim.ts";
 import type { CommitReceipt } from "./protocol/commits/commit.ts";
-import type { RequiredCapability } from "./protocol/errors/error.ts";
+import type { RequiredCapability, SourceRefusal } from "./protocol/errors/error.ts";
 import type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 
 /**
@@ -24,6 +25,17 @@ export class SyncError extends Error {
   readonly requiredCapability: RequiredCapability | undefined;
   /** For `claim_conflict` and `claim_lost`: the holders of the record. */
   readonly claims: readonly Claim[] | undefined;
+  /** For `rule_broken`: the option of the field, such as `maxLength`. */
+  readonly rule: string | undefined;
+  /** For `not_unique`: the fields whose values count together. */
+  readonly fields: readonly string[] | undefined;
+  /**
+   * For `not_unique`: the record that has the value. For `still_referenced`: some of those that reference the record.
+   * Only records that this client may read.
+   */
+  readonly records: readonly RecordRef[] | undefined;
+  /** For `source_refused`: what the database that has the rows says. */
+  readonly source: SourceRefusal | undefined;
   /** For a lost lease: the cause. */
   readonly reason: LossReason | undefined;
 
@@ -39,6 +51,10 @@ export class SyncError extends Error {
     this.receipt = failure.receipt;
     this.requiredCapability = failure.requiredCapability;
     this.claims = failure.claims;
+    this.rule = failure.rule;
+    this.fields = failure.fields;
+    this.records = failure.records;
+    this.source = failure.source;
     this.reason = failure.reason;
   }
 }

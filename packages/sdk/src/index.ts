@@ -5,6 +5,20 @@ import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 
 export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims/claims-api.ts";
+export type { FollowedWhere, FollowScope } from "./api/followed-scope.ts";
+export type {
+  CountQuery,
+  Counts,
+  Include,
+  IncludeQuery,
+  NoInclude,
+  Place,
+  Query,
+  QueryRow,
+  SortKey,
+  Where,
+} from "./api/lists/query.ts";
+export type { LoadedPart, LoadOptions } from "./api/loading/loaded-part.ts";
 export type { Presence, RoomPeer } from "./api/presence/presence-api.ts";
 export type {
   AttentionItem,
@@ -13,14 +27,14 @@ export type {
   Conflict,
   ModelApi,
   PendingMutation,
-  Query,
   SyncClient,
   SyncStatus,
-  Where,
+  Transaction,
+  TransactionModel,
 } from "./api/sync-client.ts";
+export { add, increment, remove } from "./api/writes/changes.ts";
 export type { PendingExport } from "./api/writes/pending-export.ts";
-export type { LeaseRef, Write, WriteOptions } from "./api/writes/write-api.ts";
-export type { Scope } from "./core/log/rows.ts";
+export type { LeaseRef, UndoableWrite, UpdateOptions, Write, WriteOptions } from "./api/writes/write-api.ts";
 export type { LossReason } from "./core/queue/failure.ts";
 export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";
@@ -28,13 +42,23 @@ export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claims/claim.ts";
+export type { Change } from "./protocol/commits/change.ts";
 export type { CommitReceipt } from "./protocol/commits/commit.ts";
+export type { FieldChange, FieldChanges } from "./protocol/commits/field-change.ts";
 export type { Action } from "./protocol/commits/operation.ts";
 export type { OnStale } from "./protocol/commits/stale.ts";
 export type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";
 export type { Field, Model, ModelSchema } from "./protocol/schema/model-schema.ts";
-export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/schema/row-types.ts";
+export type { Relation, RelationsOf } from "./protocol/schema/relations.ts";
+export {
+  defineSchema,
+  type ModelName,
+  type NewRow,
+  type Patch,
+  type RowFacts,
+  type RowOf,
+} from "./protocol/schema/row-types.ts";
 
 /** Creates a client for browsers. It stores its queue and rows in IndexedDB and shares them with other tabs. */
 export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {

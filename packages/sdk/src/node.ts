@@ -14,6 +14,20 @@ import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { memoryStorage } from "./storage/memory.ts";
 
 export type { ClaimOptions, ClaimsApi, Lease, OwnClaim, RecordClaims, SeenClaim } from "./api/claims/claims-api.ts";
+export type { FollowedWhere, FollowScope } from "./api/followed-scope.ts";
+export type {
+  CountQuery,
+  Counts,
+  Include,
+  IncludeQuery,
+  NoInclude,
+  Place,
+  Query,
+  QueryRow,
+  SortKey,
+  Where,
+} from "./api/lists/query.ts";
+export type { LoadedPart, LoadOptions } from "./api/loading/loaded-part.ts";
 export type { Presence, RoomPeer } from "./api/presence/presence-api.ts";
 export type {
   AttentionItem,
@@ -22,14 +36,13 @@ export type {
   Conflict,
   ModelApi,
   PendingMutation,
-  Query,
   SyncClient,
   SyncStatus,
-  Where,
+  Transaction,
+  TransactionModel,
 } from "./api/sync-client.ts";
 export type { PendingExport } from "./api/writes/pending-export.ts";
-export type { LeaseRef, Write, WriteOptions } from "./api/writes/write-api.ts";
-export type { Scope } from "./core/log/rows.ts";
+export type { LeaseRef, UpdateOptions, Write, WriteOptions } from "./api/writes/write-api.ts";
 export type { LossReason } from "./core/queue/failure.ts";
 export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";
@@ -44,7 +57,15 @@ export type { OnStale } from "./protocol/commits/stale.ts";
 export type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";
 export type { Field, Model, ModelSchema } from "./protocol/schema/model-schema.ts";
-export { defineSchema, type ModelName, type NewRow, type Patch, type RowOf } from "./protocol/schema/row-types.ts";
+export type { Relation, RelationsOf } from "./protocol/schema/relations.ts";
+export {
+  defineSchema,
+  type ModelName,
+  type NewRow,
+  type Patch,
+  type RowFacts,
+  type RowOf,
+} from "./protocol/schema/row-types.ts";
 
 export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<S> {
   /**

@@ -1,4 +1,4 @@
-import type { Scope } from "./core/log/rows.ts";
+import type { FollowScope } from "./api/followed-scope.ts";
 import type { Upcast } from "./core/schema/old-operation.ts";
 import { localError } from "./errors.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
@@ -35,7 +35,7 @@ export interface ClientOptions<S extends ModelSchema> {
    */
   readonly stream?: boolean;
   /** Which records to read of the schema's models. Default: all that the token covers. See `follow`. */
-  readonly follow?: Scope;
+  readonly follow?: FollowScope<S>;
   /**
    * Whether to ask the browser, at the first queued write, not to evict the store. Default: only in browsers that
    * decide without a prompt. Firefox prompts the user, so it is asked only with `true`; `false` never asks.
@@ -53,7 +53,7 @@ export interface Settings<S extends ModelSchema>
   extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "follow" | "persist">> {
   readonly persist: boolean | undefined;
   readonly clientId: string | undefined;
-  readonly follow: Scope | undefined;
+  readonly follow: FollowScope<S> | undefined;
 }
 
 const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);

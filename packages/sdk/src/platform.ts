@@ -1,14 +1,44 @@
+import { Joins } from "./api/relations/joins.ts";
 import type { SyncClient } from "./api/sync-client.ts";
+import { noSignals } from "./browser/signals.ts";
+import { alone } from "./browser/tabs.ts";
 import { createShell, type Shell } from "./client.ts";
+import { systemClock, systemRandom } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { openRuntime, type Ports } from "./runtime.ts";
+import { mergeText } from "./text/merge-text.ts";
 
-/** Everything that differs between a Node process, a test, and other environments that load all code at once. */
-export interface Platform extends Ports, Omit<Shell, "runtime"> {}
+export type { Random, Signals, Storage, Tabs } from "./engine/ports.ts";
+export { StorageFailure } from "./engine/ports.ts";
+export { type Awaitable, type KeyValueChange, type KeyValueStore, keyValueStorage } from "./storage/key-value.ts";
 
-export const createClientOn = <const S extends ModelSchema>(
+/**
+ * What a client needs from its environment: React Native, Electron, a Node process, a test. Only `storage` is required.
+ * By default a client is the only one of its store (no `tabs`), hears of no network changes (no `signals`), and uses
+ * the global `fetch`, `WebSocket`, `setTimeout` and `crypto.getRandomValues`.
+ */
+export interface Platform
+  extends Pick<Ports, "storage">,
+    Partial<Omit<Ports, "storage">>,
+    Partial<Omit<Shell, "runtime" | "relations">> {}
+
+/** Creates a client on another platform than browsers and Node. It needs no IndexedDB, Web Locks or BroadcastChannel. */
+export function createClientOn<const S extends ModelSchema>(
   platform: Platform,
   options: ClientOptions<S>,
-): SyncClient<S> =>
-  createShell({ ...platform, runtime: async () => ({ openRuntime: (deps) => openRuntime(platform, deps) }) }, options);
+): SyncClient<S> {
+  const ports = { tabs: alone, signals: noSignals, ...platform };
+  return createShell(
+    {
+      clock: systemClock,
+      random: systemRandom,
+      ...platform,
+      relations: async () => ({ Joins }),
+      runtime: async () => ({
+        openRuntime: (deps) => openRuntime({ merging: async () => ({ mergeText }), ...ports }, deps),
+      }),
+    },
+    options,
+  );
+}

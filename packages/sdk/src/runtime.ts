@@ -1,6 +1,13 @@
+import { rowFacts } from "./api/facts/row-facts.ts";
+import type { ShownRows } from "./api/lists/shown-rows.ts";
+import { Loads } from "./api/loading/loads.ts";
+import { decisionItems } from "./api/writes/decision-items.ts";
+import { judgeWrite } from "./api/writes/judge-write.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
-import { waitingFor } from "./api/writes/waiting-for.ts";
-import { machine } from "./core/step.ts";
+import { undoOf } from "./api/writes/undo.ts";
+import type { LaterCode } from "./api/writes/write.ts";
+import type { MergeText } from "./core/conflicts/plan-merge.ts";
+import { machineWith } from "./core/step.ts";
 import type { Engine } from "./engine/engine.ts";
 import type { PendingPromises } from "./engine/pending-promises.ts";
 import { createPerformer, type Frames } from "./engine/performer.ts";
@@ -43,6 +50,8 @@ export interface Ports {
   /** For tests: replacements for HTTP and the socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
+  /** Loads the code that merges texts, if the schema has fields for that. Default: on demand. */
+  readonly merging?: () => Promise<{ readonly mergeText: MergeText }>;
 }
 
 /** What the runtime gets from its client. */
@@ -61,14 +70,17 @@ export type Leaving = "closed" | "signed-out" | "signed-out-elsewhere";
  * The part of a client that works with disk, tabs and server. It is separate from the view and the decisions, so that a
  * page can load it after it has rendered.
  */
-export interface Runtime {
+export interface Runtime extends LaterCode {
   readonly server: Server;
   readonly stream: Stream;
   readonly frames: Frames;
+  /** Gives rows what the server knows of them. */
+  readonly facts: ShownRows;
   /** Conflicts and rejected writes. */
-  readonly waitingFor: typeof waitingFor;
+  readonly decisionItems: typeof decisionItems;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
+  readonly Loads: typeof Loads;
   /**
    * The client is about to close. Other tabs are notified that the store is being deleted before one of them becomes
    * leader.
@@ -88,6 +100,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const tabs = ports.tabs(store);
   const signals = ports.signals();
   const models = Object.keys(schema.models);
+  const merging = hasTexts(schema) ? (ports.merging ?? (() => import("./text/merge-text.ts"))) : undefined;
   const { fetch, WebSocket } = ports;
   const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange });
@@ -97,7 +110,12 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     engine.dispatch,
     engine.store.getState,
   );
-  engine.become(machine, performer.perform);
+  engine.become(machineWith(merging ? "loading" : undefined), performer.perform);
+  // Without the code, a person decides.
+  void merging?.().then(
+    ({ mergeText }) => engine.become(machineWith(mergeText), performer.perform),
+    () => engine.become(machineWith(undefined), performer.perform),
+  );
   const evictionMarker = ports.evictionMarker?.(store);
   const restored = restore({ storage, tabs, signals, random, engine, clientId, evictionMarker });
   const noEvictionMarker = evictionMarker ? watchQueue(engine, evictionMarker, clock) : () => {};
@@ -105,9 +123,13 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     server,
     stream,
     frames: performer.frames,
-    waitingFor,
+    facts: rowFacts(engine.store.getState),
+    decisionItems,
     exportPending,
     readExport,
+    Loads,
+    undoOf,
+    judgeWrite,
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.detach();
@@ -125,3 +147,6 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     },
   };
 }
+
+const hasTexts = ({ models }: ModelSchema): boolean =>
+  Object.values(models).some(({ fields }) => Object.values(fields).some(({ merge }) => merge !== undefined));

@@ -1,32 +1,58 @@
+import { join } from "node:path";
 import { webhookLimits } from "@holdfast/sdk/protocol";
+import { runOnce } from "./cli/init/run-once.ts";
 import { createProgram } from "./cli/program.ts";
+import type { DatabaseOptions } from "./cli/terminal.ts";
 import { UsageError } from "./cli/usage-error.ts";
 import { readConfig } from "./config.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool, type Database } from "./db/connection/pool.ts";
 import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
+import { createEncryption, newMasterKey } from "./encryption.ts";
+import { DatabaseError, operatorDatabases } from "./flows/datasources/operator-databases.ts";
 import { renewLogs } from "./flows/log/log-epoch.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
+import { openSourceTools } from "./flows/sources/source-tools.ts";
+import { SourceError } from "./flows/sources/verify-source.ts";
+import { TableError } from "./flows/tables/attach-table.ts";
+import { openTableTools } from "./flows/tables/table-tools.ts";
+import { newSecretToken } from "./flows/tokens/secret-keys.ts";
+import { keepSecret } from "./keep-secret.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
+import { openCalls } from "./parts/sources.ts";
 import { startTrouble } from "./start-trouble.ts";
 
-/** Runs work on the database that the server would run on: `DATABASE_URL`, or the embedded one, running or not. */
-async function withDatabase<T>(work: (db: Database) => Promise<T>): Promise<T> {
-  const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
+/**
+ * Runs work on the database that the server would run on: `DATABASE_URL`, or the embedded one, running or not. It is
+ * migrated first, unless the work leaves it as it is.
+ */
+async function withDatabase<T>(
+  work: (db: Database, url: string) => Promise<T>,
+  { migrates = true, databaseUrl: given }: DatabaseOptions = {},
+): Promise<T> {
+  const env = given === undefined ? process.env : { ...process.env, DATABASE_URL: given };
+  const { databaseUrl, dataDir } = readConfig(env, { needsKey: false });
   const attached = databaseUrl ?? attachEmbeddedPostgres(dataDir);
   const embedded = attached === undefined ? await startEmbeddedPostgres({ dataDir }) : undefined;
   try {
     const url = attached ?? (embedded?.url as string);
-    await migrate(url);
+    if (migrates) await migrate(url);
     const pool = createPool({ url, maxConnections: 1 });
     try {
-      return await work(pool);
+      return await work(pool, url);
     } finally {
       await pool.end();
     }
   } finally {
     await embedded?.stop();
   }
+}
+
+/** The server's, for what it has to read in clear. */
+async function encryptionOf() {
+  const { masterKeys, dataDir } = readConfig(process.env, { needsKey: false });
+  const keys = masterKeys ?? [await keepSecret(join(dataDir, "master-key"), newMasterKey)];
+  return createEncryption(keys.map((key) => Buffer.from(key, "base64")));
 }
 
 /** `npm run` passes a signal on that reached us without it too: what comes so soon is the same one. */
@@ -54,12 +80,29 @@ const program = createProgram({
   dump: (organization, write) => withDatabase((db) => dumpOrganization(db, organization, write)),
   renewLogs: () => withDatabase(renewLogs),
   restore: (lines, options) => withDatabase((db) => restoreOrganization(db, lines, options)),
+  withTables: (work, options) => withDatabase((db, url) => work(openTableTools(db, url)), options),
+  runningDatabase: () => {
+    const { databaseUrl, dataDir } = readConfig(process.env, { needsKey: false });
+    return databaseUrl ?? attachEmbeddedPostgres(dataDir);
+  },
+  withSources: (work) =>
+    withDatabase(async (db, url) => {
+      const { datasourcesAllowPrivate } = readConfig(process.env, { needsKey: false });
+      const calls = openCalls({ db, encryption: await encryptionOf(), allowPrivate: datasourcesAllowPrivate });
+      return await work(openSourceTools(db, url, calls.call)).finally(calls.close);
+    }),
+  withDatabases: (work) => withDatabase(async (db) => work(operatorDatabases(db, await encryptionOf()))),
+  runOnce: (file, env) => runOnce(file, { folder: process.cwd(), env }),
+  newSecretKey: () => newSecretToken(true),
+  newMasterKey,
+  folder: process.cwd(),
+  isInteractive: process.stdin.isTTY === true,
 });
 
 // A reader that has seen enough (`| head`) is no fault.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1));
 program.parseAsync().catch((error: Error) => {
-  const isPlain = [UsageError, DumpError].some((kind) => error instanceof kind);
+  const isPlain = [UsageError, DumpError, TableError, SourceError, DatabaseError].some((kind) => error instanceof kind);
   const text = isPlain ? error.message : (startTrouble(error) ?? error.stack ?? error.message);
   process.stderr.write(`holdfast: ${text}\n`);
   process.exitCode = 1;

@@ -18,19 +18,21 @@ test("[O1] nothing set: an embedded Postgres on this machine only", () => {
     metricsLoopback: false,
     webhooks: {},
     adminToken: undefined,
+    datasourcesAllowPrivate: false,
     schemaFile: undefined,
     origins: undefined,
     publicUrl: undefined,
     laneCommits: undefined,
     logRetentionDays: undefined,
     logLevel: "info",
+    logFormat: undefined,
     limits: {},
     unknown: [],
   });
   expect(readConfig({ PORT: "", DATABASE_URL: "", HOLDFAST_ORIGINS: "" })).toEqual(readConfig({}));
 });
 
-test("[O1] what is set is read", () => {
+test("[O1] all settings are read from the environment", () => {
   expect(
     readConfig({
       HOST: "::",
@@ -66,7 +68,7 @@ test("[O1] what is set is read", () => {
     expect(readConfig({ HOLDFAST_PUBLIC_URL: given }).publicUrl).toBe(address);
 });
 
-test("[O12] what looks like a setting and is none is told by its name", () => {
+test("[O12] a variable that looks like a setting and is none is logged by its name", () => {
   const known = Object.fromEntries(Object.values(limitSettings).map(([name, min]) => [name, String(min)]));
   expect(
     readConfig({
@@ -128,6 +130,7 @@ test.each<[Record<string, string>, RegExp]>([
   [{ HOLDFAST_LANE_COMMITS: "0" }, /HOLDFAST_LANE_COMMITS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "0" }, /HOLDFAST_LOG_RETENTION_DAYS/],
   [{ HOLDFAST_LOG_RETENTION_DAYS: "1.5" }, /HOLDFAST_LOG_RETENTION_DAYS/],
+  [{ HOLDFAST_LOG_FORMAT: "xml" }, /HOLDFAST_LOG_FORMAT must be json or text/],
   [{ HOLDFAST_LOG_LEVEL: "loud" }, /HOLDFAST_LOG_LEVEL must be one of/],
 ])("[O1] %j is refused with a sentence that keeps secrets", (env, sentence) => {
   const refusal = (() => {

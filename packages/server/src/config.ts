@@ -1,6 +1,7 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { createClientAddress, type TrustedProxies } from "./addresses/client-address.ts";
 import { hasValidChecksum, isSecretKey } from "./rules/tokens/token.ts";
+import type { LogFormat } from "./server-log.ts";
 import type { DatabaseSettings } from "./server-options.ts";
 
 /** The environment, read once. What makes no sense is refused with a sentence. */
@@ -17,6 +18,8 @@ export interface Config {
   /** 32 bytes in base64 each, the newest first. Undefined: made beside the embedded data. */
   readonly masterKeys: readonly string[] | undefined;
   readonly webhooks: WebhookConfig;
+  /** Whether tenants may live in databases at private addresses. */
+  readonly datasourcesAllowPrivate: boolean;
   readonly schemaFile: string | undefined;
   /** Undefined: loopback origins only. */
   readonly origins: readonly string[] | undefined;
@@ -29,6 +32,7 @@ export interface Config {
   /** Undefined: the log is kept whole. */
   readonly logRetentionDays: number | undefined;
   readonly logLevel: string;
+  readonly logFormat: LogFormat | undefined;
   /** Only those that are set. */
   readonly limits: Partial<ServerLimits>;
   /** Variables that look like settings and are none: misspelled, perhaps. */
@@ -83,6 +87,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     metricsLoopback: flag("HOLDFAST_METRICS_LOOPBACK", text) ?? false,
     masterKeys,
     webhooks: readWebhooks(text),
+    datasourcesAllowPrivate: flag("HOLDFAST_DATASOURCE_ALLOW_PRIVATE", text) ?? false,
     schemaFile: text("HOLDFAST_SCHEMA"),
     origins: text("HOLDFAST_ORIGINS")
       ?.split(",")
@@ -93,9 +98,15 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, { 
     laneCommits: optionalInteger("HOLDFAST_LANE_COMMITS", text("HOLDFAST_LANE_COMMITS"), 1, 1_000),
     logRetentionDays: optionalInteger("HOLDFAST_LOG_RETENTION_DAYS", text("HOLDFAST_LOG_RETENTION_DAYS"), 1, 36_500),
     logLevel: level,
+    logFormat: askedFormat(text("HOLDFAST_LOG_FORMAT")),
     limits: readLimits(text),
   };
   return { ...config, unknown: Object.keys(env).filter((name) => name.startsWith("HOLDFAST_") && !asked.has(name)) };
+}
+
+function askedFormat(given: string | undefined): LogFormat | undefined {
+  if (given === undefined || given === "json" || given === "text") return given;
+  throw new ConfigError("HOLDFAST_LOG_FORMAT must be json or text.");
 }
 
 function readDatabase(text: (name: string) => string | undefined): Partial<DatabaseSettings> {

@@ -3,7 +3,7 @@ import { createEncryption, newMasterKey } from "./encryption.ts";
 
 const [old, key, foreign] = [newMasterKey(), newMasterKey(), newMasterKey()].map((text) => Buffer.from(text, "base64"));
 
-test("[W19] what is sealed opens for its owner only, with its key only, and not when it was changed", () => {
+test("[W19] an encrypted secret can be decrypted only for its owner, with its key, and unchanged", () => {
   const seal = createEncryption([key as Buffer]);
   const sealed = seal.encrypt("whsec_é", "org_1/we_1");
   expect(seal.decrypt(sealed, "org_1/we_1")).toBe("whsec_é");
@@ -19,7 +19,7 @@ test("[W19] what is sealed opens for its owner only, with its key only, and not 
   }
 });
 
-test("[W19] of several keys the newest seals, and all open", () => {
+test("[W19] the newest of several keys encrypts, and all can decrypt", () => {
   const before = createEncryption([old as Buffer]).encrypt("secret", "o");
   const seal = createEncryption([key as Buffer, old as Buffer]);
   expect(seal.decrypt(before, "o")).toBe("secret");

@@ -48,7 +48,7 @@ const given = {
 };
 const schema = await file("schema.json", referenceSchema);
 
-test.concurrent("[O1] it tells its options, makes keys, and refuses with one sentence", async () => {
+test.concurrent("[O1] the program prints its options, makes keys, and refuses with one sentence", async () => {
   const [help, key, masterKey, option, lacking, nowhere, noFile, noJson, noSchema, noFields] = [
     start({}, ["--help"]),
     start({}, ["--new-key", "test"]),
@@ -87,6 +87,14 @@ test.concurrent("[O1] it tells its options, makes keys, and refuses with one sen
   }
 });
 
+test("[O31] with a log of text, the line for programs on stdout stays JSON", async () => {
+  const program = start({ ...given, HOLDFAST_LOG_FORMAT: "text", HOLDFAST_RATESK: "7" });
+  await program.url;
+  expect(program.stdout()).toMatch(/^\{"object":"listening","url":"http:\/\/127\.0\.0\.1:\d+"\}\n$/);
+  expect(program.log()).toMatch(/^\d\d:\d\d:\d\d WARN {2}HOLDFAST_RATESK is not a setting of the server\./m);
+  expect((await program.stop()).code).toBe(0);
+});
+
 test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, another key revokes the one before", async () => {
   const first = start({ ...given, HOLDFAST_SCHEMA: schema, HOLDFAST_RATESK: "7" });
   const call = caller(await first.url, KEY);
@@ -119,7 +127,7 @@ test("[O3] [O8] [O5] a start pushes the schema, a restart keeps the data, anothe
   expect(old.log()).toContain("is a revoked key");
 });
 
-test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012, polls answer, and it ends with 0", async () => {
+test("[O5] SIGTERM under load: requests in flight and polls are answered, sockets close with 1012, and the process exits with 0", async () => {
   const key = newSecretToken(true);
   const program = start({ ...given, HOLDFAST_SECRET_KEY: key, HOLDFAST_SCHEMA: schema });
   const url = await program.url;
@@ -142,7 +150,7 @@ test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012,
   const begun = performance.now();
   const ended = program.stop();
   const outcomes = await Promise.allSettled(writes);
-  // Answered, told to come again, or not let in: never half an answer.
+  // Each request is answered, gets 503, or is not accepted: no response is cut off.
   const statuses = outcomes.map((outcome) =>
     outcome.status === "fulfilled" ? outcome.value.status : (outcome.reason as NodeJS.ErrnoException).code,
   );
@@ -169,7 +177,7 @@ test("[O5] SIGTERM under load: what is in flight is answered, sockets hear 1012,
   await next.stop();
 });
 
-test.concurrent("[O2] [O7] by itself it makes its own Postgres and keys, which only its owner may read", async () => {
+test.concurrent("[O2] [O7] without settings the server starts its own Postgres and makes keys that only its owner may read", async () => {
   const dataDir = await mkdtemp(join(folder, "data-"));
   const env = { HOLDFAST_DATA_DIR: dataDir, HOLDFAST_SCHEMA: schema, HOLDFAST_LOG_LEVEL: "trace" };
   const first = start(env);

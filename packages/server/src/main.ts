@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/protocol";
-import { pino } from "pino";
+import type { pino } from "pino";
 import { type Config, ConfigError, limitSettings, readConfig } from "./config.ts";
+import { hasHead } from "./db/commits/heads.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
+import { readOwnService } from "./db/datasources/database-owner.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
@@ -16,15 +18,18 @@ import {
   pushSchema,
   startServer,
 } from "./server.ts";
+import { listeningLine, openServerLog } from "./server-log.ts";
 import { startTrouble } from "./start-trouble.ts";
 
 const STOP_MS = 10_000;
 
-const HELP = `Usage: holdfast [--new-key [test] | --new-master-key | --help]
+const HELP = `Usage: holdfast [--env-file <file>] [--new-key [test] | --new-master-key | --help]
+       holdfast init          makes the tables of an app that you have live
        holdfast <command>     manages a server: schema, keys, log, webhooks, dump …; see "holdfast help"
 
 Runs the Holdfast server. Once it listens, it prints one line of JSON to stdout. Its log goes to stderr.
 
+  --env-file <file>      a file with variables of the environment below; those that are set already stay
   --new-key [test]       print a new secret key for HOLDFAST_SECRET_KEY, and exit
   --new-master-key       print a new HOLDFAST_MASTER_KEY, and exit
 
@@ -66,6 +71,7 @@ Environment (all optional):
   HOLDFAST_METRICS_LOOPBACK
                          1: without a token, programs on this machine can read /metrics; else it is off
   HOLDFAST_LOG_LEVEL     minimum level of log messages: info
+  HOLDFAST_LOG_FORMAT    json or text; without it, text on a terminal and JSON elsewhere
 
 Limits per token and process. A rate of 0 means no limit; a burst can be twice the rate:
 ${limitLines()}
@@ -84,7 +90,7 @@ async function run(words: readonly string[]): Promise<void> {
   if (words[0] === "--new-master-key") return void process.stdout.write(`${newMasterKey()}\n`);
   if (words.length > 0) throw new ConfigError(`"${words[0]}" is not an option. See --help.`);
   const config = readConfig(process.env);
-  const logger = pino({ level: config.logLevel }, pino.destination({ dest: 2, sync: false }));
+  const logger = openServerLog(config);
   for (const name of config.unknown)
     logger.warn({ event: "unknown_setting", name }, `${name} is not a setting of the server. See --help.`);
   const closing: (() => Promise<void>)[] = [];
@@ -102,7 +108,7 @@ async function run(words: readonly string[]): Promise<void> {
     const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
     const masterKeys = config.masterKeys ?? [await keepSecret(join(config.dataDir, "master-key"), newMasterKey)];
     const adminToken = config.adminToken ?? (await keepAdminToken(config));
-    await prepare(config, databaseUrl, logger);
+    const elsewhere = await prepare(config, databaseUrl, logger);
     const server = await startServer({
       databaseUrl,
       adminToken,
@@ -110,6 +116,7 @@ async function run(words: readonly string[]): Promise<void> {
       metricsToken: config.metricsToken,
       metricsLoopback: config.metricsLoopback,
       webhooks: config.webhooks,
+      datasourcesAllowPrivate: config.datasourcesAllowPrivate,
       database: config.database,
       host,
       port: starting.port,
@@ -123,7 +130,8 @@ async function run(words: readonly string[]): Promise<void> {
       logger,
     });
     closing.push(server.close);
-    process.stdout.write(`${JSON.stringify({ object: "listening", url: server.url })}\n`);
+    for (const key of elsewhere) await pushOver(server.url, key, config.schemaFile as string, logger);
+    process.stdout.write(listeningLine(server.url, config.logFormat, process.stdout));
   } catch (error) {
     await stop(undefined);
     throw error;
@@ -146,16 +154,24 @@ const keepAdminToken = async (config: Config): Promise<string> =>
     ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`)
     : base62(40);
 
-/** The first organization, the keys that open it, and the schema that was asked for, before anybody may call. */
-async function prepare(config: Config, databaseUrl: string, logger: pino.Logger): Promise<void> {
+/**
+ * The first organization, the keys that open it, and the schema that was asked for, before anybody may call. Returns the
+ * keys of tenants that live in another database: their schema is still to be pushed.
+ */
+async function prepare(config: Config, databaseUrl: string, logger: pino.Logger): Promise<string[]> {
   await migrate(databaseUrl);
   const pool = createPool({ url: databaseUrl, maxConnections: 2 });
   try {
+    await readOwnService(pool);
     const tokens = config.secretKey === undefined ? await keepKeys(config, logger) : [config.secretKey];
+    const elsewhere: string[] = [];
     for (const token of tokens) {
       const { tenant } = await ensureConfiguredKey(pool, token);
-      if (config.schemaFile !== undefined) await pushFile(pool, tenant, config.schemaFile);
+      if (config.schemaFile === undefined) continue;
+      if (await hasHead(pool, tenant)) await pushFile(pool, tenant, config.schemaFile);
+      else elsewhere.push(token);
     }
+    return elsewhere;
   } finally {
     await pool.end();
   }
@@ -168,6 +184,21 @@ async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> 
   ) as { live: string; test: string };
   logger.info({ event: "keys", file }, "This file contains the secret keys of the first organization.");
   return [kept.live, kept.test];
+}
+
+/** Through the server, which knows the tenant's database. If that is away, the schema in force stays. */
+async function pushOver(url: string, key: string, file: string, logger: pino.Logger): Promise<void> {
+  const response = await fetch(`${url}/v1/schema`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    body: JSON.stringify(await readSchemaFile(file)),
+  });
+  const answer = (await response.json()) as { code?: string; message?: string };
+  if (!response.ok)
+    logger.warn(
+      { event: "schema_not_pushed", file, code: answer.code },
+      `The schema was not pushed: ${answer.message}`,
+    );
 }
 
 async function pushFile(pool: Parameters<typeof pushSchema>[0], tenant: number, file: string): Promise<void> {

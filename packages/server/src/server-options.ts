@@ -35,6 +35,8 @@ export interface ServerOptions {
   readonly database?: Partial<DatabaseSettings> | undefined;
   /** Overrides of the default webhook settings. */
   readonly webhooks?: Partial<WebhookOptions> | undefined;
+  /** Allows datasources at private addresses: for development and private networks. */
+  readonly datasourcesAllowPrivate?: boolean | undefined;
   /** Overrides of the server's default limits. */
   readonly limits?: Partial<ServerLimits>;
   /** Whether programs on this machine may read `/metrics` without a token. Otherwise it is off until a token is set. */

@@ -4,28 +4,28 @@ import { pino } from "pino";
 import { originCheck } from "./addresses/origin-check.ts";
 import { createPublicUrl } from "./addresses/public-url.ts";
 import { migrate } from "./db/connection/migrate.ts";
+import { readOwnService } from "./db/datasources/database-owner.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
-import { newMasterKey } from "./encryption.ts";
+import { createEncryption, newMasterKey } from "./encryption.ts";
+import { reencryptConnections } from "./flows/datasources/reencrypt-connections.ts";
 import { pageCursors } from "./flows/lists/page-cursor.ts";
 import { createUsageCounter } from "./flows/organizations/count-usage.ts";
 import { pushSchema } from "./flows/schema/push-schema.ts";
-import { createSchemaCache } from "./flows/schema/schema-cache.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
-import { registerMetrics } from "./metrics/register-metrics.ts";
+import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
+import { isPublicHost } from "./outbound/endpoint-url.ts";
 import { openAuthentication } from "./parts/authentication.ts";
-import { openClaims } from "./parts/claims.ts";
-import { openCommits } from "./parts/commits.ts";
 import type { ServerContext } from "./parts/context.ts";
 import { openDatabase } from "./parts/database.ts";
-import { openDeliveries } from "./parts/deliveries.ts";
+import { openDatasources } from "./parts/datasources.ts";
+import { openHomes } from "./parts/homes.ts";
 import { listen, mountRoutes, openHttp } from "./parts/http.ts";
-import { openHubs } from "./parts/hubs.ts";
-import { openMaintenance } from "./parts/maintenance.ts";
-import type { Part } from "./parts/part.ts";
-import { openReads } from "./parts/reads.ts";
-import { openSchemas } from "./parts/schemas.ts";
+import { createParts } from "./parts/part.ts";
+import { openPlane } from "./parts/plane.ts";
+import { openPlanes } from "./parts/planes.ts";
 import { openStreams } from "./parts/streams.ts";
 import { openTokens } from "./parts/tokens.ts";
+import { openUsage } from "./parts/usage.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "./server-options.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
@@ -63,69 +63,77 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const applied = await migrate(options.databaseUrl);
   if (applied.length > 0) logger.info({ event: "migrated", applied }, "The database is up to date.");
 
-  const parts: Part[] = [];
-  const opened = <P extends Part>(part: P): P => {
-    parts.push(part);
-    return part;
-  };
+  const { opened, forget, stop, close } = createParts();
   const stopping = new AbortController();
   const settings = { ...DATABASE, ...options.database };
   const cacheBytes = settings.cacheMegabytes * 2 ** 20;
   const database = opened(
-    openDatabase({
-      ...{ url: options.databaseUrl, settings, logger, report },
-      replaced: () => {
-        for (const { forget } of parts) forget?.();
-      },
-    }),
+    openDatabase({ ...{ url: options.databaseUrl, settings, logger, report }, replaced: forget }),
   );
-  const { pool, authPool, wake, verify } = database;
+  const { pool } = database;
+  const service = await readOwnService(pool).catch(async (error: unknown) => {
+    await close();
+    throw error;
+  });
   const ctx: ServerContext = {
-    ...{ options, database: settings, cacheBytes, logger, report, metrics, pool, authPool, wake, verify },
+    ...{ options, database: settings, logger, report, metrics },
+    roundTook: metrics.histogram(
+      "holdfast_round_seconds",
+      "Time from a transaction's first request until its commit.",
+      ROUND_BOUNDS,
+    ),
     limits: { ...serverLimits, ...options.limits },
-    schemas: createSchemaCache(cacheBytes / 2),
+    encryption: createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64"))),
     cursors: pageCursors(await readCursorKey(pool)),
     usage: createUsageCounter(pool, Date.now),
     publicUrl: createPublicUrl(options.publicUrl),
     stopping: stopping.signal,
   };
+  const unreadable = await reencryptConnections(pool, ctx.encryption);
+  if (unreadable > 0)
+    logger.warn(
+      { event: "connections_unreadable", unreadable },
+      "Connection strings of datasources are encrypted with a master key that is not configured.",
+    );
   const isOriginAllowed = originCheck(options.origins);
 
-  const maintenance = opened(openMaintenance(ctx));
-  const authentication = opened(openAuthentication(ctx));
-  const hubs = opened(openHubs(ctx));
-  const deliveries = opened(await openDeliveries(ctx));
-  const commits = opened(openCommits(ctx, hubs, deliveries));
-  const claims = opened(openClaims(ctx, hubs, commits));
-  const reads = opened(openReads(ctx, hubs));
-  const schemas = opened(openSchemas(ctx, hubs, maintenance));
+  const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
+  const usage = opened(openUsage(ctx, pool));
+  const own = opened(await openPlane(ctx, database, cacheBytes));
+  const shared = { service, mayReach: options.datasourcesAllowPrivate === true ? async () => true : isPublicHost };
+  const homes = openHomes(ctx, {
+    ...{ ...shared, db: pool, cacheBytes: cacheBytes / 8 },
+    replaced: (home) => streams.gateway.restart("the logs have new ids", (who) => who.home === home),
+  });
+  const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const streams = opened(openStreams(ctx, http.app.server, isOriginAllowed, authentication, hubs, commits));
-  const tokens = opened(openTokens(ctx, authentication, streams));
-  mountRoutes(ctx, http, authentication, commits, hubs, {
-    ...commits.routes,
-    ...reads.routes,
-    ...claims.routes,
-    ...schemas.routes,
+  const streams = opened(openStreams(ctx, http.app.server, isOriginAllowed, authentication, planes));
+  const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
+  const datasources = opened(
+    openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams }),
+  );
+  mountRoutes(ctx, http, authentication, planes, {
+    ...planes.routes,
     ...tokens.routes,
-    ...deliveries.routes,
+    ...usage.routes,
+    ...datasources.routes,
   });
   registerMetrics(metrics, {
-    ...{ pool, authPool, failures, usage: ctx.usage, counters: http.counters },
-    ...{ lane: commits.lanes, gateway: streams.gateway },
+    ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
+    ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
-      schemas: ctx.schemas,
+      schemas: own.schemas,
       tokens: authentication.authenticator,
-      heads: commits.lanes.knownHeads,
-      pages: hubs.catchUp,
+      heads: own.lanes.knownHeads,
+      pages: own.followed.catchUp,
     },
   });
   const url = await listen(ctx, http);
 
   async function closeAll(): Promise<void> {
     stopping.abort();
-    await Promise.all(parts.map(({ stop }) => stop?.()));
-    for (const { close } of parts.toReversed()) await close?.();
+    await stop();
+    await close();
   }
   let closed: Promise<void> | undefined;
   return { url, close: () => (closed ??= withinTime(closeAll(), CLOSE_MS)) };

@@ -6,7 +6,7 @@ import { startTrouble } from "./start-trouble.ts";
 
 const errorOf = async (emitter: NodeJS.EventEmitter): Promise<unknown> => (await once(emitter, "error"))[0];
 
-test("[O1] what keeps it from starting is a sentence that names what to change", async () => {
+test("[O1] a failed start prints a sentence that names what to change", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;

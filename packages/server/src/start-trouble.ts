@@ -1,5 +1,6 @@
 import { ConfigError } from "./config.ts";
 import { NewerDatabase } from "./db/connection/migrate.ts";
+import { ForeignDatabase } from "./db/datasources/database-owner.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
 
 type SystemError = NodeJS.ErrnoException & {
@@ -15,12 +16,15 @@ const CUT = /^(57P0\d|08006|ECONNRESET|EPIPE)$/;
 /** Postgres: authentication failed, the database does not exist, or it accepts no writes. */
 const REFUSED = /^(28|3D|25006)/;
 
+/** Their messages say what to change. */
+const SENTENCES = [ConfigError, NewerDatabase, ForeignDatabase];
+
 /**
  * Why the server cannot start, in a sentence that says what to change. Undefined for a bug of ours, whose stack is
  * worth reading.
  */
 export function startTrouble(error: unknown): string | undefined {
-  if (error instanceof ConfigError || error instanceof NewerDatabase) return error.message;
+  if (SENTENCES.some((kind) => error instanceof kind)) return (error as Error).message;
   if (error instanceof EmbeddedPostgresError)
     return /no space left on device|quota exceeded/i.test(error.message)
       ? `The disk is full: free some space, or set HOLDFAST_DATA_DIR. ${error.message}`

@@ -30,6 +30,7 @@ const server = await startServer({
   laneCommits: plan.laneCommits,
   limits,
   webhooks: { allowPrivate: true },
+  datasourcesAllowPrivate: true,
 });
 const made = plan.tokens
   ? { tokens: plan.tokens, organizations: [] }

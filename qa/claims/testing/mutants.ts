@@ -21,7 +21,7 @@ export const promotionMutants: readonly Pick<Mutant, "name" | "edits">[] = [
     name: "a silent waiter is granted",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "if (isSilent(waiter, facts.now)) continue;",
         replace: "",
       },
@@ -31,12 +31,12 @@ export const promotionMutants: readonly Pick<Mutant, "name" | "edits">[] = [
     name: "a waiter is granted without asking again whether it may",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "mayHold(waiter, facts) ? granted",
         replace: "groupsOf(waiter) ? granted",
       },
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "const mayHold =",
         replace: "const groupsOf = (_: ClaimState) => true;\nexport const mayHold =",
       },
@@ -92,7 +92,7 @@ export const mutants: readonly Mutant[] = [
     name: "a grant keeps the fence that was",
     edits: [
       {
-        file: `${server}/rules/claims/settle-queue.ts`,
+        file: `${server}/rules/claims/advance-queue.ts`,
         find: "fence: nextFence(),",
         replace: "fence: Math.max(1, nextFence() % 7),",
       },

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
+import { attachReference } from "../../support/attached-tables.ts";
 import type { Evidence } from "../judge/evidence.ts";
 import { type Receiver, shared, startReceiver } from "../receiver/receiver.ts";
 import { openRecords, type Records } from "../receiver/records.ts";
@@ -39,6 +40,8 @@ export interface Options {
   readonly workerHost?: WorkerHost | undefined;
   /** Another `server.ts` than that of this repository. */
   readonly sources?: string | undefined;
+  /** The rows of all models are in attached tables. */
+  readonly attached?: boolean;
   /** How late an attempt may be on this machine. */
   readonly lateMs?: number;
 }
@@ -116,7 +119,7 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
   try {
     const { senders, receiver, records } = await (workerHost ? roomIn(workerHost) : processesOfItsOwn());
     closing.push(() => senders.close());
-    const request = createRequester(senders.urls, await newKey(senders, adminToken));
+    const request = createRequester(senders.urls, await newKey(senders, adminToken, options));
     const owner = createOwner(request);
     const secretsOf = (hook: string) => {
       const endpoint = owner.owned.find((one) => one.hook === hook);
@@ -193,11 +196,11 @@ function environmentOf(parts: Parts): TestEnvironment {
 }
 
 /** Creates an organization with the reference models, and returns its key. */
-async function newKey(senders: Senders, adminToken: string): Promise<string> {
+async function newKey(senders: Senders, adminToken: string, { databaseUrl, attached }: Options): Promise<string> {
   const request = createRequester(senders.urls, adminToken);
   const { id } = good(await request("POST", "/v1/organizations", { name: "deliveries" }));
   const { token } = good(await request("POST", "/v1/secret_keys", { organization: id, livemode: true }));
-  const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as object;
-  good(await request("POST", "/v1/schema", schema, String(token)));
+  if (attached) await attachReference(databaseUrl, String(id));
+  else good(await request("POST", "/v1/schema", JSON.parse(readFileSync(SCHEMA, "utf8")) as object, String(token)));
   return String(token);
 }

@@ -271,6 +271,11 @@ describe("valid histories", () => {
       [sent(100, 1, 1), sent(4_000, 2, 10, { signedBy: [1] })],
       { actions: [{ what: "roll", asked: 1_000, answered: 1_500, lost: true }] },
     ],
+    [
+      "one that was rolled again after a roll that may have happened twice",
+      [sent(100, 1, 1), sent(70_000, 2, 10, { signedBy: [2] })],
+      { actions: [{ what: "roll", asked: 1_000, answered: 1_500, lost: true }, act("roll", 69_000)] },
+    ],
     ["one that is signed while the secret is rolled", [sent(100, 1, 10)], { actions: [act("roll", 98)] }],
     [
       "in other words after a push",

@@ -26,7 +26,9 @@ export function judgeSignatures({ endpoint, requests, tenant, coverage, report }
     if (!roll) return;
     const over = settledAt({ answered: roll.answered + times.rotationMs }, troubles);
     if (arrived < roll.asked + times.rotationMs - ON_THE_WAY_MS) {
-      if (!roll.lost && !signedBy.includes(newest - 1))
+      // Without an answer, a roll may have happened once more, perhaps after it was repeated: with a secret that is not known.
+      const isKnown = !roll.lost && !rolls[newest - 2]?.lost;
+      if (isKnown && !signedBy.includes(newest - 1))
         report("signature", `${name} is signed by ${listed(signedBy)}, and not by the secret before the roll too`);
     } else if (arrived > over && newest === maybe) {
       coverage.afterRotation += 1;

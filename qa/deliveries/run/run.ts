@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { differingModels } from "../../support/attached-tables.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { type Options, openTestEnvironment, type TestEnvironment } from "../environment/test-environment.ts";
 import type { Evidence } from "../judge/evidence.ts";
@@ -30,6 +31,8 @@ export interface Findings {
   readonly hurt: Readonly<Record<Fault, number>>;
   readonly done: Readonly<Record<ChangeKind, number>>;
   readonly operations: number;
+  /** Models whose tables do not have the same rows as the records. */
+  readonly differing: readonly string[];
   /** From the last fault until everything was delivered; undefined: something was still pending at the end. */
   readonly calmMs: number | undefined;
   readonly seconds: number;
@@ -74,6 +77,7 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
       hurt: nemesis.hurt,
       done: ownerChanges.done,
       operations: writers.operations,
+      differing: options.attached ? await differingModels(options.databaseUrl) : [],
       calmMs,
       seconds: (performance.now() - begun) / 1_000,
     };

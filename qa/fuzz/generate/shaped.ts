@@ -37,7 +37,10 @@ export function shaped(shape: Shape, hint: Hint, presence: Presence = {}): fc.Ar
         maxLength: Math.min(shape.maxItems ?? 4, 4),
       });
     case "string":
-      return fc.string({ minLength: shape.minLength ?? 0, maxLength: Math.min(shape.maxLength ?? 12, 12) });
+      return fc.string({
+        minLength: shape.minLength ?? 0,
+        maxLength: Math.max(shape.minLength ?? 0, Math.min(shape.maxLength ?? 12, 12)),
+      });
     case "integer":
     case "number":
       return fc.integer({

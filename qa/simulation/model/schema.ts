@@ -8,10 +8,20 @@ export const schema = defineSchema({
         title: { type: "string" },
         order: { type: "number", default: 0 },
         notes: { type: "string" },
+        votes: { type: "integer", default: 0 },
+        labels: { type: "array" },
         tag: { type: "string" },
       },
     },
     note: { fields: { slide: { type: "string", references: "slide" }, text: { type: "string" } } },
+    card: {
+      fields: {
+        code: { type: "string", nullable: true, unique: true },
+        slide: { type: "string", nullable: true, references: "slide", onDelete: "cascade" },
+        parent: { type: "string", nullable: true, references: "card", onDelete: "cascade" },
+        next: { type: "string", nullable: true, references: "card", onDelete: "setNull" },
+      },
+    },
   },
 });
 

@@ -12,6 +12,12 @@ export const FIRST_WITH_TENANTS = 2 ** 25;
 /** The first seed of schedules in which the server may doubt a good token for a moment. */
 export const FIRST_WITH_DOUBTS = 2 ** 26;
 
+/** The first seed of schedules in which apps may load parts of a model. */
+export const FIRST_WITH_PARTS = 2 ** 27;
+
+/** The first seed of schedules in which there may be records with unique fields and checked references. */
+export const FIRST_WITH_VALUES = 2 ** 28;
+
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
 export interface Weather {
   /** Storage fails, or is wiped. */
@@ -24,6 +30,10 @@ export interface Weather {
   readonly tenants: boolean;
   /** A good token is refused once. */
   readonly doubts: boolean;
+  /** Clients follow only parts of the slides, which their apps load and release. */
+  readonly parts: boolean;
+  /** There are records with unique fields and checked references. */
+  readonly values: boolean;
 }
 
 /** One run: a server, some devices, the time, and the observations. */
@@ -56,10 +66,12 @@ export class Simulation {
       claims: this.#chance.percent(30),
       tenants,
       doubts: seed >= FIRST_WITH_DOUBTS && SeededRandom.of(seed, -3).percent(50),
+      parts: seed >= FIRST_WITH_PARTS && SeededRandom.of(seed, -4).percent(50),
+      values: seed >= FIRST_WITH_VALUES && SeededRandom.of(seed, -5).percent(50),
     };
     const { schedule, service, observations } = this;
-    const hasTenants = this.weather.tenants;
-    const around = { seed, schedule, service, observations, hasTenants, chance: () => this.#chance };
+    const { tenants: hasTenants, parts: hasParts } = this.weather;
+    const around = { seed, schedule, service, observations, hasTenants, hasParts, chance: () => this.#chance };
     this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));
     for (const device of this.devices) {
       const tabs = 1 + this.#chance.below(MOST_TABS);

@@ -6,8 +6,8 @@ export interface Mutant {
   /** By one of these checks. */
   readonly finds: readonly string[];
   readonly edits: readonly Edit[];
-  /** Only schedules with other users, organizations and views, or with doubts about good tokens, can find it. */
-  readonly needs?: "tenants" | "doubts";
+  /** Only schedules with other users and views, with doubts about good tokens, with parts of a model, or with unique fields can find it. */
+  readonly needs?: "tenants" | "doubts" | "parts" | "values";
   /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
@@ -101,8 +101,8 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: 'import { find, withChanged } from "./queue.ts";',
-        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
+        find: 'import { withChanged } from "./queue-changes.ts";',
+        replace: 'import { withChanged, withoutMutations } from "./queue-changes.ts";',
       },
     ],
   },
@@ -123,8 +123,8 @@ export const mutants: readonly Mutant[] = [
       },
       {
         file: `${core}/queue/bulk-response.ts`,
-        find: 'import { find, withChanged } from "./queue.ts";',
-        replace: 'import { find, withChanged, withoutMutations } from "./queue.ts";',
+        find: 'import { withChanged } from "./queue-changes.ts";',
+        replace: 'import { withChanged, withoutMutations } from "./queue-changes.ts";',
       },
     ],
   },
@@ -133,13 +133,13 @@ export const mutants: readonly Mutant[] = [
     finds: ["a value that was shown never goes back", "every tab shows what the server has in its view"],
     edits: [
       {
-        file: `${core}/log/rows.ts`,
+        file: `${core}/log/read-range.ts`,
         find: "    if (entry.syncId <= position) continue;",
         replace: "",
       },
       {
-        file: `${core}/log/rows.ts`,
-        find: "    if (before && before.syncId >= entry.syncId) continue;",
+        file: `${core}/log/read-range.ts`,
+        find: "    if (row && row.syncId >= entry.syncId) continue;",
         replace: "",
       },
     ],
@@ -147,7 +147,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "a gap in the log is not noticed",
     finds: ["every tab shows what the server has in its view"],
-    edits: [{ file: `${core}/log/rows.ts`, find: '  if (range.from > position) return "gap";', replace: "" }],
+    edits: [{ file: `${core}/log/read-range.ts`, find: '  if (range.from > position) return "gap";', replace: "" }],
   },
   {
     name: "on a new log what was confirmed on the old one is not offered",
@@ -195,9 +195,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/writes.ts`,
-        find: '  if (life !== "starting" && writes.length > 0) persist(draft, writes);',
+        find: "  if (writes.length > 0) persist(draft, writes);",
         replace:
-          '  if (life !== "starting" && writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) emit(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
+          '  if (writes.length > 0) persist(draft, writes);\n  for (const { clientTxId } of writes) emit(draft, { do: "notify", clientTxId, news: { kind: "queued" } });',
       },
     ],
   },
@@ -361,6 +361,36 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "an archived record that comes into a part by an update is shown as a live one",
+    needs: "parts",
+    finds: ["every tab shows what the server has in its view"],
+    edits: [{ file: `${core}/log/read-range.ts`, find: "entry.archivedAt ?? before", replace: "before" }],
+  },
+  {
+    name: "a tab does not notice that another one follows less than it has loaded",
+    needs: "parts",
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/api/loading/loads.ts`,
+        find: "      seen = scope;\n      this.#want();",
+        replace: "      seen = scope;",
+      },
+    ],
+  },
+  {
+    name: "rows that were read for other parts are taken for those of the parts that are followed",
+    needs: "parts",
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${core}/log/snapshot.ts`,
+        find: "  if (scope !== scopeKey(draft.state.scope)) return;",
+        replace: "",
+      },
+    ],
+  },
+  {
     name: "that the network is there, told while a line is live, stops the queue",
     finds: ["the queue never lies still"],
     edits: [
@@ -368,6 +398,31 @@ export const mutants: readonly Mutant[] = [
         file: `${core}/step.ts`,
         find: "      return event.up ? retryNow(draft) : onConnectionLost(draft);",
         replace: "      onConnectionLost(draft);\n      return event.up ? retryNow(draft) : undefined;",
+      },
+    ],
+  },
+  {
+    name: "a commit may take a value that another record has",
+    needs: "values",
+    finds: ["unique values and checked references hold"],
+    edits: [
+      {
+        file: `${sdk}/testing/model-values.ts`,
+        find: "        if (together.some((one) => isWritten(entry, one)) && ",
+        replace: '        if (entry.verb === "created" && ',
+      },
+    ],
+  },
+  {
+    name: "a delete does not go on to what references the records that it takes with it",
+    needs: "values",
+    finds: ["the log is what one commit after the other makes of it", "unique values and checked references hold"],
+    edits: [
+      {
+        file: `${sdk}/testing/model-server.ts`,
+        find: "        entries.push(entry);\n        pending.set(key, rowOf(entry, before));\n      }\n    }\n  }",
+        replace:
+          "        entries.push(entry);\n        followed.add(key);\n        pending.set(key, rowOf(entry, before));\n      }\n    }\n  }",
       },
     ],
   },

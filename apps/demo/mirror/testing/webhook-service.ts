@@ -14,7 +14,7 @@ interface Endpoint {
   attempt: number;
 }
 
-/** As much of the service as a receiver asks for, and a sender that is told when to send. */
+/** The routes that a receiver needs, and a sender that the test triggers. */
 export async function webhookService() {
   const endpoints = new Map<string, Endpoint>();
   const asked: string[] = [];

@@ -1,17 +1,37 @@
 import type { Conflict } from "@holdfast/sdk";
-import { useState } from "react";
+import { useEffect, useState } from "react";
 import { useWriterName } from "../people/people.ts";
 import { useConflicts } from "../sync.ts";
-import { ConflictDialog } from "./conflict-dialog.tsx";
+import type { ConflictDialog } from "./conflict-dialog.tsx";
 import { conflictSentence } from "./conflict-words.ts";
+import { slideToDecide } from "./decision-link.tsx";
 import { useSlideName } from "./use-slide-name.ts";
 
-/** Edits that met another person's: one line each, and the dialog that decides one of them. */
+/** Edits that conflict with another person's: one row each, and the dialog that decides one of them. */
 export function ConflictList({ deckId }: { deckId: string | undefined }) {
   const conflicts = useConflicts();
   const [openKey, setOpenKey] = useState<string>();
+  const [dialog, setDialog] = useState<{ readonly ConflictDialog: typeof ConflictDialog }>();
   const open = conflicts.find((conflict) => keyOf(conflict) === openKey);
-  if (conflicts.length === 0) return null;
+  const hasConflicts = conflicts.length > 0;
+  useEffect(() => {
+    // Loaded when there is something to decide, and not at the click: by then the network may be gone again.
+    if (hasConflicts) void import("./conflict-dialog.tsx").then(setDialog, () => {});
+  }, [hasConflicts]);
+  useEffect(() => {
+    const follow = () => {
+      const slide = slideToDecide(location.hash);
+      const asked = conflicts.find(({ id }) => slide === "" || id === slide);
+      if (slide === undefined || !asked) return;
+      // The next link to the same slide is a change of the address again.
+      history.replaceState(null, "", location.pathname + location.search);
+      setOpenKey(keyOf(asked));
+    };
+    follow();
+    addEventListener("hashchange", follow);
+    return () => removeEventListener("hashchange", follow);
+  }, [conflicts]);
+  if (!hasConflicts) return null;
   return (
     <>
       <section className="panel urgent" aria-labelledby="conflicts-heading">
@@ -22,7 +42,9 @@ export function ConflictList({ deckId }: { deckId: string | undefined }) {
           ))}
         </ul>
       </section>
-      {open && <ConflictDialog key={openKey} conflict={open} deckId={deckId} close={() => setOpenKey(undefined)} />}
+      {open && dialog && (
+        <dialog.ConflictDialog key={openKey} conflict={open} deckId={deckId} close={() => setOpenKey(undefined)} />
+      )}
     </>
   );
 }

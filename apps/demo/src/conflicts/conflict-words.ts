@@ -4,13 +4,13 @@ const fieldNames: Readonly<Record<string, string>> = { title: "title", notes: "t
 
 export const fieldName = (field: string): string => fieldNames[field] ?? field;
 
-/** Who did what to what: the line above a decision. `slide` is how the slide is called. */
+/** Who changed what: the sentence above a decision. `slide` is the name of the slide. */
 export function conflictSentence(conflict: Conflict, writer: string, slide: string): string {
   if (conflict.theirs === null) return `You changed ${slide}, and ${writer} deleted it meanwhile.`;
   if (conflict.action === "delete") return `You deleted ${slide}, and ${writer} changed it meanwhile.`;
   const what = `the ${listed(conflict.fields.map(fieldName))} of ${slide}`;
   if (conflict.reason === "stale") return `You and ${writer} both changed ${what}.`;
-  // A claim refused it: the record may be unchanged.
+  // A claim blocked it; no other change is needed for that.
   return conflict.holders.length > 0
     ? `You changed ${what}, and ${writer} had it by then.`
     : `You changed ${what}, and your turn had ended by then.`;

@@ -9,7 +9,7 @@ export function mergeWords(base: string, mine: string, theirs: string): string |
   const inMine = new Map(commonWords(was, my));
   const inTheirs = new Map(commonWords(was, their));
   const merged: string[] = [];
-  // Where all three agree again; what lies between two such places is taken from the side that changed it.
+  // The words on which all three agree. The text between two of them comes from the side that changed it.
   const agreed = was.flatMap((_, at) => {
     const [myAt, theirAt] = [inMine.get(at), inTheirs.get(at)];
     return myAt === undefined || theirAt === undefined ? [] : [[at, myAt, theirAt] as const];
@@ -38,7 +38,7 @@ function choose(
 const isSame = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((word, at) => word.trim() === b[at]?.trim());
 
-/** The same word in all three: with the space of the side that changed the space. */
+/** The same word in all three, with the space of the side that changed it. */
 const spaced = (was: string | undefined, mine: string | undefined, theirs: string | undefined): string | undefined =>
   mine === was ? theirs : mine;
 

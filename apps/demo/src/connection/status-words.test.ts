@@ -16,6 +16,7 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
   storageTrouble: undefined,
   persisted: undefined,
   lostStore: undefined,
+  rows: "complete",
   loadedRows: undefined,
   unreadable: [],
   ...change,

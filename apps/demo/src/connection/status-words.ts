@@ -1,4 +1,5 @@
 import type { SyncStatus } from "@holdfast/sdk";
+import { DECISION } from "../slides/slide-state.ts";
 
 /** How the page feels about its connection: what colour the dot is. */
 export type Mood = "calm" | "busy" | "waiting" | "trouble";
@@ -23,7 +24,7 @@ export function statusWords(status: SyncStatus, blocked: number, now: number): S
         : { mood: "waiting", says: "No connection", waiting };
     case "online":
       if (status.pending > blocked) return { mood: "busy", says: "Saving…", waiting };
-      if (status.conflicts > 0) return { mood: "waiting", says: "Needs your decision", waiting };
+      if (status.conflicts > 0) return { mood: "waiting", says: DECISION, waiting };
       return status.attention > 0
         ? { mood: "waiting", says: "Needs attention", waiting }
         : { mood: "calm", says: "All changes saved", waiting };

@@ -1,3 +1,5 @@
+import { DecisionLink } from "../conflicts/decision-link.tsx";
+import { DECISION } from "../slides/slide-state.ts";
 import { usePending, useSyncStatus } from "../sync.ts";
 import { statusWords } from "./status-words.ts";
 import { useNow } from "./use-now.ts";
@@ -11,8 +13,8 @@ export function SyncLine() {
   return (
     <p className="sync-line" data-mood={mood} title={status.reason}>
       <span className="dot" aria-hidden="true" />
-      {/* The age is outside the live region: a screen reader would say it every second. */}
-      <span role="status">{says}</span>
+      {/* The age is outside the live region: nobody wants to hear it every second. */}
+      <span role="status">{says === DECISION ? <DecisionLink>{says}</DecisionLink> : says}</span>
       {waiting && <span className="sync-waiting">{waiting}</span>}
     </p>
   );

@@ -1,4 +1,4 @@
-import { memo, type Ref, useCallback, useRef, useState } from "react";
+import { memo, useCallback, useRef, useState } from "react";
 import { LookInside } from "../inside/look-inside.tsx";
 import { roomOf, usePeersBySlide } from "../people/peers.tsx";
 import { afterPaint } from "../slides/after-paint.ts";
@@ -23,7 +23,7 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
   const hasRows = useHasRows();
   const states = useBySlide(useSlideStates());
   const peers = useBySlide(usePeersBySlide(deckId));
-  const [, say] = useMyPresence(roomOf(deckId), AT_NO_SLIDE);
+  const [, setPresence] = useMyPresence(roomOf(deckId), AT_NO_SLIDE);
   const place = useRef<{ now: string | null; said: string | null }>({ now: null, said: null });
   const goTo = useCallback(
     (slide: string | null) => {
@@ -31,16 +31,15 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
       // A person who moves from one slide to the next leaves neither on the way: only the slide where they stop is announced.
       afterPaint(() => {
         const { now, said } = place.current;
-        if (now !== said) say({ slide: now });
+        if (now !== said) setPresence({ slide: now });
         place.current.said = now;
       });
     },
-    [say],
+    [setPresence],
   );
   const [newId, setNewId] = useState<string>();
   const [deleted, setDeleted] = useState<Undoable>();
   const forgetDeleted = useCallback(() => setDeleted(undefined), []);
-  const list = useRef<HTMLOListElement>(null);
 
   const move = useCallback(
     (id: string, by: -1 | 1) => {
@@ -55,21 +54,18 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
 
   const removeSlide = useCallback(
     (id: string) => {
-      const slide = client.models.slide.get(id);
+      const slides = client.models.slide.list({ where: { deckId }, orderBy: "order" });
+      const at = slides.findIndex((slide) => slide.id === id);
+      const slide = slides[at];
       if (!slide) return;
-      const next = document.querySelector<HTMLElement>(`#slide-${CSS.escape(id)} + li textarea`);
-      remove(id);
-      setDeleted({
-        says: `Deleted “${slide.title?.trim() || "Untitled"}”.`,
-        undo: () => {
-          const { id: _, ...fields } = slide;
-          create(fields, { id });
-        },
-      });
+      const behind = slides[at - 1]?.id;
+      const { undo } = remove(id);
+      setDeleted({ says: `Deleted “${slide.title?.trim() || "Untitled"}”.`, behind, undo });
       // The button that had the focus is gone with its card.
-      (next ?? list.current?.querySelector<HTMLElement>("li:last-child textarea"))?.focus();
+      const near = slides[at + 1]?.id ?? behind;
+      if (near) document.querySelector<HTMLElement>(`#slide-${CSS.escape(near)} textarea`)?.focus();
     },
-    [client, create, remove],
+    [client, remove, deckId],
   );
 
   const add = () => setNewId(create({ deckId, title: "", notes: "", order: orderAtEnd(places) }).id);
@@ -91,12 +87,15 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
         move={move}
         remove={removeSlide}
         goTo={goTo}
-        listRef={list}
+        deleted={deleted}
+        forgetDeleted={forgetDeleted}
       />
       <button type="button" className="add" onClick={add}>
         Add a slide
       </button>
-      <Undo undoable={deleted} done={forgetDeleted} />
+      <p role="status" className="unseen">
+        {deleted?.says}
+      </p>
     </section>
   );
 }
@@ -104,14 +103,19 @@ export function Deck({ deckId, lookBack }: { deckId: string; lookBack(): void })
 interface CardsProps extends Pick<SlideCardProps, "states" | "peers" | "move" | "remove" | "goTo"> {
   readonly places: readonly Slot[];
   readonly newId: string | undefined;
-  readonly listRef: Ref<HTMLOListElement>;
+  readonly deleted: Undoable | undefined;
+  forgetDeleted(): void;
 }
 
 /** Rendered when slides come, go or move; of what else happens, each card hears for itself. */
-const Cards = memo(function Cards({ places, newId, listRef, ...shared }: CardsProps) {
+const Cards = memo(function Cards({ places, newId, deleted, forgetDeleted, ...shared }: CardsProps) {
+  const undo = deleted && <Undo key="undo" undoable={deleted} done={forgetDeleted} />;
+  // The slide before it may be gone as well.
+  const undoAt = deleted ? places.findIndex(({ id }) => id === deleted.behind) + 1 : -1;
   return (
-    <ol ref={listRef}>
-      {places.map(({ id }, at) => (
+    <ol>
+      {undoAt === 0 && undo}
+      {places.flatMap(({ id }, at) => [
         <SlideCard
           key={id}
           id={id}
@@ -120,8 +124,9 @@ const Cards = memo(function Cards({ places, newId, listRef, ...shared }: CardsPr
           isLast={at === places.length - 1}
           isNew={id === newId}
           {...shared}
-        />
-      ))}
+        />,
+        undoAt === at + 1 && undo,
+      ])}
     </ol>
   );
 });

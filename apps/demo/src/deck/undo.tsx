@@ -1,36 +1,27 @@
-import { useEffect } from "react";
-
 export interface Undoable {
   readonly says: string;
+  /** The slide before the place of the deleted one; undefined: it was the first. */
+  readonly behind: string | undefined;
   undo(): void;
 }
 
-const SHOWN_MS = 10_000;
-
-/** Says what has just been done, and takes it back if asked in time. */
-export function Undo({ undoable, done }: { undoable: Undoable | undefined; done(): void }) {
-  useEffect(() => {
-    if (!undoable) return;
-    const timer = setTimeout(done, SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [undoable, done]);
-
+/** Stands where the slide was, so that it covers nothing, until it is used or closed. */
+export function Undo({ undoable, done }: { undoable: Undoable; done(): void }) {
   return (
-    <div className="undo" role="status">
-      {undoable && (
-        <p>
-          {undoable.says}{" "}
-          <button
-            type="button"
-            onClick={() => {
-              undoable.undo();
-              done();
-            }}
-          >
-            Undo
-          </button>
-        </p>
-      )}
-    </div>
+    <li className="undo">
+      <span>{undoable.says}</span>
+      <button
+        type="button"
+        onClick={() => {
+          undoable.undo();
+          done();
+        }}
+      >
+        Undo
+      </button>
+      <button type="button" className="quiet" aria-label="Close this note" onClick={done}>
+        <span aria-hidden="true">✕</span>
+      </button>
+    </li>
   );
 }

@@ -1,20 +1,27 @@
+import type { Deck } from "../schema.ts";
 import { useSyncStatus } from "../sync.ts";
 import { ImportOutcome } from "./import-progress.tsx";
+import { nextCopy, sourceOf } from "./replay.ts";
 import { useFileImport } from "./use-file-import.ts";
 
 interface Props {
-  readonly deckId: string | undefined;
+  readonly deck: Deck | undefined;
+  readonly decks: readonly Deck[];
   choose(deckId: string): void;
 }
 
 /** A Markdown file becomes a deck: chosen here, or dropped anywhere on the page. */
-export function ImportFile({ deckId, choose }: Props) {
+export function ImportFile({ deck, decks, choose }: Props) {
   const { says, isOver, take } = useFileImport(choose);
+  const source = deck && sourceOf(deck);
   const isOnline = useSyncStatus(({ name }) => name === "online");
+  const replay = () => {
+    if (source) take(new File([deck?.content ?? ""], source.name), nextCopy(source, decks));
+  };
   return (
     <section className="panel import" aria-labelledby="import-heading">
       <h2 id="import-heading">Import</h2>
-      <p>Drop a Markdown file on this page, and an agent makes a deck of it, a slide for each heading.</p>
+      <p>Drop a Markdown file on this page: an agent makes a slide of each heading.</p>
       <p className="choices">
         <label className="button">
           Choose a Markdown file
@@ -31,11 +38,16 @@ export function ImportFile({ deckId, choose }: Props) {
             }}
           />
         </label>
+        {source && (
+          <button type="button" disabled={!isOnline} onClick={replay}>
+            Replay this import
+          </button>
+        )}
       </p>
       <p role="status" className="hint">
         {says}
       </p>
-      {deckId && <ImportOutcome deckId={deckId} />}
+      {deck && <ImportOutcome deckId={deck.id} />}
       {isOver && (
         <div className="drop" aria-hidden="true">
           <p>Let go, and an agent makes a deck of it</p>

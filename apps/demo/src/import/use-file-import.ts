@@ -5,7 +5,7 @@ export interface FileImport {
   readonly says: string;
   /** A file is held over the page. */
   readonly isOver: boolean;
-  take(file: File): void;
+  take(file: File, copy?: number): void;
 }
 
 /** Hands a file to the import agent, also one that is dropped anywhere on the page; `open` shows the deck that it becomes. */
@@ -14,9 +14,9 @@ export function useFileImport(open: (deckId: string) => void): FileImport {
   const [isOver, setOver] = useState(false);
 
   const take = useCallback(
-    (file: File) => {
+    (file: File, copy = 1) => {
       setSays(`Sending ${file.name} to the agent…`);
-      void send(file).then(({ deck, trouble }) => {
+      void send(file, copy).then(({ deck, trouble }) => {
         setSays(trouble ?? "");
         if (deck) open(deck);
       });
@@ -57,9 +57,12 @@ export function useFileImport(open: (deckId: string) => void): FileImport {
   return { says, isOver, take };
 }
 
-async function send(file: File): Promise<{ deck?: string; trouble?: string }> {
+async function send(file: File, copy: number): Promise<{ deck?: string; trouble?: string }> {
   try {
-    const answer = await fetch(`/import?name=${encodeURIComponent(file.name)}`, { method: "POST", body: file });
+    const answer = await fetch(`/import?name=${encodeURIComponent(file.name)}&copy=${copy}`, {
+      method: "POST",
+      body: file,
+    });
     return answer.ok ? ((await answer.json()) as { deck: string }) : { trouble: await answer.text() };
   } catch {
     return { trouble: "The file could not be sent: this page’s server does not answer." };

@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { Inside } from "./inside.tsx";
 
-/** The panel that developers use, on this page: it is loaded when a person opens it, and not before. */
+/** The devtools panel on this page. It is loaded on request. */
 export function LookInside({ deckId }: { deckId: string }) {
   const [loaded, setLoaded] = useState<{ readonly Inside: typeof Inside }>();
   const [isOpen, setOpen] = useState(false);

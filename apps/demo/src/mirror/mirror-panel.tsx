@@ -10,10 +10,7 @@ export function MirrorPanel() {
   return (
     <section className="panel mirror" aria-labelledby="mirror-heading">
       <h2 id="mirror-heading">A mirror elsewhere</h2>
-      <p>
-        Another process keeps a copy of every record (decks, slides, passages) in a database of its own. The server
-        tells it of each change by a request to its address: a webhook.
-      </p>
+      <p>Another process keeps a copy of every record in its own database, fed by webhooks.</p>
       {report.isRunning ? (
         <Mirror report={report} isOnline={isOnline}>
           <button type="button" disabled={!isOnline} onClick={() => void order(report.isFailing ? "recover" : "fail")}>

@@ -39,7 +39,7 @@ test.each([
   expect(scheduleWords(schedule)).toBe(words);
 });
 
-test("what to expect is said while it fails, and only then", () => {
+test("the time of the next attempt is shown only while deliveries fail", () => {
   expect(mirrorHint(report({}))).toBe("");
   expect(mirrorHint(report({ isFailing: true }))).toMatch(
     /^It fails from the next change on; edit a slide\. Each change/,

@@ -7,20 +7,20 @@ interface Props {
   readonly slideId: string;
   readonly claim: ReturnType<typeof useClaim>;
   readonly isHere: boolean;
-  /** The slide was claimed with takeover: the person wants to write. */
+  /** Takes the slide from its holder, ahead of the waiters, to write in it. */
   takeOver(): void;
 }
 
 /** Who edits this slide, who waits for it, and what can be done about that. */
 export function ClaimBadge(props: Props) {
   const { holder, status } = props.claim;
-  // A slide without a holder shows nothing, so most badges need not watch the queue.
+  // A free slide has no badge. Most slides are free, so they need not subscribe to their waiters.
   return holder || status === "mine" ? <Badge {...props} /> : null;
 }
 
 function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   const nameOf = useNames();
-  const { queue } = useClaims("slide", [slideId])[slideId] ?? NO_CLAIMS;
+  const { queue } = useClaims("slide", [slideId])[slideId] ?? NOBODY;
   const words = claimWords({ ...claim, queue, isHere, nameOf });
   if (!words) return null;
   return (
@@ -42,7 +42,7 @@ function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
           Let go
         </button>
       )}
-      {words.offers === "leave-line" && (
+      {words.offers === "leave-queue" && (
         <button type="button" onClick={claim.release}>
           Leave the line
         </button>
@@ -51,4 +51,4 @@ function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   );
 }
 
-const NO_CLAIMS = { queue: [] } as const;
+const NOBODY = { queue: [] } as const;

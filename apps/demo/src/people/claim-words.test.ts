@@ -20,7 +20,7 @@ const nameOf = (participant: string) => participant.replace(/^\w+:/, "");
 const words = (asked: Partial<Parameters<typeof claimWords>[0]>) =>
   claimWords({ status: "free", holder: undefined, position: undefined, queue: [], isHere: true, nameOf, ...asked });
 
-test("who edits is told, with what they are about and who waits", () => {
+test("the sentence names who edits, the reason and who waits", () => {
   expect(words({ status: "theirs", holder: claim("ben") })).toEqual({ says: "Ben is editing.", offers: "wait" });
   const agent = claim("proofreader", { participantKind: "agent", description: "Proofreading" });
   expect(words({ status: "theirs", holder: agent, queue: [claim("ben"), claim("cem")] })).toEqual({
@@ -29,9 +29,9 @@ test("who edits is told, with what they are about and who waits", () => {
   });
 });
 
-test("whoever waits knows the place, and whoever edits knows of those who wait", () => {
+test("a waiter sees their place, and the editor sees who waits", () => {
   const waiting = { status: "waiting", holder: claim("ben") } as const;
-  expect(words({ ...waiting, position: 0 })).toEqual({ says: "Ben is editing. You are next.", offers: "leave-line" });
+  expect(words({ ...waiting, position: 0 })).toEqual({ says: "Ben is editing. You are next.", offers: "leave-queue" });
   expect(words({ ...waiting, position: 2 })?.says).toBe("Ben is editing. You are number 3 in the line.");
   expect(words({ status: "mine", queue: [claim("ben")] })?.says).toBe("You are editing. Ben waits.");
 });
@@ -47,7 +47,7 @@ test("there is nothing to say of a slide that is free, one's own, or not known a
   expect(words({ status: "waiting" })).toBeUndefined();
 });
 
-test("a slide is locked while somebody else is known to have it", () => {
+test("a slide is locked while another participant is known to hold it", () => {
   expect(isLocked({ status: "theirs", holder: claim("ben") })).toBe(true);
   expect(isLocked({ status: "waiting", holder: claim("ben") })).toBe(true);
   expect(isLocked({ status: "waiting", holder: undefined })).toBe(false);

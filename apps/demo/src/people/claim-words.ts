@@ -2,7 +2,7 @@ import type { RecordClaims, SeenClaim } from "@holdfast/sdk";
 
 /** How a window stands to a slide, as far as it has to be said. */
 export type ClaimWords =
-  | { readonly says: string; readonly offers: "wait" | "take-over" | "leave-line" | "let-go" | "nothing" }
+  | { readonly says: string; readonly offers: "wait" | "take-over" | "leave-queue" | "let-go" | "nothing" }
   | undefined;
 
 interface Asked {
@@ -17,7 +17,7 @@ interface Asked {
 
 const participantOf = ({ participantKind, actor }: SeenClaim): string => `${participantKind}:${actor}`;
 
-/** The line on a slide's card about who edits it and who waits; undefined: there is nothing to say. */
+/** The sentence on a slide's card about who edits it and who waits. Undefined: none is shown. */
 export function claimWords({ status, holder, position, queue, isHere, nameOf }: Asked): ClaimWords {
   const others = queue.filter((claim) => !claim.isMine).map((claim) => nameOf(participantOf(claim)));
   const behind = others.length > 0 ? ` ${capital(listed(others))} ${others.length === 1 ? "waits" : "wait"}.` : "";
@@ -29,9 +29,9 @@ export function claimWords({ status, holder, position, queue, isHere, nameOf }: 
         offers: holder.participantKind === "agent" ? "take-over" : "wait",
       };
     case "waiting":
-      // Without a connection the holder is unknown, and the slide can be edited.
+      // Without a connection the queue is unknown; the person can edit then.
       if (!holder || holder.isMine || position === undefined) return undefined;
-      return { says: `${doing(holder, nameOf)} ${place(position)}`, offers: "leave-line" };
+      return { says: `${doing(holder, nameOf)} ${place(position)}`, offers: "leave-queue" };
     case "mine":
       // It was waited for, and came while its owner was elsewhere.
       if (!isHere) return { says: `It is your turn.${behind}`, offers: "let-go" };
@@ -43,7 +43,7 @@ export function claimWords({ status, holder, position, queue, isHere, nameOf }: 
   }
 }
 
-/** Whether its text is read-only: another participant is known to hold it. */
+/** Whether its text is read-only, because another participant is known to hold it. */
 export const isLocked = ({ status, holder }: Pick<Asked, "status" | "holder">): boolean =>
   status === "theirs" || (holder !== undefined && !holder.isMine && status !== "mine");
 

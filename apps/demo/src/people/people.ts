@@ -20,7 +20,7 @@ const AGENTS: Readonly<Record<string, string>> = { importer: "the import agent",
 const nameOf = (participantName: string, person: string): string =>
   participantName === `user:${person}` ? "your other browser" : nameOfParticipant(participantName);
 
-/** The name behind `<kind>:<participant>`, the same for every viewer. */
+/** The name behind `<kind>:<participant>`, also of the person who looks. */
 export function nameOfParticipant(participantName: string): string {
   const [kind, ...rest] = participantName.split(":");
   const participant = rest.join(":");

@@ -14,7 +14,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.useRealTimers());
 
-test("what need not be shown is done after the paint, in the order asked for, and once", () => {
+test("deferred work runs after the paint, in order, and once", () => {
   afterPaint(() => done.push("saved"));
   afterPaint(() => done.push("released"));
   paint();
@@ -35,7 +35,7 @@ test("a window that is not painted does it all the same, and one that is left do
   expect(done).toEqual(["behind another window", "left"]);
 });
 
-test("one that fails is reported, and what waits behind it is done all the same", () => {
+test("a failed task is reported, and the tasks behind it still run", () => {
   const reported = vi.fn();
   vi.stubGlobal("reportError", reported);
   const failure = new Error("The quota is used up.");

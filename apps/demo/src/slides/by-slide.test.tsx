@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createBySlide } from "./by-slide.ts";
 
-test("[Y10] of many slides those are told whose own value has changed, come or gone", () => {
+test("[Y10] only listeners of slides whose own value changed, appeared or disappeared are notified", () => {
   const states = createBySlide(
     new Map([
       ["s1", "Saving…"],

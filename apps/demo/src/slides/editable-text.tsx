@@ -1,5 +1,7 @@
-import type { KeyboardEvent, Ref } from "react";
+import { type KeyboardEvent, type Ref, useMemo } from "react";
 import { afterPaint, doWhatIsDue } from "./after-paint.ts";
+import { tableText } from "./table-text.ts";
+import { Tables } from "./tables.tsx";
 import { useDraft } from "./use-draft.ts";
 
 interface Props {
@@ -9,15 +11,15 @@ interface Props {
   readonly className: string;
   /** Enter saves instead of beginning a new line. */
   readonly oneLine?: boolean;
-  /** Another person edits it. */
+  /** Another participant edits it. */
   readonly isLocked: boolean;
-  /** Of the element that says who. */
+  /** The id of the element that names them. */
   readonly describedBy: string;
   readonly fieldRef?: Ref<HTMLTextAreaElement>;
   commit(text: string, readAt: number): void;
   /** Something is being typed. */
   begin(): void;
-  /** Enter or Escape: the person has finished typing. */
+  /** The person has pressed Enter or Escape. */
   end(): void;
 }
 
@@ -36,6 +38,7 @@ export function EditableText({
   end,
 }: Props) {
   const draft = useDraft(value, commit);
+  const blocks = useMemo(() => (oneLine ? undefined : tableText(draft.text)), [oneLine, draft.text]);
   const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     // While a word is being composed (Japanese, accents), Enter and Escape belong to the composition.
     if (event.nativeEvent.isComposing) return;
@@ -74,6 +77,7 @@ export function EditableText({
         onBlur={() => afterPaint(draft.save)}
         onKeyDown={onKeyDown}
       />
+      {blocks && <Tables blocks={blocks} />}
     </div>
   );
 }

@@ -32,7 +32,7 @@ test("[Y10] of two hundred cards an edit renders the one that it changes", async
   );
   expect(rendered.size).toBe(200);
   const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 50)));
-  // Claims are loaded beside the first view. When they are there every card is told so, once.
+  // Claims are loaded after the first view. Then every card is notified once.
   await act(() => until(() => expect(client.claims.of("slide", "s0").why).toBe("connection")));
   await settle();
 

@@ -1,5 +1,6 @@
 import type { RoomPeer } from "@holdfast/sdk";
 import { type FocusEvent, type KeyboardEvent, memo, useEffect, useRef, useState } from "react";
+import { DecisionLink } from "../conflicts/decision-link.tsx";
 import { ClaimBadge } from "../people/claim-badge.tsx";
 import { isLocked } from "../people/claim-words.ts";
 import { PeersAt } from "../people/peers.tsx";
@@ -7,6 +8,7 @@ import { useClaim, useMutation, useRecord } from "../sync.ts";
 import { afterPaint } from "./after-paint.ts";
 import { type BySlide, useOfSlide } from "./by-slide.ts";
 import { EditableText } from "./editable-text.tsx";
+import { DECISION } from "./slide-state.ts";
 import { useEditing } from "./use-editing.ts";
 
 export interface SlideCardProps {
@@ -118,7 +120,9 @@ export const SlideCard = memo(function SlideCard({
           commit={(notes, readAt) => write.update(id, { notes }, under(readAt))}
         />
         <footer>
-          <span className="slide-state">{state}</span>
+          <span className="slide-state">
+            {state === DECISION ? <DecisionLink slide={id}>{state}</DecisionLink> : state}
+          </span>
           <ClaimBadge id={badge} slideId={id} claim={claim} isHere={isHere} takeOver={takeOver} />
           <PeersAt here={here} />
           <span className="slide-tools">

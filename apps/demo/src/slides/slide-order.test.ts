@@ -18,7 +18,7 @@ describe("moving a slide", () => {
     expect(moveSlide(deck(1, 2, 3), 0, 2)).toEqual([{ id: "s0", order: 4 }]);
   });
 
-  test("leads to the place asked for, wherever it starts", () => {
+  test("a slide reaches the requested place from every start", () => {
     for (const slides of [deck(1, 2, 3, 4), deck(0, 0, 0, 0), deck(1, 1, 2, 2), deck(1, 1 + Number.EPSILON, 2, 3)]) {
       const ids = slides.map((slide) => slide.id);
       for (let from = 0; from < ids.length; from += 1) {

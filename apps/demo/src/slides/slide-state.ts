@@ -1,5 +1,8 @@
 import type { Conflict, PendingMutation, SyncStatus } from "@holdfast/sdk";
 
+/** Said of a slide whose edit conflicts with another person’s. */
+export const DECISION = "Needs your decision";
+
 /** What the cards say that have unsaved edits, by slide; of the others everything is saved. */
 export function slideStates(
   pending: readonly PendingMutation[],
@@ -10,7 +13,7 @@ export function slideStates(
   for (const mutation of pending)
     for (const { id } of mutation.operations) writes.set(id, [...(writes.get(id) ?? []), mutation]);
   const states = new Map([...writes].map(([id, mine]) => [id, unsaved(mine, connection)]));
-  for (const { id } of conflicts) states.set(id, "Needs your decision");
+  for (const { id } of conflicts) states.set(id, DECISION);
   return states;
 }
 

@@ -22,9 +22,9 @@ interface Typed {
 /**
  * A field that is edited in place. What is typed becomes one change at a pause or on blur, not one for each key.
  *
- * While a person types, another person's change to the same field is not put under their hands. It has been read by
- * this window all the same, so the change is sent with the position at which the typing began: otherwise the server
- * would take it for an informed answer to text that the person had not seen.
+ * While a person types, another person's change to the same field is not shown in it. This window has read it all the
+ * same, so the typed change is sent with the position at which the typing began: otherwise the server would take it for
+ * a change in view of text that the person has not seen.
  */
 export function useDraft(shown: string, commit: (text: string, readAt: number) => void): Draft {
   const client = useClient();

@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from "react";
 import type { useClaim } from "../sync.ts";
 import { afterPaint } from "./after-paint.ts";
 
-/** A person who has stopped typing does not keep the slide from others. */
+/** Somebody who stopped typing and went for coffee does not keep the slide from others. */
 const IDLE_MS = 20_000;
 /** A turn that was waited for may come while one looks elsewhere. */
 const UNUSED_MS = 60_000;
@@ -18,7 +18,7 @@ export function useEditing({ status, claim, release }: ReturnType<typeof useClai
 
   const end = useCallback(() => {
     clearTimeout(idle.current);
-    // A person who waits in the queue keeps waiting.
+    // A person who only waits for the claim keeps waiting.
     if (hasBegun.current) release();
     hasBegun.current = false;
   }, [release]);

@@ -3,7 +3,7 @@ import { valueWords } from "../conflicts/conflict-words.ts";
 import { useAttention, useRecord } from "../sync.ts";
 import { refusalWords } from "./refusal-words.ts";
 
-/** Writes that the server refused. Each waits here until a person decides. */
+/** Writes that the server refused. Each waits here until a person retries, edits or discards it. */
 export function AttentionList() {
   const items = useAttention();
   if (items.length === 0) return null;

@@ -1,6 +1,6 @@
 import type { SyncError } from "@holdfast/sdk";
 
-/** Why the server refused a change, in this page's words; what they leave out is told as the server said it. */
+/** Why the server refused a change, in this page's words. For other codes it shows the server's message. */
 export const refusalWords = ({ code, message }: Pick<SyncError, "code" | "message">): string =>
   sentences[code] ?? message;
 

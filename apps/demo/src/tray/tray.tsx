@@ -1,15 +1,17 @@
+import type { ReactNode } from "react";
 import { ConflictList } from "../conflicts/conflict-list.tsx";
 import { ImportProgress } from "../import/import-progress.tsx";
 import { AttentionList } from "./attention-list.tsx";
 import { WaitingList } from "./waiting-list.tsx";
 
-/** What waits for a decision, and what is under way. It lies over the page, so that nothing moves when it appears. */
-export function Tray({ deckId }: { deckId: string | undefined }) {
+/** Decisions, pending writes and jobs. It lies over the page, so that nothing moves when it appears. */
+export function Tray({ deckId, children }: { deckId: string | undefined; children: ReactNode }) {
   return (
     <div className="tray">
       <ConflictList deckId={deckId} />
       <AttentionList />
       <WaitingList />
+      {children}
       {deckId && <ImportProgress deckId={deckId} />}
     </div>
   );

@@ -18,7 +18,7 @@ test.each([
   expect(waiting("queued", operation)).toEqual({ key: "t1", says, state: "saved here" });
 });
 
-test("a write of several is told by its first, and by how many there are", () => {
+test("a write of several operations shows its first, and how many more there are", () => {
   const one = { ...slide, action: "delete" } as const;
   expect(waiting("blocked", one, one, one)).toMatchObject({
     says: "Delete “One”, and 2 more",

@@ -17,7 +17,7 @@ const states: Readonly<Record<PendingMutation["phase"], string>> = {
   blocked: "waits for a decision",
 };
 
-/** One write that the server has not told everybody yet, as a line of the queue. `titleOf` knows slides by id. */
+/** One pending write, as a row of the queue. `titleOf` gives a slide's title by its id. */
 export function waitingWords(mutation: PendingMutation, titleOf: (id: string) => string | undefined): Waiting {
   const { clientTxId: key, operations, phase } = mutation;
   const [first] = operations;

@@ -22,10 +22,7 @@ export function SecondWindow({ person, deckId }: { person: string; deckId: strin
           </p>
         </>
       )}
-      <p className="hint">
-        Be two people: go offline in one window, change the same title in both, and go online again. “Slow” takes a
-        second each way; “Lossy” loses two of three requests, or their answers.
-      </p>
+      <p className="hint">Go offline in one window, change the same title in both, and come back.</p>
     </section>
   );
 }

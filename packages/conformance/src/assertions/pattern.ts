@@ -54,6 +54,15 @@ export const listOf = (pattern: Pattern): Kind =>
 /** Exactly this value; keys of objects in any order. */
 export const exactly = (expected: unknown): Kind =>
   kind(`exactly ${shown(expected)}`, (value) => isDeepStrictEqual(value, expected));
+/** A record with exactly these values. A field without a value is left out, or null, as it is in a table. */
+export const row = (expected: Readonly<Record<string, unknown>>): Kind =>
+  kind(
+    `the row ${shown(expected)}`,
+    (value) => isObject(value) && isDeepStrictEqual(withoutNulls(value, expected), { ...expected }),
+  );
+const withoutNulls = (value: Readonly<Record<string, unknown>>, expected: object) =>
+  Object.fromEntries(Object.entries(value).filter(([key, one]) => one !== null || Object.hasOwn(expected, key)));
+
 /** A list of these texts, in any order. */
 export const sameSet = (...expected: readonly string[]): Kind =>
   kind(

@@ -6,6 +6,10 @@ export interface ModelShape {
   readonly fields: Readonly<Record<string, FieldShape>>;
   readonly groups?: readonly { readonly kind: string; readonly from: string }[];
   readonly conflict?: "field" | "record";
+  readonly writableBy?: readonly string[];
+  /** Where its records are, if not beside the log: the suite keeps what the tenant's owner has set. */
+  readonly table?: object;
+  readonly source?: string;
 }
 
 export interface FieldShape {
@@ -13,8 +17,21 @@ export interface FieldShape {
   readonly required?: boolean;
   readonly nullable?: boolean;
   readonly default?: unknown;
-  readonly index?: boolean;
+  readonly index?: boolean | "text";
   readonly values?: readonly string[];
+  readonly items?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly min?: number;
+  readonly max?: number;
+  readonly readonlyAfterCreate?: boolean;
+  readonly merge?: "text";
+  readonly pattern?: string;
+  readonly transitions?: Readonly<Record<string, readonly string[]>>;
+  readonly writableBy?: readonly string[];
+  readonly references?: string;
+  readonly onDelete?: "cascade" | "setNull" | "restrict" | "nothing";
+  readonly unique?: true | readonly string[];
 }
 
 export type Models = Readonly<Record<string, ModelShape>>;
@@ -25,6 +42,10 @@ export const NOTE = "ConfNote";
 export const WHOLE = "ConfWhole";
 /** Has required fields and a default. */
 export const STRICT = "ConfStrict";
+/** Its fields have rules that depend on the record and its writer. */
+export const RULED = "ConfRuled";
+/** Only its creator and members of a group write it. */
+export const OWNED = "ConfOwned";
 /** Only the cases on webhooks write it, so that receivers get few other events. */
 export const HOOK = "ConfHook";
 /** No case writes it: endpoints that must get no request subscribe to it. */
@@ -35,13 +56,13 @@ export const ownModels: Models = {
   [NOTE]: {
     fields: {
       deckId: { type: "string" },
-      title: { type: "string" },
-      body: { type: "string", nullable: true },
+      title: { type: "string", index: "text" },
+      body: { type: "string", nullable: true, index: "text" },
       order: { type: "number", default: 0, index: true },
       count: { type: "integer" },
       done: { type: "boolean" },
       at: { type: "datetime" },
-      state: { type: "enum", values: ["draft", "final"] },
+      state: { type: "enum", values: ["draft", "final", "archive"] },
       tags: { type: "array" },
       extra: { type: "json", nullable: true },
     },
@@ -55,6 +76,29 @@ export const ownModels: Models = {
       tier: { type: "string", default: "plain" },
       note: { type: "string", nullable: true },
     },
+  },
+  [RULED]: {
+    fields: {
+      deckId: { type: "string" },
+      slug: { type: "string", pattern: "[a-z]+(-[a-z]+)*" },
+      state: {
+        type: "enum",
+        values: ["todo", "doing", "done"],
+        default: "todo",
+        transitions: { todo: ["doing"], doing: ["todo", "done"] },
+      },
+      own: { type: "string", writableBy: ["$createdBy"] },
+      votes: { type: "number", writableBy: ["$createdBy", "group:confrole:owner"] },
+      kept: { type: "string", writableBy: [] },
+      author: { type: "string", default: "$participant" },
+      since: { type: "datetime", default: "$now" },
+    },
+    groups: [{ kind: "confdeck", from: "deckId" }],
+  },
+  [OWNED]: {
+    fields: { deckId: { type: "string" }, title: { type: "string" } },
+    groups: [{ kind: "confdeck", from: "deckId" }],
+    writableBy: ["$createdBy", "group:confrole:owner"],
   },
   [HOOK]: {
     fields: {

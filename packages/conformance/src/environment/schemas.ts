@@ -1,6 +1,6 @@
 import { shown, Unmet } from "../assertions/unmet.ts";
 import type { Answer, Ask } from "../protocol/answers.ts";
-import type { Models } from "./models.ts";
+import type { ModelShape, Models } from "./models.ts";
 
 export interface SchemaExtras {
   readonly force?: boolean;
@@ -39,8 +39,15 @@ export async function addModels(push: Push, token: string, more: Models, onlyWhe
   const answer = await push(token, (models) => {
     const taken = new Set(Object.keys(models).map((name) => name.toLowerCase()));
     const absent = Object.entries(onlyWhenAbsent).filter(([name]) => !taken.has(name.toLowerCase()));
-    return { ...models, ...Object.fromEntries(absent), ...more };
+    const own = Object.entries(more).map(([name, model]) => [name, { ...placeOf(models[name]), ...model }]);
+    return { ...models, ...Object.fromEntries([...absent, ...own]) };
   });
   if (answer.status !== 200 && answer.status !== 201)
     throw new Unmet(`the models ${Object.keys(more).join(", ")} to be added`, shown(answer.body), answer);
 }
+
+/** Where a model's records are: models that were declared before the run keep it. */
+const placeOf = ({ table, source }: Partial<ModelShape> = {}): Pick<ModelShape, "table" | "source"> => ({
+  ...(table && { table }),
+  ...(source !== undefined && { source }),
+});

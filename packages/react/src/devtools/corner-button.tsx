@@ -1,6 +1,6 @@
 import { type ReactElement, useRef } from "react";
 import { useSyncStatus } from "../hooks/use-sync-status.ts";
-import { sumInWords } from "./sentences.ts";
+import { describeStatus } from "./sentences.ts";
 import { useFocus } from "./use-focus.ts";
 
 export function CornerButton({ takesFocus, open }: { takesFocus: boolean; open(): void }): ReactElement {
@@ -10,7 +10,7 @@ export function CornerButton({ takesFocus, open }: { takesFocus: boolean; open()
   const { name, pending, conflicts, attention } = status;
   return (
     <div ref={place}>
-      <button type="button" aria-label={`Open Holdfast devtools. ${sumInWords(status)}`} onClick={open}>
+      <button type="button" aria-label={`Open Holdfast devtools. ${describeStatus(status)}`} onClick={open}>
         Holdfast: {name}
         {pending > 0 && `, ${pending} unsettled`}
         {conflicts + attention > 0 && `, ${conflicts + attention} to decide`}

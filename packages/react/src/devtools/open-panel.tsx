@@ -1,7 +1,7 @@
 import { type ReactElement, useId, useRef } from "react";
 import { useSyncStatus } from "../hooks/use-sync-status.ts";
 import type { Recorder } from "./recorder.ts";
-import { sumInWords } from "./sentences.ts";
+import { describeStatus } from "./sentences.ts";
 import { AttentionTab } from "./tabs/attention-tab.tsx";
 import { ClaimsTab } from "./tabs/claims-tab.tsx";
 import { EventsTab } from "./tabs/events-tab.tsx";
@@ -37,7 +37,7 @@ export function OpenPanel({ rooms, records, recorder, takesFocus, close }: Props
     >
       <div className="hd-bar">
         <h2 id={title}>Holdfast devtools</h2>
-        <span>{sumInWords(status)}</span>
+        <span>{describeStatus(status)}</span>
         <button type="button" onClick={close}>
           Close
         </button>

@@ -140,7 +140,7 @@ test.each([
   expect(screen.getByRole("tabpanel").textContent).toContain(`Leader${says}`);
 });
 
-test("[V21] of many records those that somebody holds come first, and the others are one line", async () => {
+test("[V21] held records come first, and one line counts the others", async () => {
   const claim = { actor: "ben", participantKind: "user", field: undefined, description: "Typing", fence: 7 };
   const answers: Record<string, object> = {
     s3: { state: "known", holders: [{ ...claim, isMine: false }], queue: [{ ...claim, actor: "cleo" }] },
@@ -216,7 +216,7 @@ test("[V23] arrows walk the tabs, Escape closes and gives the focus back, and ev
   expect(memory.listeners()).toBe(0);
 });
 
-test("[V23] one that the app shows on demand takes the focus, and gives it back when it is closed", () => {
+test("[V23] a panel that the app opens on demand takes the focus, and returns it when closed", () => {
   const onClose = vi.fn();
   const app = (isOpen: boolean) => (
     <>

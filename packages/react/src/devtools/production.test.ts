@@ -33,7 +33,7 @@ test("[V24] a production build has nothing of the panel but a component that ren
   expect(development.text).toContain("holdfast-devtools");
 });
 
-test("[V24] what is imported from devtools/production is the panel, also in a production build", async () => {
+test("[V24] devtools/production exports the panel, also in a production build", async () => {
   const { files, text } = await bundle("production", "production.ts");
   expect(files).toEqual(expect.arrayContaining(["devtools/panel.tsx", "devtools/styles.ts"]));
   expect(text).toContain("holdfast-devtools");

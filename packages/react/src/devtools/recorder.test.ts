@@ -23,7 +23,7 @@ const write = (phase: PendingMutation["phase"], attempts = 0): PendingMutation =
 });
 const says = () => recorder.events().map((event) => event.says);
 
-test("[V22] a write's way is told in sentences, and so are connection and log", () => {
+test("[V22] the recorder describes each step of a write, the connection and the log in sentences", () => {
   const stop = recorder.start();
   memory.set({ pending: [write("saving")] });
   memory.set({ pending: [write("queued")] });
@@ -50,7 +50,7 @@ test("[V22] a write's way is told in sentences, and so are connection and log", 
   expect(memory.listeners()).toBe(0);
 });
 
-test("[V22] conflicts and refusals are told when they come and when they are decided", () => {
+test("[V22] the recorder describes conflicts and refusals when they appear and when they are decided", () => {
   recorder.start();
   memory.set({ pending: [write("sending")] });
   const { operations } = write("sending");

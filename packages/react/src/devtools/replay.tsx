@@ -1,7 +1,7 @@
 import { type ReactElement, useId, useState } from "react";
 import { Diff } from "./diff.tsx";
 import type { Recording } from "./recording.ts";
-import { inWords } from "./sentences.ts";
+import { describeWrite } from "./sentences.ts";
 import { WriteList } from "./tabs/queue-tab.tsx";
 import { clock, StatusList } from "./tabs/status-tab.tsx";
 
@@ -53,7 +53,7 @@ export function Replay({ recording: { events }, close }: { recording: Recording;
             ))}
             {event.view.attention.map((item) => (
               <li key={item.clientTxId}>
-                <h3>{inWords(item)} was refused</h3>
+                <h3>{describeWrite(item)} was refused</h3>
                 <p className="hd-error">
                   {item.code}: {item.message}
                 </p>

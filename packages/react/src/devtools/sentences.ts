@@ -21,14 +21,14 @@ const NAMES: Record<SyncStatus["name"], string> = {
   "storage-failed": "The local store failed; writes are in memory only.",
 };
 
-export const nameInWords = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
+export const describeConnection = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
 
 /** The status in a few words, also for screen readers. */
-export const sumInWords = ({ name, pending, conflicts, attention }: SyncStatus): string =>
-  `${nameInWords(name)} ${pending} unsettled, ${conflicts + attention} to decide`;
+export const describeStatus = ({ name, pending, conflicts, attention }: SyncStatus): string =>
+  `${describeConnection(name)} ${pending} unsettled, ${conflicts + attention} to decide`;
 
 /** Which tab sends this tab's writes; undefined if the status does not say so. */
-export function leaderInWords({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
+export function describeLeader({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
   if (leads === undefined || name === "starting") return undefined;
   if (leads) return "This tab: it syncs for all tabs of this browser profile.";
   if (name === "paused") return "Not this tab while it is paused.";
@@ -39,7 +39,7 @@ export function leaderInWords({ leads, name, storage }: Partial<SyncStatus>): st
 
 function aboutStatus(before: View["status"], after: View["status"]): string[] {
   const says: string[] = [];
-  if (before.name !== after.name) says.push(nameInWords(after.name));
+  if (before.name !== after.name) says.push(describeConnection(after.name));
   if (after.reason !== undefined && before.reason !== after.reason) says.push(`Reason: ${after.reason}`);
   if (before.leads !== after.leads)
     says.push(after.leads ? "This tab is now the leader: it syncs for all tabs." : "This tab is no longer the leader.");
@@ -57,21 +57,22 @@ function aboutWrites(before: View, after: View): string[] {
   const decided = new Set([...after.conflicts, ...after.attention].map((each) => each.clientTxId));
   const came = after.pending.flatMap((write) => {
     const known = earlier.get(write.clientTxId);
-    if (!known) return [`${inWords(write)} was written${write.phase === "saving" ? "" : `; ${phaseInWords(write)}`}.`];
-    return known.phase === write.phase ? [] : [`${inWords(write)} ${phaseInWords(write)}.`];
+    if (!known)
+      return [`${describeWrite(write)} was written${write.phase === "saving" ? "" : `; ${describePhase(write)}`}.`];
+    return known.phase === write.phase ? [] : [`${describeWrite(write)} ${describePhase(write)}.`];
   });
   // A view contains only the beginning of a long queue, so other writes may move into or out of it.
   const gone = before.pending
     .filter(({ clientTxId }) => !later.has(clientTxId) && !decided.has(clientTxId))
     .map((write) =>
       write.phase === "confirmed" || write.phase === "sending"
-        ? `${inWords(write)} is settled: the log has it.`
-        : `${inWords(write)} left the queue.`,
+        ? `${describeWrite(write)} is settled: the log has it.`
+        : `${describeWrite(write)} left the queue.`,
     );
   return [...came, ...gone];
 }
 
-function phaseInWords({ phase, attempts }: PendingMutation): string {
+function describePhase({ phase, attempts }: PendingMutation): string {
   switch (phase) {
     case "saving":
       return "is being stored";
@@ -107,10 +108,10 @@ function aboutDecisions(before: View, after: View): string[] {
       .map(({ model, id }) => `The conflict about ${model} ${id} was resolved.`),
     ...after.attention
       .filter(({ clientTxId }) => !refusedBefore.has(clientTxId))
-      .map((each) => `${inWords(each)} was refused (${each.code}): ${each.message}`),
+      .map((each) => `${describeWrite(each)} was refused (${each.code}): ${each.message}`),
     ...before.attention
       .filter(({ clientTxId }) => !refusedAfter.has(clientTxId))
-      .map((each) => `The refused ${inWords(each)} was retried, edited or discarded.`),
+      .map((each) => `The refused ${describeWrite(each)} was retried, edited or discarded.`),
   ];
 }
 
@@ -121,7 +122,7 @@ function aboutReading(before: View["status"], after: View["status"]): string[] {
 }
 
 /** One write in a few words: `update slide s1 (title)`. */
-export function inWords({ operations }: Pick<PendingMutation, "operations">): string {
+export function describeWrite({ operations }: Pick<PendingMutation, "operations">): string {
   const [first] = operations;
   if (!first) return "an empty write";
   const fields = first.action === "update" && first.data ? ` (${listed(Object.keys(first.data))})` : "";

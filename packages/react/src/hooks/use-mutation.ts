@@ -4,7 +4,10 @@ import { modelOf } from "../model-of.ts";
 import { useClient } from "./use-client.ts";
 
 type Commit<S extends ModelSchema> = Pick<SyncClient<S>, "commit">;
-type Writes<S extends ModelSchema, M extends ModelName<S>> = Omit<ModelApi<S, M>, "get" | "list" | "claim">;
+type Writes<S extends ModelSchema, M extends ModelName<S>> = Pick<
+  ModelApi<S, M>,
+  "create" | "update" | "delete" | "archive" | "unarchive"
+>;
 
 export interface UseMutation<S extends ModelSchema> {
   (): Commit<S>;

@@ -1,4 +1,4 @@
-import type { ModelName, ModelSchema, Query, RowOf } from "@holdfast/sdk";
+import type { Include, ModelName, ModelSchema, NoInclude, Query, QueryRow } from "@holdfast/sdk";
 import { useCallback } from "react";
 import type { IsEqual } from "../equal.ts";
 import { listNow, type Seed } from "../hydration/hydration.ts";
@@ -7,10 +7,14 @@ import { none } from "../none.ts";
 import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useSelect } from "./use-select.ts";
 
-export type UseQuery<S extends ModelSchema> = <M extends ModelName<S>, T = readonly RowOf<S, M>[]>(
+export type UseQuery<S extends ModelSchema> = <
+  M extends ModelName<S>,
+  const I extends Include<S, M> = NoInclude,
+  T = readonly QueryRow<S, M, I>[],
+>(
   model: M,
-  query?: Query<S, M> | "skip",
-  select?: (rows: readonly RowOf<S, M>[]) => T,
+  query?: Query<S, M, I> | "skip",
+  select?: (rows: readonly QueryRow<S, M, I>[]) => T,
   isEqual?: IsEqual<T>,
 ) => T;
 

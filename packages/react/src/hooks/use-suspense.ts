@@ -33,12 +33,15 @@ export const useSuspenseRecord: UseRecord<ModelSchema> = <T = AnyRow>(
   return answer;
 };
 
-function useArrival(model: ModelName<ModelSchema>, query: object | string | undefined, isThere = false): void {
+function useArrival(model: ModelName<ModelSchema>, query: Asked, isThere = false): void {
   const client = useClient();
   const seed = useContext(SeedContext);
   if (isThere || query === "skip" || isSeeded(client, seed, model, query)) return;
   if (client === stillClient)
     throw new Error(`The snapshot has no answer for ${JSON.stringify([model, query])}: pass this query to dehydrate.`);
-  const waiting = arrival(client);
+  const needs = typeof query === "object" && query.staleOk === false ? "complete" : "any";
+  const waiting = arrival(client, needs);
   if (waiting) throw waiting;
 }
+
+type Asked = Query<ModelSchema, string> | string | undefined;

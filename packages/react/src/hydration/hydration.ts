@@ -28,6 +28,12 @@ export function listNow(
   return answer ? overlaid(client, answer) : modelOf(client, model).list(query);
 }
 
+/** The number of records, in the same way. */
+export function countNow(client: AnyClient, seed: Seed | undefined, model: string, query: object | undefined): number {
+  const answer = answerTo(client, seed, model, query);
+  return answer ? overlaid(client, answer).length : modelOf(client, model).count(query);
+}
+
 /** The record to show, in the same way. */
 export function recordNow(client: AnyClient, seed: Seed | undefined, model: string, id: string): AnyRow | undefined {
   const isIt = (row: AnyRow) => row.id === id;

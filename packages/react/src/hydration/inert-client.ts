@@ -1,6 +1,6 @@
 import type { RecordClaims } from "@holdfast/sdk";
 import type { AnyClient } from "../model-of.ts";
-import { none } from "../none.ts";
+import { noCounts, none } from "../none.ts";
 
 const noState = {};
 const off = () => {};
@@ -12,11 +12,19 @@ const refuse = () => {
 /** Every other method throws, because an inert client neither writes nor claims. */
 const readsOnly = (answers: object) =>
   new Proxy(answers, { get: (own, name) => own[name as keyof typeof own] ?? refuse });
-const model = readsOnly({ get: off, list: () => none });
+const model = readsOnly({
+  get: off,
+  list: () => none,
+  count: () => 0,
+  subscribe: listen,
+  exists: () => false,
+  countBy: () => noCounts,
+});
 
 /** Undefined fields are left out. */
 const status = {
   name: "starting",
+  rows: "loading",
   leads: false,
   pending: 0,
   conflicts: 0,
@@ -40,6 +48,7 @@ const room = readsOnly({
  * by then, which would cause a hydration mismatch.
  */
 export const stillClient = readsOnly({
+  schema: { models: {} },
   // Accepts any model name, because only a real client knows the schema.
   models: new Proxy({}, { get: () => model }),
   claims: { watch: listen, of: () => unknown },

@@ -44,6 +44,7 @@ const online: SyncStatus = {
   storageTrouble: undefined,
   persisted: undefined,
   lostStore: undefined,
+  rows: "complete",
   loadedRows: undefined,
   unreadable: [],
 };
@@ -101,6 +102,7 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
   });
 
   const client = {
+    schema: { models: {} },
     models: Object.fromEntries(models.map((model) => [model, api(model)])),
     commit: (...args: unknown[]) => wrote("commit", ...args),
     status: () => answers.status,

@@ -29,7 +29,7 @@ const commitsOf = (bodies: readonly string[]) =>
     (JSON.parse(body) as { commits: { operations: { id: string }[] }[] }).commits.map((c) => c.operations[0]?.id),
   );
 
-test("[Q28] what names a record that is still to be created is sent when that is confirmed, and waits with it; others pass", async () => {
+test("[Q28] a write that refers to an unconfirmed create is sent after it, and waits with it; other writes pass", async () => {
   const { client, server, connection, settle, deck, slide } = await start();
   const no = server.refuse(({ model }) => (model === "deck" ? "capability_scope_denied" : undefined));
   deck.create({ title: "A deck" }, { id: "deck-1" });
@@ -75,7 +75,7 @@ test("[Q28] a text that equals the id of a refused create, in a field that is no
   expect(client.status()).toMatchObject({ pending: 0, attention: 1 });
 });
 
-test("[Q29] a write that is older than receipts are kept for is not sent blindly: it waits for a person, who may send it", async () => {
+test("[Q29] a write older than the server's receipts is not sent automatically: it waits for a person, who may send it", async () => {
   const { client, connection, settle, clock, slide, server } = await start();
   client.pause();
   slide.create({ title: "Long ago" }, { id: "a" });
@@ -91,7 +91,7 @@ test("[Q29] a write that is older than receipts are kept for is not sent blindly
   expect(server.rows.get("slide/a")?.data.title).toBe("Long ago");
 });
 
-test("[Q30] what was refused can be edited: sent in its old place, under a new name, in view of what is there now", async () => {
+test("[Q30] an edited write is sent in its old place, under a new clientTxId, based on the current rows", async () => {
   const { client, server, settle, slide } = await start();
   server.refuse(({ data }) => ((data as { title?: string })?.title === "bad" ? "capability_scope_denied" : undefined));
   const write = slide.create({ title: "bad" }, { id: "a" });

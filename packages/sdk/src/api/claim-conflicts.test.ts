@@ -61,7 +61,7 @@ test("[U10] a write under a claim that lapsed becomes a conflict with who holds 
   expect(setup.ann.client.conflicts()).toBe(setup.ann.client.conflicts());
 });
 
-test("[U10] keepMine while somebody holds it comes back as the same conflict, and goes through once it is free", async () => {
+test("[U10] keepMine on a held record returns as the same conflict, and succeeds once the record is free", async () => {
   const setup = await away({ ben: true, write: true });
   const { ann, held, settle, server, slides } = setup;
   (await back(setup)).keepMine();
@@ -81,7 +81,7 @@ test("[U10] keepMine while somebody holds it comes back as the same conflict, an
   expect(operations[0].claim).toBeUndefined();
 });
 
-test("[U10] what was written after the person looked is found again, not overwritten", async () => {
+test("[U10] a write of another client after the person looked conflicts again, and is not overwritten", async () => {
   const setup = await away();
   const conflict = await back(setup);
   expect(conflict).toMatchObject({ reason: "claim_lost", holders: [], writtenBy: "", theirs: { title: "Base" } });
@@ -120,7 +120,7 @@ test("[U10] later writes under the same claim are part of the conflict, and go a
   expect(setup.server.rows.get("slide/s1")?.data).toMatchObject({ title: "Ann's", order: 7, notes: "later" });
 });
 
-test("[U10] a write without a claim on a record that somebody holds is such a conflict, and survives a reload", async () => {
+test("[U10] a write without a claim on a held record becomes a claim conflict, and survives a reload", async () => {
   const setup = await away();
   const { ben, settle, server } = setup;
   (await back(setup)).takeTheirs();

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import * as waitingForPerson from "../core/conflicts/waiting-for-person.ts";
+import * as selectors from "../core/conflicts/select-conflicts.ts";
 import { createTestServer } from "../testing/test-server.ts";
 
 const schema = {
@@ -87,7 +87,7 @@ test("[R4] during a conflict the user sees theirs in the contested fields, and w
   expect(slides.get("s1")).toMatchObject({ title: "Ben's", order: 7, notes: "mine" });
 });
 
-test("[R4] what is written after the write was held was written in view of theirs, and is shown", async () => {
+test("[R4] a write made after the conflict was shown is based on theirs, and is shown", async () => {
   const { slides, first, settle, clock } = await conflict((own) => own.update("s1", { title: "Ann's" }));
   // What a clock says, that was set back meanwhile, decides nothing.
   clock.sleep(-3_600_000);
@@ -113,7 +113,7 @@ test("[Q13] keepMine sends mine again, in view of theirs, under a new name, and 
   expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 9 });
 });
 
-test("[Q13] later writes to other fields that somebody changed too belong to the conflict", async () => {
+test("[Q13] later writes to other fields that another client also changed belong to the conflict", async () => {
   const { first, settle, slides, client } = await conflict(
     (own) => {
       own.update("s1", { title: "Ann's" });
@@ -133,7 +133,7 @@ test("[Q13] later writes to other fields that somebody changed too belong to the
   expect(slides.get("s1")).toMatchObject({ title: "Ann's", order: 9 });
 });
 
-test("[Q13] what others wrote after I last looked is not overwritten by keepMine: it is held again", async () => {
+test("[Q13] keepMine conflicts again if others wrote after the conflict was shown", async () => {
   const { first, theirs, settle, slides } = await conflict((own) => own.update("s1", { title: "Ann's" }));
   const seen = first();
   theirs.update("s1", { title: "Ben again" });
@@ -287,7 +287,7 @@ test("[R10] after a backup was restored, differences become conflicts and nothin
   expect(server.log.filter((e) => e.clientTxId === "t2")).toEqual([]);
 });
 
-test("[R10] what others wrote to the restored log is not overwritten by a write that did not know of it", async () => {
+test("[R10] a write from before a restore does not overwrite what others wrote to the restored log", async () => {
   const { ann, ben, server, settle } = people();
   await ann.client.ready();
   await ben.client.ready();
@@ -317,7 +317,7 @@ test("[R10] what others wrote to the restored log is not overwritten by a write 
   expect(slides.get("s1")).toMatchObject({ title: "Ann's" });
 });
 
-test("[R22] a write that reaches a restored log before its client hears of it is offered again, and not refused", async () => {
+test("[R22] a write that reaches a restored log before its client knows of the restore is sent again, and not refused", async () => {
   const { ann, ben, server, settle, clock } = people();
   await ann.client.ready();
   const slides = ann.client.models.slide;
@@ -398,7 +398,7 @@ test("[Q38] the base of a field that was absent is absent, not what this client 
 
 test("[Q39] conflicts are worked out again when one of them changes, and not for a change elsewhere", async () => {
   const { client, slides, theirs, settle } = await conflict((own) => void own.update("s1", { title: "Ann's" }));
-  const work = vi.spyOn(waitingForPerson, "conflictsOf");
+  const work = vi.spyOn(selectors, "selectConflicts");
   const first = client.conflicts();
   work.mockClear();
   for (let i = 0; i < 5; i++) {

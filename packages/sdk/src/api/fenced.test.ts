@@ -6,7 +6,7 @@ import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
-/** A channel and a lock between tabs, of which one can stand still: what it is told then waits, or is lost. */
+/** A channel and a lock between tabs. A tab can be frozen: its messages then wait, or are lost. */
 function newSeat(slots: Seat[]): Seat {
   const seat: Seat = {
     isFrozen: false,
@@ -85,7 +85,7 @@ test.each(["before the lock", "after the lock"])(
   },
 );
 
-test("[Q33] it asks how the other one's line stands, also when all that was said meanwhile is lost", async () => {
+test("[Q33] a fenced tab requests the new leader's connection status, even if all messages meanwhile were lost", async () => {
   const { old, next, settle, server } = await twoTabs();
   old.seat.isFrozen = true;
   old.connection.up = false;
@@ -118,7 +118,7 @@ test("[Q33] a tab that wakes looks at the disk first: what was given up under an
   await settle();
   refuses = false;
 
-  // Nobody has told it that it leads no more.
+  // It has received no message that another tab leads.
   old.seat.isFrozen = false;
   old.seat.late.length = 0;
   old.connection.up = true;
@@ -126,7 +126,7 @@ test("[Q33] a tab that wakes looks at the disk first: what was given up under an
   await settle();
   expect(server.log).toEqual([]);
   expect(old.client.status()).toMatchObject({ pending: 0, attention: 0 });
-  // It follows: what is written in it is sent by the other.
+  // It is a follower: the other tab sends its writes.
   const sent = old.connection.sent.length;
   await old.client.models.slide.create({ title: "b" }, { id: "b" }).receipt;
   expect(old.connection.sent.length).toEqual(sent);

@@ -11,6 +11,8 @@ export interface Lazy<T> {
   retry(): void;
   /** Attaches when the part is loaded, or at once if it is. Returns a function that detaches, or cancels that. */
   whenLoaded(attach: (part: T) => () => void): () => void;
+  /** Calls once the part is loaded, unless it is already. Returns a function that cancels that. */
+  onLoad(listener: () => void): () => void;
 }
 
 export function lazy<T>(open: () => Promise<T>): Lazy<T> {
@@ -52,6 +54,10 @@ export function lazy<T>(open: () => Promise<T>): Lazy<T> {
         waiting.delete(later);
         detach();
       };
+    },
+    onLoad(listener) {
+      if (part === undefined) waiting.add(listener);
+      return () => waiting.delete(listener);
     },
   };
 }

@@ -9,7 +9,7 @@ import type { Collab } from "./claims/collab.ts";
 import type { Lazy } from "./lazy.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
-import { asGiven } from "./lists/shown-rows.ts";
+import { notifyApp } from "./notify-app.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { checkId, jsonCopy } from "./writes/payload.ts";
 import { makeWrite, type WriteDeps } from "./writes/write.ts";
@@ -20,18 +20,22 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
   lists: Lists,
   collab: Lazy<Collab>,
   model: M,
+  subscribe: (listener: () => void) => () => void,
 ): ModelApi<S, M> {
   type Row = RowOf<S, M>;
   return {
     create: (data, { id, ...options } = {}) => makeWrite(deps, [{ action: "create", model, id, data }], options),
-    update: (id, patch, options) => makeWrite(deps, [{ action: "update", model, id, data: patch }], options),
+    update: (id, patch, { base, ...options } = {}) =>
+      makeWrite(deps, [{ action: "update", model, id, data: patch, base }], options),
     delete: (id, options) => makeWrite(deps, [{ action: "delete", model, id }], options),
     archive: (id, options) => makeWrite(deps, [{ action: "archive", model, id }], options),
     unarchive: (id, options) => makeWrite(deps, [{ action: "unarchive", model, id }], options),
     // The server validates every row against the pushed schema, so the types of the schema hold here.
     get: (id) => {
-      const row = shownRow(shownState(deps.engine.store.getState()), { model, id });
-      return row && (asGiven(deps.show(tableOf(model), row).data) as Row);
+      const { engine, shown } = deps;
+      const table = tableOf(model);
+      const row = shownRow(shownState(engine.store.getState()), { model, id });
+      return row && (shown.give(table, shown.show(table, row).data) as Row);
     },
     claim: async (id, options) => {
       if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
@@ -40,6 +44,20 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       const checkedId = checkId(id);
       return (await (await collab.load()).claim(model, checkedId, request)) as unknown as Lease<S, M>;
     },
-    list: (query = {}) => lists.list(model, query as AnyQuery) as readonly unknown[] as readonly Row[],
+    count: (query = {}) => lists.counts(model, query as AnyQuery).get(true) ?? 0,
+    exists: (query = {}) => lists.counts(model, query as AnyQuery).size > 0,
+    countBy: (field, query = {}) => lists.counts(model, query as AnyQuery, field) as ReadonlyMap<never, number>,
+    subscribe: (query, listener) => {
+      let shown: unknown;
+      const tell = () => {
+        const rows = lists.list(model, query as AnyQuery);
+        if (rows === shown) return;
+        shown = rows;
+        notifyApp(listener as (rows: unknown) => void, rows);
+      };
+      tell();
+      return subscribe(tell);
+    },
+    list: (query) => lists.list(model, (query ?? {}) as AnyQuery) as never,
   };
 }

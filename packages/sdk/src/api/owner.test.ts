@@ -7,7 +7,7 @@ import { createTestServer } from "../testing/test-server.ts";
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const options = { schema, url: "https://sync.example.com", getToken: () => "token" };
 
-test("[D15] each person who is named has a store of their own", () => {
+test("[D15] each named user has a store of their own", () => {
   const names = [undefined, "ann", "ben", "a:b"].map(
     (user) => checkOptions({ ...options, ...(user && { user }) }).store,
   );
@@ -20,7 +20,7 @@ test("[D15] each person who is named has a store of their own", () => {
   expect(() => checkOptions({ ...options, user: "" })).toThrow(/user must be a string/);
 });
 
-test("[D15] what lies in a store is sent for nobody but its owner, whoever opens it", async () => {
+test("[D15] the writes in a store are sent only with its owner's token", async () => {
   const { client: open, server, settle, clock } = createTestServer(schema);
   const disk = new MemoryDisk();
   const ann = open({ actor: "ann", disk });
@@ -71,7 +71,7 @@ test("[D15] a token that changes hands under a running client stops it too", asy
   const { client, connection } = open({ actor: "ann", getToken: () => token });
   await client.ready();
   await settle();
-  // The page signed somebody else in, and the first token ends: the line comes back as another participant.
+  // The page signed another user in, and the first token expires: the client reconnects as another participant.
   token = "second";
   connection.badTokens.add("first");
   connection.actor = "ben";
@@ -111,7 +111,7 @@ test.each<[string, { tenant?: string; actor?: string }]>([
     await ann.client.models.slide.create({ title: "secret" }, { id: "waiting" }).queued;
     await ann.client.close();
 
-    // Another tenant has another log, whose head may lie before or behind what was read here.
+    // Another tenant has another log, whose head may be before or after the position here.
     const other = createTestServer(schema);
     other.server.logId = "log_other";
     const { client, connection } = other.client({ disk, stream: sockets === "stream" });
@@ -167,7 +167,7 @@ test("[D15] a store that an older version left to a participant goes to that one
   expect(disk.read("").owner).toBe("org_test/test/user/ann");
 });
 
-/** Ann's store, with one write that waits; then tabs of her profile, of which the first has Ben's token. */
+/** Ann's store with one pending write; then tabs of her profile, the first with Ben's token. */
 async function tabsOfAnn() {
   const own = createTestServer(schema);
   const disk = new MemoryDisk();
@@ -197,7 +197,7 @@ async function tabsOfAnn() {
   return { ...own, open, wait, statuses };
 }
 
-test("[D36] a tab that leads with another owner's token leaves the lead to the others", async () => {
+test("[D36] a leader with another owner's token leaves the lead to the other tabs", async () => {
   const { open, wait, statuses, server } = await tabsOfAnn();
   const ben = await open("ben");
   expect(statuses(ben)).toEqual([["needs-auth", true]]);
@@ -219,7 +219,7 @@ test("[D36] a tab that leads with another owner's token leaves the lead to the o
   expect(ben.connection.sent).toEqual([]);
 });
 
-test("[D36] of tabs that all have another owner's token none leads, until one has a token of the owner", async () => {
+test("[D36] if all tabs have another owner's token, none leads until one gets a token of the owner", async () => {
   const { open, wait, statuses, server } = await tabsOfAnn();
   let token = "of ben";
   const first = await open("ben", () => token);
@@ -266,7 +266,7 @@ test("[D15] without a socket, too, nothing goes out under a new token before the
   ]);
 });
 
-test("[D16] who signs out says what becomes of what waits: it stays for when they come back, or all of it goes, in every tab", async () => {
+test("[D16] signOut keeps the pending writes for the person's return, or discards everything, in every tab", async () => {
   const { client: open, server, settle } = createTestServer(schema);
   const disk = new MemoryDisk();
   const start = async () => {

@@ -5,7 +5,7 @@ import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { Lazy } from "./lazy.ts";
 import { sameFields } from "./same.ts";
 import type { PendingMutation, SyncClient, SyncStatus } from "./sync-client.ts";
-import type { WaitingFor } from "./writes/waiting-for.ts";
+import type { DecisionItems } from "./writes/decision-items.ts";
 import type { WriteDeps } from "./writes/write.ts";
 
 export interface ShownStatus extends Pick<SyncClient<ModelSchema>, "status" | "pending" | "conflicts" | "attention"> {
@@ -21,19 +21,19 @@ const NONE: readonly never[] = [];
  */
 export function shownStatus(
   shown: () => ClientState,
-  runtime: Lazy<{ waitingFor(deps: WriteDeps): WaitingFor }>,
+  runtime: Lazy<{ decisionItems(deps: WriteDeps): DecisionItems }>,
   deps: WriteDeps,
 ): ShownStatus {
   let status: SyncStatus | undefined;
   let pending: readonly PendingMutation[] = NONE;
   let pendingQueue: Queue | undefined;
-  let waiting: WaitingFor | undefined;
-  const waitingFor = () => {
-    waiting ??= runtime.now()?.waitingFor(deps);
-    return waiting;
+  let items: DecisionItems | undefined;
+  const decisionItems = () => {
+    items ??= runtime.now()?.decisionItems(deps);
+    return items;
   };
   return {
-    note: () => waiting?.note(shown()),
+    note: () => items?.note(shown()),
     status: () => {
       status = sameFields(status, statusOf(shown()));
       return status;
@@ -44,7 +44,7 @@ export function shownStatus(
       pendingQueue = state.queue;
       return pending;
     },
-    conflicts: () => waitingFor()?.conflicts(shown()) ?? NONE,
-    attention: () => waitingFor()?.attention(shown()) ?? NONE,
+    conflicts: () => decisionItems()?.conflicts(shown()) ?? NONE,
+    attention: () => decisionItems()?.attention(shown()) ?? NONE,
   };
 }

@@ -8,7 +8,7 @@ import { createEnding, until } from "./shutdown.ts";
 const schema = { models: { slide: { fields: {} } } } as const;
 const running = (): ClientState => ({ ...initialState({ schema, paused: false, sendAtMost: 1 }), life: "running" });
 
-test("[N20] who waited for something and has it leaves nothing behind, however often it is asked for", async () => {
+test("[N20] repeated waits leave no listeners behind", async () => {
   const store = createStore<ClientState>(running);
   const ending = createEnding();
   const clock = fakeClock();
@@ -29,7 +29,7 @@ test("[N20] who waited for something and has it leaves nothing behind, however o
   expect(ending.listening).toBe(0);
 });
 
-test("[N8] who still waits when the client ends is told", async () => {
+test("[N8] open promises reject when the client closes", async () => {
   const store = createStore<ClientState>(() => ({ ...running(), life: "starting" }));
   const ending = createEnding();
   const clock = fakeClock();

@@ -6,21 +6,32 @@ import type { OnStale } from "../protocol/commits/stale.ts";
 import type { ErrorCode } from "../protocol/errors/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
-import type { ModelName, NewRow, Patch, RowOf } from "../protocol/schema/row-types.ts";
+import type { DataOf, ModelName, NewRow, Patch, RowOf } from "../protocol/schema/row-types.ts";
 import type { ClaimOptions, ClaimsApi, Lease } from "./claims/claims-api.ts";
+import type { FollowedWhere, FollowScope } from "./followed-scope.ts";
+import type { CountQuery, Counts, Include, NoInclude, Query, QueryRow } from "./lists/query.ts";
+import type { LoadedPart, LoadOptions } from "./loading/loaded-part.ts";
 import type { Presence } from "./presence/presence-api.ts";
 import type { PendingExport } from "./writes/pending-export.ts";
-import type { Write, WriteOptions } from "./writes/write-api.ts";
+import type { UndoableWrite, UpdateOptions, Write, WriteOptions } from "./writes/write-api.ts";
 
 /** The client of an app. Reads return at once from memory. Writes are shown at once and queued durably. */
 export interface SyncClient<S extends ModelSchema> {
+  /** The schema that the client was given. */
+  readonly schema: S;
   readonly models: { readonly [M in ModelName<S>]: ModelApi<S, M> };
   /** Who holds which of the watched records. To claim a record, use its model: `models.slide.claim(id)`. */
   readonly claims: ClaimsApi<S>;
   /** A room (a sync group such as `deck:d1`) in which people and agents see each other. */
   presence(room: string): Presence;
   /** Commits several operations together or not at all. */
-  commit(operations: readonly CommitOperation<S>[], options?: CommitOptions<S>): Write;
+  commit(operations: readonly CommitOperation<S>[], options?: CommitOptions<S>): UndoableWrite;
+  /**
+   * Commits everything that the function does, together or not at all: `client.transact((tx) => { const id =
+   * tx.project.create({ … }); tx.task.create({ projectId: id }); })`. If it throws, nothing is written. Up to 100
+   * operations. The function cannot be async.
+   */
+  transact(build: (transaction: Transaction<S>) => void, options?: CommitOptions<S>): UndoableWrite;
   status(): SyncStatus;
   /** Writes that were not applied because someone else changed the same fields or held a claim. */
   conflicts(): readonly Conflict[];
@@ -30,8 +41,11 @@ export interface SyncClient<S extends ModelSchema> {
   attention(): readonly AttentionItem[];
   /** Called after every change of the results above, or of a model's `get` and `list`. */
   subscribe(listener: () => void): () => void;
-  /** Resolves when the rows of the local store or of the first snapshot can be read. */
-  ready(): Promise<void>;
+  /**
+   * Resolves when the rows of the local store or of the first snapshot can be read; with `rows: "complete"`, when they
+   * are all that the server has (see `rows` of the status).
+   */
+  ready(options?: { readonly rows?: "any" | "complete" }): Promise<void>;
   /**
    * Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`.
    */
@@ -42,11 +56,17 @@ export interface SyncClient<S extends ModelSchema> {
    */
   signOut(options: { pending: "keep" | "discard" }): Promise<void>;
   /**
-   * Reads only these records from now on, in all tabs: those of these models, in one of these groups; `{}`: all that
-   * the token covers. Present rows are shown until the new ones have arrived; then unwanted rows are removed, also from
+   * Reads only these records from now on, in all tabs: those of these models, in one of these groups, that meet these
+   * conditions (`where: { issue: { projectId: "p1" } }`); `{}`: all that the token covers. Present rows are shown until the new ones have arrived; then unwanted rows are removed, also from
    * disk. Writes are sent whichever records are followed.
    */
-  follow(scope: { models?: readonly ModelName<S>[]; groups?: readonly string[] }): void;
+  follow(scope: FollowScope<S>): void;
+  /**
+   * Loads the records of a model that meet conditions, and keeps them up to date until they are released. For models
+   * of which `follow` names a list of conditions: `follow: { where: { issue: [] } }` begins with no issues, and
+   * `load("issue", { projectId })` adds those of a project. Throws for an unknown model or field.
+   */
+  load<M extends ModelName<S>>(model: M, where: FollowedWhere<DataOf<S, M>>, options?: LoadOptions): LoadedPart;
   /** Exports all unsettled writes, for a file or another device. */
   exportPending(): Promise<PendingExport>;
   /**
@@ -62,11 +82,11 @@ export interface SyncClient<S extends ModelSchema> {
 
 export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
   /** Creates a record. Generates an id if none is given. */
-  create(data: NewRow<S, M>, options?: WriteOptions & { id?: string }): Write;
-  update(id: string, patch: Patch<S, M>, options?: WriteOptions): Write;
-  delete(id: string, options?: WriteOptions): Write;
-  archive(id: string, options?: WriteOptions): Write;
-  unarchive(id: string, options?: WriteOptions): Write;
+  create(data: NewRow<S, M>, options?: WriteOptions & { id?: string }): UndoableWrite;
+  update(id: string, patch: Patch<S, M>, options?: UpdateOptions): UndoableWrite;
+  delete(id: string, options?: WriteOptions): UndoableWrite;
+  archive(id: string, options?: WriteOptions): UndoableWrite;
+  unarchive(id: string, options?: WriteOptions): UndoableWrite;
   /** The record as the user should see it: the row with this client's unsettled writes on top. */
   get(id: string): RowOf<S, M> | undefined;
   /**
@@ -78,31 +98,24 @@ export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
   /**
    * Returns the same array until something in it changes. Archived rows are left out unless the query includes them.
    */
-  list(query?: Query<S, M>): readonly RowOf<S, M>[];
-}
-
-export type Where<Row> = {
-  readonly [F in keyof Row]?: Value<Row[F]> | Operators<Value<Row[F]>>;
-};
-
-/** Use null to match a field that is absent. */
-type Value<T> = Exclude<T, undefined> | (undefined extends T ? null : never);
-
-export interface Operators<T> {
-  readonly in?: readonly T[];
-  readonly gt?: T;
-  readonly gte?: T;
-  readonly lt?: T;
-  readonly lte?: T;
-}
-
-export interface Query<S extends ModelSchema, M extends ModelName<S>> {
-  readonly where?: Where<RowOf<S, M>>;
-  /** Ids break ties. */
-  readonly orderBy?: keyof RowOf<S, M> & string;
-  readonly order?: "asc" | "desc";
-  readonly limit?: number;
-  readonly archived?: "without" | "only" | "with";
+  list<const I extends Include<S, M> = NoInclude>(query?: Query<S, M, I>): readonly QueryRow<S, M, I>[];
+  /**
+   * Calls the listener with the list at once, and then whenever something in it changes. Returns a function that ends
+   * that. Throws for an invalid query.
+   */
+  subscribe<const I extends Include<S, M> = NoInclude>(
+    query: Query<S, M, I>,
+    listener: (rows: readonly QueryRow<S, M, I>[]) => void,
+  ): () => void;
+  /** How many records match. */
+  count(query?: CountQuery<S, M>): number;
+  /** Whether a record matches. */
+  exists(query?: CountQuery<S, M>): boolean;
+  /**
+   * How many of the matching records have which value of a field; those without one count as null. Returns the same map
+   * until a count changes.
+   */
+  countBy<F extends keyof RowOf<S, M> & string>(field: F, query?: CountQuery<S, M>): Counts<S, M, F>;
 }
 
 export type CommitOperation<S extends ModelSchema> = {
@@ -111,6 +124,18 @@ export type CommitOperation<S extends ModelSchema> = {
     | { action: "update"; model: M; id: string; data: Patch<S, M> }
     | { action: "delete" | "archive" | "unarchive"; model: M; id: string };
 }[ModelName<S>];
+
+/** The models inside of `transact`. Each method adds an operation to the commit. */
+export type Transaction<S extends ModelSchema> = { readonly [M in ModelName<S>]: TransactionModel<S, M> };
+
+export interface TransactionModel<S extends ModelSchema, M extends ModelName<S>> {
+  /** Returns the record's id, for references to it. */
+  create(data: NewRow<S, M>, options?: { readonly id?: string }): string;
+  update(id: string, patch: Patch<S, M>): void;
+  delete(id: string): void;
+  archive(id: string): void;
+  unarchive(id: string): void;
+}
 
 export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
   /** Premises: rows, fields of rows, or groups that must not have changed since they were read. */
@@ -128,6 +153,14 @@ export type SyncStatus = {
    * - `storage-failed`: writes cannot be queued durably.
    */
   readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
+  /**
+   * What the rows are:
+   *
+   * - `loading`: none have been read.
+   * - `partial`: those of an earlier time, from the disk; the first pages of a snapshot; or the connection has ended.
+   * - `complete`: everything that the server had when the connection began, and what it has told since.
+   */
+  readonly rows: "loading" | "partial" | "complete";
   /**
    * Whether this tab sends writes and reads the log for all tabs of the browser profile. False while another tab leads,
    * while this one is paused, and after the disk failed: then it sends only its own writes. A Node client does not
@@ -175,6 +208,8 @@ export interface PendingMutation {
     readonly model: string;
     readonly id: string;
     readonly data?: JsonObject | undefined;
+    /** How far the log was read in what the writer saw. */
+    readonly readAt?: number | undefined;
   }[];
   readonly createdAt: number;
   readonly attempts: number;

@@ -12,7 +12,7 @@ async function reopened(app: { isAway: boolean; tokens: string[] }) {
   await before.client.ready();
   await before.client.close();
   const getToken = async () => {
-    // What `fetch` does when nobody answers.
+    // The error of `fetch` without an answer.
     if (app.isAway) throw new TypeError("Failed to fetch");
     return app.tokens.shift() ?? "new";
   };
@@ -29,7 +29,7 @@ async function reopened(app: { isAway: boolean; tokens: string[] }) {
   return { ...own, ...made, names, later };
 }
 
-test("[N30] without a network at the start, nobody is said to be signed out, and the queue goes when it is back", async () => {
+test("[N30] without a network at the start the status is not needs-auth, and the queue is sent once the network is back", async () => {
   const app = { isAway: true, tokens: [] };
   const { client, connection, names, later, server } = await reopened(app);
   connection.up = false;
@@ -46,7 +46,7 @@ test("[N30] without a network at the start, nobody is said to be signed out, and
   await client.close();
 });
 
-test("[N30] a token that ended while the app's backend is away asks nobody to sign in", async () => {
+test("[N30] a token that expires while the app's backend is unreachable does not lead to needs-auth", async () => {
   const app = { isAway: false, tokens: ["old"] };
   const { client, connection, names, later } = await reopened(app);
   expect(client.status().name).toBe("online");
@@ -63,7 +63,7 @@ test("[N30] a token that ended while the app's backend is away asks nobody to si
   await client.close();
 });
 
-test("[N30] offline is said also of one who is signed out: without a network nobody can sign in", async () => {
+test("[N30] a signed-out client without a network is offline: signing in needs the network", async () => {
   const own = createTestServer(schema);
   const { client, connection, signals } = own.client({ getToken: () => "old" });
   connection.badTokens.add("old");

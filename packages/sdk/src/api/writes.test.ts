@@ -97,7 +97,7 @@ test("[Q5] after a lost receipt the same bytes are sent under the same name, and
   expect(server.head).toBe(1);
 });
 
-test("[Q6] Retry-After is waited for, whatever happens", async () => {
+test("[Q6] the client waits as long as Retry-After says, even if it is woken", async () => {
   const { client, slides, connection, settle, clock, signals } = await start();
   connection.answers.push({
     kind: "answer",
@@ -146,7 +146,7 @@ test("[Q7] after a timeout a bulk holds half as many, down to one, and grows aga
   expect(client.status().pending).toBe(0);
 });
 
-test("[Q8] a refused token stops the queue, another one is asked for, and everything goes on with it", async () => {
+test("[Q8] a refused token stops the queue until the app returns another one", async () => {
   const tokens = ["old", "old", "new"];
   const { client, slides, connection, settle, clock } = await start({ getToken: () => tokens.shift() ?? "new" });
   connection.badTokens.add("old");
@@ -175,7 +175,7 @@ test("[Q8] a fresh token that works is used at once, without anybody seeing it",
   expect(names).not.toContain("needs-auth");
 });
 
-test("[Q9] a refused write waits with its error, and other records go on", async () => {
+test("[Q9] a refused write waits with its error, and writes to other records are sent", async () => {
   const { client, slides, connection, settle, disk } = await start();
   connection.answers.push(
     refused(403, "capability_scope_denied", "permission_error", {
@@ -201,7 +201,7 @@ test("[Q9] a refused write waits with its error, and other records go on", async
   expect(client.attention()).toBe(client.attention());
 });
 
-test("[Q10] behind a rejected write the writes of its record wait, and go on in order once it is decided", async () => {
+test("[Q10] writes to the record of a rejected write wait behind it, and are sent in order after the decision", async () => {
   const { client, slides, connection, settle, server } = await start();
   connection.answers.push(refused(409, "claim_conflict", "claim_error"));
   slides.create({ title: "1" }, { id: "s1", clientTxId: "t1" });
@@ -319,7 +319,7 @@ test("[Q20] a name that a stored write has is not taken by one that came before 
   expect(again.client.pending()).toEqual([]);
 });
 
-test("[Q21] a refused write that nobody waits for disturbs nobody", async () => {
+test("[Q21] a refused write that the app does not await causes no unhandled rejection", async () => {
   const unhandled: unknown[] = [];
   const onUnhandled = (reason: unknown) => void unhandled.push(reason);
   process.on("unhandledRejection", onUnhandled);
@@ -334,7 +334,7 @@ test("[Q21] a refused write that nobody waits for disturbs nobody", async () => 
   expect(unhandled).toEqual([]);
 });
 
-test("[Q36] of what a person gave up the server is not asked", async () => {
+test("[Q36] the client does not ask the server for the outcome of a discarded write", async () => {
   const { client, slides, server, connection, settle, signals } = await start();
   server.refuse(() => "capability_scope_denied");
   slides.create({ title: "New" });
@@ -347,7 +347,7 @@ test("[Q36] of what a person gave up the server is not asked", async () => {
   expect(connection.requests).toEqual([]);
 });
 
-test("[Q22] drain waits until every write so far is settled or needs a decision, and says when its time is over", async () => {
+test("[Q22] drain waits until every write so far is settled or needs a decision, and rejects after its timeout", async () => {
   const { client, slides, connection, settle, clock } = await start();
   connection.up = false;
   slides.create({ title: "New" });
@@ -381,7 +381,7 @@ test("[Q16] the operations of a commit happen together or not at all", async () 
   expect(client.attention()).toHaveLength(1);
 });
 
-test("[R7] a write says how far the rows had read, and which device it comes from", async () => {
+test("[R7] a write carries the position of its rows and the clientId of its device", async () => {
   const { client, slides, settle, connection, disk } = await start();
   slides.create({ title: "1" }, { id: "s1" });
   await settle();
@@ -446,7 +446,7 @@ test("[D2] a write made before the local store was read comes after what was fou
   expect(own.server.log.map((e) => e.verb)).toEqual(["created", "updated"]);
 });
 
-test("[Q43] what the schema refuses throws where it is written, with the place and what it takes, and nothing is queued", async () => {
+test("[Q43] a write that violates the schema throws where it is made, with the field and the expected type, and is not queued", async () => {
   const typed = defineSchema({
     models: {
       task: {

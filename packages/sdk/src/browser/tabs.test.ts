@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the one that took it", () => {
+test("[Q42] a tab without a channel leaves the lead for 10 s to the tab that took it", () => {
   const clock = fakeClock();
   const tabs = apart(clock);
   const lead = vi.fn();
@@ -27,7 +27,7 @@ test("[Q42] a tab that cannot talk to the others leaves the lead for 10 s to the
   expect(clock.waiting).toBe(0);
 });
 
-test("[Q42] where the platform has no channel between tabs they lead in turns", () => {
+test("[Q42] on a platform without BroadcastChannel the tabs lead in turns", () => {
   vi.stubGlobal("navigator", {});
   vi.stubGlobal("BroadcastChannel", undefined);
   const clock = fakeClock();

@@ -1,4 +1,4 @@
-import type { TabMessage } from "../core/tabs/tab-message.ts";
+import type { PostedMessage } from "../core/tabs/tab-message.ts";
 import type { Clock, Tabs } from "../engine/ports.ts";
 import type { Call } from "./election.ts";
 import { leaseElection } from "./lease-election.ts";
@@ -49,7 +49,7 @@ export function browserTabs(store: string, clock: Clock): Tabs {
   if (typeof BroadcastChannel === "undefined") return apart(clock);
   const name = `holdfast:${store}`;
   const channel = new BroadcastChannel(name);
-  const post = (message: TabMessage | Call) => channel.postMessage(message);
+  const post = (message: PostedMessage | Call) => channel.postMessage(message);
   let listener: Parameters<Tabs["start"]>[0] | undefined;
   // Insecure contexts and old browsers have no locks.
   const election = (navigator.locks ? lockElection : leaseElection)({
@@ -62,7 +62,7 @@ export function browserTabs(store: string, clock: Clock): Tabs {
   return {
     start(given) {
       listener = given;
-      channel.onmessage = ({ data }: MessageEvent<TabMessage | Call>) => {
+      channel.onmessage = ({ data }: MessageEvent<PostedMessage | Call>) => {
         if (data.type === "call" || data.type === "here" || data.type === "gone") election.received(data);
         else given.received(data);
       };

@@ -55,7 +55,7 @@ test("[Q23] one tab sends what all tabs wrote, once, and all agree", async () =>
   await Promise.all([first.client.close(), second.client.close()]);
 });
 
-test("[Q23] what one tab writes offline is pending in the other, too, and is sent by it when the first goes", async () => {
+test("[Q23] an offline write of one tab is pending in the other, which sends it when the first is closed", async () => {
   const { first, second, server } = await tabs();
   first.connection.up = false;
   first.connection.cut?.();

@@ -1,3 +1,4 @@
+import type { MergeText } from "./conflicts/plan-merge.ts";
 import type { Effect } from "./effects.ts";
 import type { Mutation } from "./queue/mutation.ts";
 import type { ClientState } from "./state.ts";
@@ -11,6 +12,8 @@ export interface Draft {
   readonly effects: Effect[];
   readonly now: number;
   readonly roll: number;
+  /** How texts are merged, if the schema has fields for that. `loading`: its code is not there yet. */
+  readonly merging?: MergeText | "loading" | undefined;
 }
 
 export function set(draft: Draft, change: Partial<ClientState>): void {

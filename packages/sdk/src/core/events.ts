@@ -1,3 +1,4 @@
+import type { FieldChanges } from "../protocol/commits/field-change.ts";
 import type { Action } from "../protocol/commits/operation.ts";
 import type { OnStale } from "../protocol/commits/stale.ts";
 import type { JsonObject } from "../protocol/json.ts";
@@ -18,6 +19,7 @@ export type Happening =
   | ({
       readonly type: "restored";
       readonly clientId: string;
+      readonly storeId: string;
       readonly rows: Rows;
       readonly owner?: string | undefined;
       readonly partial?: PartialSnapshot | undefined;
@@ -36,7 +38,7 @@ export type Happening =
   | { readonly type: "persistence"; readonly granted: boolean }
   | ({ readonly type: "storeLost" } & LostStore)
   /** The runtime (disk, tabs and server) could not be loaded. */
-  | { readonly type: "runtimeMissing"; readonly reason: string }
+  | { readonly type: "chunkMissing"; readonly reason: string }
   /** This tab became the leader. */
   | { readonly type: "elected" }
   | {
@@ -134,9 +136,12 @@ export interface NewOperation {
   readonly model: string;
   readonly id: string;
   readonly data?: JsonObject | undefined;
+  readonly changes?: FieldChanges | undefined;
   readonly readAt?: number | undefined;
   readonly onStale: OnStale;
   readonly claim?: string | undefined;
+  /** What the writer had in the written fields, if that is not what is shown. */
+  readonly base?: JsonObject | null | undefined;
 }
 
 /** A decision of a person, or of the app, about a conflicted or rejected write. */

@@ -2,7 +2,7 @@ import { refreshed } from "./conflicts/overlay.ts";
 import { type Draft, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
-import { onMutated } from "./queue/writes.ts";
+import { newWrite, show } from "./queue/new-write.ts";
 
 /**
  * The client before the runtime is loaded, without disk, tabs and server. It shows the app's writes and remembers the
@@ -26,7 +26,7 @@ export const firstMachine: Machine = {
 function applyEvent(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
     case "mutated":
-      return onMutated(draft, event);
+      return show(draft, [newWrite(draft, event)]);
     case "paused":
       return set(draft, { paused: true });
     case "resumed":
@@ -35,7 +35,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return set(draft, { scope: event.scope });
     case "connectionWanted":
       return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
-    case "runtimeMissing":
+    case "chunkMissing":
       return set(draft, { trouble: event.reason });
   }
 }

@@ -1,14 +1,14 @@
 import type { News } from "./effects.ts";
-import { knownFailure } from "./queue/failure.ts";
+import { knownFailure } from "./queue/known-failure.ts";
 import type { Mutation } from "./queue/mutation.ts";
-import { missed } from "./queue/settle.ts";
+import { missingRecordFailure } from "./queue/settle.ts";
 
 /** What to notify the caller of a write of. Undefined: its outcome is still open. */
 export function newsOf(m: Mutation): News | undefined {
   const { stage } = m;
   switch (stage.phase) {
     case "confirmed": {
-      const failure = missed(m, stage.receipt);
+      const failure = missingRecordFailure(m, stage.receipt);
       return failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: stage.receipt };
     }
     case "conflicted": {

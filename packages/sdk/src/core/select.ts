@@ -9,8 +9,16 @@ import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 export type StatusName = "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
 
+/**
+ * - `loading`: no rows have been read.
+ * - `partial`: rows of an earlier time from the disk, the first pages of a snapshot, or the connection has ended.
+ * - `complete`: everything that the server had when the connection began, and what it has told since.
+ */
+export type RowsStatus = "loading" | "partial" | "complete";
+
 export interface Status {
   readonly name: StatusName;
+  readonly rows: RowsStatus;
   readonly leads: boolean;
   readonly pending: number;
   readonly conflicts: number;
@@ -43,6 +51,7 @@ export function statusOf(state: ClientState): Status {
     auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : leader ? leader.reason : trouble;
   return {
     name,
+    rows: rowsStatus(state),
     // Without a disk the tab sends its own writes, but it does not lead the other tabs.
     leads: lead === "yes" && storageTrouble === undefined,
     pending: queue.order.length - queue.waiting.length,
@@ -66,6 +75,20 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
   return Object.values(partial?.tables ?? {}).reduce((sum, table) => sum + table.size, 0);
 }
 
+export function rowsStatus(state: ClientState): RowsStatus {
+  const { life, withheld, rows, reading, sockets, stream } = state;
+  if (life === "starting" || withheld) return "loading";
+  if (rows.position === undefined) return reading.partial ? "partial" : "loading";
+  const leader = leaderConnection(state);
+  // A stream that has just ended counts as online for a moment, but may have missed something.
+  const isHeard = leader
+    ? !leader.isBehind
+    : !sockets || (stream.phase === "live" && rows.position >= (stream.upTo ?? 0));
+  const hasAll = reading.missing === undefined && reading.resync === "no";
+  // Without a disk the tab goes on in memory.
+  return nameOf(state, false) === "online" && isHeard && hasAll ? "complete" : "partial";
+}
+
 /** A follower's knowledge of the leader's connection. */
 const leaderConnection = ({ lead, stream, tabs }: ClientState) =>
   lead === "no" && stream.phase === "closed" ? tabs.connection : undefined;
@@ -80,11 +103,11 @@ function retryAt(state: ClientState): number | undefined {
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
 
-function nameOf(state: ClientState): StatusName {
-  const { life, storageTrouble, paused, auth, network, stream, rows, sockets, reading, withheld } = state;
+function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefined): StatusName {
+  const { life, paused, auth, network, stream, rows, sockets, reading, withheld } = state;
   if (life === "starting") return "starting";
   if (withheld) return "needs-auth";
-  if (storageTrouble !== undefined) return "storage-failed";
+  if (isDiskLost) return "storage-failed";
   if (paused) return "paused";
   if (!network) return "offline";
   if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";

@@ -8,7 +8,7 @@ import { emptyQueue, type Queue } from "./queue/queue.ts";
 import { type SeqSet, seqSetUpTo } from "./queue/reconcile/seq-set.ts";
 import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
-import type { Extent, LeaderConnection, QueueChanged } from "./tabs/tab-message.ts";
+import type { LeaderConnection, QueueChanged, QueueNumbers } from "./tabs/tab-message.ts";
 
 /** The whole state of a client in one immutable value. Only `step` creates a new one. */
 export interface ClientState {
@@ -19,6 +19,8 @@ export interface ClientState {
   /** Functions that convert operations of an older schema, by that schema's hash. */
   readonly upcasts: Readonly<Record<string, Upcast>>;
   readonly clientId: string;
+  /** Distinguishes the store from an earlier one of the same name, which was cleared. Undefined until it is open. */
+  readonly storeId: string | undefined;
   /** The owner of the store. Undefined until the server has named it (`owner.ts`). */
   readonly owner: string | undefined;
   /** The owner of the present token, once the server has named it. "": an older server, which does not name it. */
@@ -136,7 +138,7 @@ export interface OtherTabs {
   /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
   readonly logged: readonly string[];
   /** This tab stays out of the election, because its token belongs to another owner. */
-  readonly abstains: boolean;
+  readonly skipsElection: boolean;
   /** The app uses claims or presence, so this tab needs its own socket. */
   readonly ownSocket: boolean;
 }
@@ -150,7 +152,7 @@ export interface SharedQueue {
   /** Changes that arrived before their predecessors. */
   readonly outOfOrder: readonly ReceivedChange[];
   /** How much of the queue other tabs know. */
-  readonly knownElsewhere: Extent;
+  readonly knownElsewhere: QueueNumbers;
   /** Writes that were settled here but may still be on disk. A reload that finds them must not add them again. */
   readonly settled: readonly Removed[];
   /** Writes that other tabs announced, and when to reload the queue for each: a few times, at growing intervals. */
@@ -183,6 +185,8 @@ export interface StreamLink {
   readonly phase: "closed" | "opening" | "live";
   /** Until this time a lost stream still counts as live, so that a short reconnect does not change the status. */
   readonly missedAt?: number | undefined;
+  /** While it is live: where the log ended when it began. Entries up to there are on their way. */
+  readonly upTo?: number;
   /** Failed attempts since the stream was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
@@ -238,6 +242,7 @@ export function initialState(given: {
     schemaHash: schemaHash(given.schema),
     upcasts: given.upcasts ?? {},
     clientId: "",
+    storeId: undefined,
     owner: undefined,
     tokenOwner: undefined,
     withheld: false,
@@ -255,7 +260,7 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, connection: undefined, logged: [], abstains: false, ownSocket: false },
+    tabs: { listening: false, connection: undefined, logged: [], skipsElection: false, ownSocket: false },
     shared: {
       seqs: seqSetUpTo(0),
       changes: 0,

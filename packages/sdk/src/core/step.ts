@@ -11,7 +11,7 @@ import {
   proceed,
   retryNow,
 } from "./connection/connection.ts";
-import { onOwned, withhold } from "./connection/owner.ts";
+import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
 import { type Draft, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
@@ -28,7 +28,7 @@ import * as tabs from "./tabs/follower.ts";
 import * as lead from "./tabs/leadership.ts";
 
 /** The complete client. Each step recomputes the views of touched records once, at its end. */
-export const machine: Machine = {
+export const machineWith = (merging: Draft["merging"]): Machine => ({
   nextDueAt,
   step(state, event) {
     const draft: Draft = {
@@ -36,6 +36,7 @@ export const machine: Machine = {
       effects: [],
       now: event.now,
       roll: event.roll,
+      merging,
     };
     applyEvent(draft, event);
     lead.leadIfOwner(draft);
@@ -44,7 +45,10 @@ export const machine: Machine = {
     tabs.shareConnection(draft, state);
     return [refreshed(draft.state, state), draft.effects];
   },
-};
+});
+
+/** The same for a schema without texts to merge. */
+export const machine: Machine = machineWith(undefined);
 
 function applyEvent(draft: Draft, event: ClientEvent): void {
   switch (event.type) {
@@ -52,7 +56,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return onRestored(draft, event);
     case "persisted":
       return onPersisted(draft, event);
-    case "runtimeMissing":
+    case "chunkMissing":
       return set(draft, { trouble: event.reason });
     case "storageFailed":
       onStorageFailed(draft, { code: event.code, reason: event.reason });
@@ -137,7 +141,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "tokenReceived":
       if (event.changed) dropOldToken(draft);
       onToken(draft, event.changed);
-      return withhold(draft);
+      return updateWithheld(draft);
     case "tokenFailed":
       return onTokenFailed(draft, event);
     case "tokenRefused":

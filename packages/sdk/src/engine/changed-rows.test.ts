@@ -27,7 +27,7 @@ async function start(options: TestClientOptions = {}) {
   return { ...own, ...made, make: own.client, rewrite, wait };
 }
 
-test("[N12] who was away when records were changed without an entry reads them anew, once", async () => {
+test("[N12] a client that was away while records changed without log entries reads them again, once", async () => {
   const { client, connection, rewrite, wait, settle } = await start();
   client.pause();
   await settle();

@@ -15,7 +15,7 @@ import type { ClientState } from "../core/state.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { Engine } from "./engine.ts";
-import { createEventLoop } from "./event-loop.ts";
+import type { createEventLoop } from "./event-loop.ts";
 import type { Frames } from "./performer.ts";
 import type { Asked, Clock, Random, Server, Stream } from "./ports.ts";
 
@@ -28,6 +28,8 @@ export interface CollabEngineDeps {
   readonly frames: Frames;
   readonly clock: Clock;
   readonly random: Random;
+  /** Handed over, because a chunk that imports it would split the code that is loaded at once. */
+  readonly createEventLoop: typeof createEventLoop;
 }
 
 export interface CollabEngine {
@@ -47,13 +49,13 @@ const RELEASE_MS = 2_000;
 
 /** The event loop of claims and presence. It also handles the events of the client's engine. */
 export function createCollabEngine(
-  { engine, server, stream, frames, clock, random }: CollabEngineDeps,
+  { engine, server, stream, frames, clock, random, createEventLoop: loopOf }: CollabEngineDeps,
   notifyLease: (lease: string, news: ClaimNews) => void,
 ): CollabEngine {
   const now = (): Instant => ({ at: Math.floor(clock.monotonic()), wall: clock.now() });
   const flights = new Map<number, AbortController>();
   const releases = new Set<Promise<unknown>>();
-  const loop = createEventLoop<CollabState, CollabHappening, CollabEffect, Instant>({
+  const loop = loopOf<CollabState, CollabHappening, CollabEffect, Instant>({
     initial: emptyCollab,
     step: (state, event, at) => {
       const readTo = engine.store.getState().rows.position ?? 0;

@@ -13,7 +13,7 @@ function start(options: TestClientOptions = {}) {
   return { ...own, ...made, slides: made.client.models.slide };
 }
 
-test("[N1] a new client reads a snapshot, then the log from its stamp; a reloaded one goes on from its rows", async () => {
+test("[N1] a new client reads a snapshot, then the log from its stamp; a reloaded client continues from its rows", async () => {
   const { client, slides, connection, server, settle, clock, disk } = start();
   await client.ready();
   await slides.create({ title: "1" }, { id: "s1" }).receipt;
@@ -48,7 +48,7 @@ test("[N2] after a cut the stream is resumed from where the rows end", async () 
   expect(connection.asked.snapshot).toBe(1);
 });
 
-test("[N5] where there is no network from the beginning nothing is begun, until there is one", async () => {
+test("[N5] without a network at the start the client opens nothing until there is one", async () => {
   const yesterday = start();
   await yesterday.client.ready();
   await yesterday.slides.create({ title: "1" }).receipt;
@@ -57,7 +57,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
   let setNetwork: (up: boolean) => void = () => {};
   const { client, connection, settle } = start({
     platform: {
-      // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
+      // Each tab has a channel of its own, because another tab may post `joined` while the disk is busy.
       storage: async () => {
         await import("../api/claims/collab.ts");
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -97,7 +97,7 @@ test("[N5] the platform's word for offline closes everything; online opens it at
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
 });
 
-test("[N6] while the socket cannot be had the log is asked for, and writes go out", async () => {
+test("[N6] while the socket cannot be opened, the client polls the log and sends writes", async () => {
   const { client, slides, connection, settle, clock, server } = start();
   connection.socketUp = false;
   await client.ready();
@@ -123,7 +123,7 @@ test("[N6] while the socket cannot be had the log is asked for, and writes go ou
   expect(client.status().name).toBe("online");
 });
 
-test("[R3] a gap in the stream is asked for, and nothing behind it is shown before", async () => {
+test("[R3] a gap in the stream is fetched, and no later entry is shown before it", async () => {
   const { client, slides, connection, settle, server } = start();
   await client.ready();
   await settle();
@@ -219,7 +219,7 @@ test("[N12] when the server asks for it, the rows are read anew", async () => {
   expect(client.status().name).toBe("online");
 });
 
-test("[N9] a snapshot that cannot be read is asked for again, with growing waits", async () => {
+test("[N9] a snapshot that cannot be read is requested again, with growing waits", async () => {
   const { client, connection, settle, clock } = start();
   connection.up = false;
   for (let i = 0; i < 4; i++) {
@@ -236,7 +236,7 @@ test("[N9] a snapshot that cannot be read is asked for again, with growing waits
   await client.ready();
 });
 
-test("[D8] when the disk fails the client goes on in memory, says so, and promises nothing", async () => {
+test("[D8] if the disk fails, the client continues in memory, reports it, and no queued promise resolves", async () => {
   const disk = new MemoryDisk();
   let broken = false;
   const storage = memoryStorage(disk);

@@ -81,6 +81,7 @@ export class OutcomeLookup {
   /** Asks about one write. Returns whether the server knew its outcome. */
   async #lookUp(clientTxId: string): Promise<boolean> {
     let name = clientTxId;
+    let failure = this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP;
     for (let i = 0; i < NAMES; i++, name = nextName(name)) {
       const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
       const verdict = verdictOf(reply);
@@ -88,12 +89,17 @@ export class OutcomeLookup {
       if (verdict.then === "sign-in") this.#deps.tokenRefused(verdict.reason);
       if (verdict.then !== "read") return false;
       const outcome = outcomeOf({ ...(verdict.body as object), httpStatus: 200 });
+      // The write may have been merged, and sent under its next name.
+      if (outcome.kind === "conflicted") {
+        failure = outcome.failure;
+        continue;
+      }
       if (outcome.kind === "confirmed") this.#waiters.notify(clientTxId, outcome);
       else if ("failure" in outcome) this.#waiters.notify(clientTxId, { kind: "failed", failure: outcome.failure });
       else return false;
       return true;
     }
-    this.#waiters.notify(clientTxId, { kind: "failed", failure: this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP });
+    this.#waiters.notify(clientTxId, { kind: "failed", failure });
     return true;
   }
 }

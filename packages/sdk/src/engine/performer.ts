@@ -78,7 +78,8 @@ export function createPerformer(
 
   /** A tab that has lost the disk shares nothing with the others. */
   const post = (message: TabMessage) => {
-    if (currentState().storageTrouble === undefined) tabs.post(message);
+    const { storageTrouble, storeId } = currentState();
+    if (storageTrouble === undefined) tabs.post({ ...message, storeId });
   };
 
   const queue = new QueueKeeper(storage, {

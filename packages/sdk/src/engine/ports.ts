@@ -3,7 +3,7 @@ import type { PartialSnapshot, RowChange, Rows, Scope } from "../core/log/rows.t
 import type { Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import type { QueueSnapshot, StorageTrouble } from "../core/state.ts";
-import type { TabMessage } from "../core/tabs/tab-message.ts";
+import type { PostedMessage } from "../core/tabs/tab-message.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
@@ -88,6 +88,7 @@ export interface Enqueued extends Kept {
 }
 
 export interface Stored extends QueueSnapshot {
+  /** Generated when the store was created. */
   readonly clientId: string;
   /** The owner of these rows and writes (`core/connection/owner.ts`); undefined until the server has named it. */
   readonly owner?: string | undefined;
@@ -208,12 +209,12 @@ export interface StreamListener {
 /** The other tabs of this browser profile, which share the store. */
 export interface Tabs {
   /** `lead` is called each time this tab becomes the leader, `fenced` when another tab takes over. */
-  start(listener: { lead(): void; fenced(): void; received(message: TabMessage): void }): void;
+  start(listener: { lead(): void; fenced(): void; received(message: PostedMessage): void }): void;
   /**
    * With `true`, joins the election behind the other candidates, even if this tab leads now. With `false`, leaves it.
    */
   campaign(wanted: boolean): void;
-  post(message: TabMessage): void;
+  post(message: PostedMessage): void;
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-import { extentOf } from "../core/queue/shared-queue.ts";
+import { queueNumbersOf } from "../core/queue/shared-queue.ts";
 import { adapted, shownAs } from "../core/schema/upcast.ts";
 import type { Engine } from "./engine.ts";
 import type { EvictionMarker, Random, Signals, Storage, Tabs } from "./ports.ts";
@@ -14,10 +14,11 @@ export async function restore(given: {
   evictionMarker: EvictionMarker | undefined;
 }): Promise<void> {
   const { storage, tabs, signals, random, engine } = given;
-  // A client id from the app is used as it is; a generated one stays with the store.
-  const fresh = given.clientId ?? random.id();
+  // The generated client id stays with the store and names it, also if the app gives the client another one.
+  const fresh = random.id();
   const stored = await storage.open(fresh);
-  const clientId = given.clientId ?? stored.clientId;
+  const storeId = stored.clientId;
+  const clientId = given.clientId ?? storeId;
   // Before any connection: if the platform reports no network, do not start one.
   signals.start({
     network: (up) => engine.dispatch({ type: "network", up }),
@@ -30,18 +31,21 @@ export async function restore(given: {
       type: "restored",
       ...stored,
       clientId,
+      storeId,
       mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
     };
   });
   // The store is new although the marker names an earlier one: the writes queued in that one are lost.
   const note = given.evictionMarker?.read();
-  const isNew = stored.clientId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
+  const isNew = storeId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
   if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
     engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });
   tabs.start({
     lead: () => engine.dispatch({ type: "elected" }),
     fenced: () => engine.dispatch({ type: "fenced" }),
     received: (message) => {
+      // A tab may not have noticed yet that its store was cleared.
+      if (message.storeId !== undefined && message.storeId !== storeId) return;
       // A response to another tab's request must not match a request of this tab.
       if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
       // A tab that lost the disk shares no slots with the others any more.
@@ -49,8 +53,8 @@ export async function restore(given: {
     },
   });
   const { scope } = engine.store.getState();
-  if (scope.models || scope.groups) tabs.post({ type: "scope", scope });
-  tabs.post({ type: "joined", ...extentOf(engine.store.getState()) });
+  if (scope.models || scope.groups || scope.where) tabs.post({ type: "scope", scope, storeId });
+  tabs.post({ type: "joined", ...queueNumbersOf(engine.store.getState()), storeId });
   const { paused, storageTrouble } = engine.store.getState();
   if (!paused && storageTrouble === undefined) tabs.campaign(true);
 }

@@ -1,3 +1,4 @@
+import { atPosition } from "../core/log/read-range.ts";
 import type { RowChange, Rows } from "../core/log/rows.ts";
 import { recordKey } from "../core/log/tables.ts";
 import type { Removed } from "../core/queue/mutation.ts";
@@ -92,7 +93,7 @@ export class RowKeeper {
    * pages.
    */
   async #replaceAll(settled: readonly Removed[], generation: number, other: boolean): Promise<void> {
-    const { tables, logId, rowsVersion, viewHash, position: stamp, scope } = this.#deps.current();
+    const { tables, logId, rowsVersion, viewHash, position: stamp, scope } = atPosition(this.#deps.current());
     if (logId === undefined || stamp === undefined) return;
     const changes = Object.entries(tables).flatMap(([model, table]) =>
       [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),

@@ -17,7 +17,7 @@ async function start(platform: TestClientOptions["platform"] = {}, more: Omit<Te
   return { ...own, ...made, open: own.client, slides: made.client.models.slide };
 }
 
-test("[D10] the status says where writes are kept, and of a disk that failed which kind of trouble it is", async () => {
+test("[D10] the status says where writes are stored, and how a disk has failed", async () => {
   const { client, slides, settle } = await start();
   expect(client.status()).toMatchObject({ storage: "disk", storageTrouble: undefined });
   await client.close();
@@ -38,7 +38,7 @@ test("[D10] the status says where writes are kept, and of a disk that failed whi
   expect(none.client.status()).toMatchObject({ storage: "memory", storageTrouble: "unavailable" });
 });
 
-test("[D32] what hangs on a disk that fails is done in memory, in its order, and what the disk says later does not count", async () => {
+test("[D32] if the disk fails, pending operations run in memory, in their original order, and later results of the disk are ignored", async () => {
   const memory = memoryStorage();
   let lost: (failure: StorageFailure) => void = () => {};
   let answer = () => {};
@@ -73,7 +73,7 @@ test("[D32] what hangs on a disk that fails is done in memory, in its order, and
   expect(slides.get("a")?.title).toBe("second");
 });
 
-test("[D11] the platform is asked to keep the store with the first write that is queued, once, and its answer is told", async () => {
+test("[D11] the first queued write requests persistent storage once, and the status reports the answer", async () => {
   let requests = 0;
   const persist = async () => {
     requests += 1;
@@ -89,7 +89,7 @@ test("[D11] the platform is asked to keep the store with the first write that is
   expect(client.status().persisted).toBe(true);
 });
 
-test("[D12] a store that was cleared is missed: how much waited in it is told", async () => {
+test("[D12] the client notices a cleared store and reports how many writes waited in it", async () => {
   let note: ReturnType<EvictionMarker["read"]>;
   const evictionMarker = (): EvictionMarker => ({
     read: () => note,
@@ -162,7 +162,7 @@ test("[D13] everything that waits can be exported, and imported elsewhere under 
     await expect(elsewhere.importPending(odd)).rejects.toMatchObject({ code: "invalid_export" });
 });
 
-test("[D14] the part that works with the disk and the server is tried again until it is there; meanwhile writes are shown and promised to nobody", async () => {
+test("[D14] the client retries loading the runtime until it succeeds; meanwhile writes are shown, and no promise resolves", async () => {
   const own = createTestServer(schema);
   const clock = fakeClock();
   const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals };
@@ -198,7 +198,7 @@ test("[D14] the part that works with the disk and the server is tried again unti
   expect(clock.waiting).toBe(0);
 });
 
-test("[D16] a disk that failed before is emptied too, and one that cannot be is told of", async () => {
+test("[D16] signOut also empties a disk that has failed, and rejects if it cannot", async () => {
   const disk = new MemoryDisk();
   const memory = memoryStorage(disk);
   let isFull = false;

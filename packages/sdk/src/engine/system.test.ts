@@ -1,7 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { systemClock } from "./system.ts";
 
-test("[N10] what is waited for longer than a timer can is waited for", () => {
+test("[N10] a wait beyond the longest setTimeout is waited in full", () => {
   vi.useFakeTimers();
   try {
     const days = 60 * 86_400_000;

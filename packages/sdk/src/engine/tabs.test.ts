@@ -24,7 +24,7 @@ async function twoTabs() {
   return { ...own, disk, profile, open, first, second };
 }
 
-test("[Q24] the tab that leads has the one line to the server, and the others hear the log from it", async () => {
+test("[Q24] the leader tab has the only connection to the server, and the followers receive the log from it", async () => {
   const { first, second, server, settle } = await twoTabs();
   expect(first.connection.asked.socket).toBe(1);
   expect(second.connection.asked.socket).toBe(0);
@@ -48,7 +48,7 @@ test("[Q24] the tab that leads has the one line to the server, and the others he
   expect(second.client.status().pending).toBe(0);
 });
 
-test("[Q24] how the line stands is told to all tabs, and a tab that is late reads what it has missed", async () => {
+test("[Q24] the leader sends its connection status to all tabs, and a late tab reads the entries that it missed", async () => {
   const { first, second, server, settle, disk, open, clock } = await twoTabs();
   first.connection.up = false;
   first.connection.cut?.();
@@ -68,7 +68,7 @@ test("[Q24] how the line stands is told to all tabs, and a tab that is late read
   second.tab.thaw();
   await settle();
   expect(second.slides.list().map((s) => s.title)).toEqual(["a", "b"]);
-  // A third one finds on disk what is there, and asks for nothing but what it lacks.
+  // A third tab reads the rows on disk, and requests only the missing entries.
   const third = await open();
   expect(third.slides.list().map((s) => s.title)).toEqual(["a", "b"]);
   expect(third.connection.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
@@ -126,7 +126,7 @@ test("[Q25] a frozen tab is replaced: the other sends on, and what the old one d
 
 test("[Q25] a tab that believes it leads learns from the store that it does not", async () => {
   const { first, settle, disk, server } = await twoTabs();
-  // Another one counted the generation up, and nothing told this tab so.
+  // Another tab raised the generation, and this tab got no message about it.
   disk.lead();
   first.slides.create({ title: "x" }, { id: "a" });
   await settle();
@@ -137,7 +137,7 @@ test("[Q25] a tab that believes it leads learns from the store that it does not"
   expect(disk.rows().position).toBe(1);
 });
 
-test("[Q26] what a tab put on disk and could not tell the others, being killed, is found there and sent", async () => {
+test("[Q26] a write is still sent if its tab was killed after storing it and before posting it", async () => {
   const { open, settle, clock, server, first } = await twoTabs();
   let kill = () => {};
   const killedAfterwards = (disk: MemoryDisk): Storage => ({
@@ -159,7 +159,7 @@ test("[Q26] what a tab put on disk and could not tell the others, being killed, 
   expect(first.slides.get("a")?.title).toBe("last words");
 });
 
-test("[Q34] of two tabs that answer the same write at once the one that reaches the disk first is heard, the other as if it had not been", async () => {
+test("[Q34] if two tabs decide about the same write at once, the first decision on disk applies, and the other has no effect", async () => {
   const { first, second, server, settle, disk } = await twoTabs();
   const stop = server.refuse(({ id }) => (id === "a" ? "invalid_value" : undefined));
   await expect(first.slides.create({ title: "refused" }, { id: "a" }).receipt).rejects.toBeInstanceOf(Error);
@@ -178,7 +178,7 @@ test("[Q34] of two tabs that answer the same write at once the one that reaches 
   expect(disk.queue()).toEqual([]);
 });
 
-test("[Q35] what a tab changed in the queue and could not tell is found when the next change comes", async () => {
+test("[Q35] a queue change that its tab could not post is found when the next change arrives", async () => {
   const { first, second, server, settle, open, clock, disk } = await twoTabs();
   const stop = server.refuse(({ id }) => (id === "a" ? "invalid_value" : undefined));
   first.slides.create({ title: "refused" }, { id: "a" });
@@ -208,7 +208,7 @@ test("[Q35] what a tab changed in the queue and could not tell is found when the
   expect(disk.queue()).toEqual([]);
 });
 
-test("[Q36] whoever waits for a write that is over, and heard nothing of how, is told what the server says", async () => {
+test("[Q36] the promise of a write that left the queue unnoticed settles with the outcome from the server", async () => {
   const { first, second, settle, server, clock } = await twoTabs();
   first.connection.up = false;
   first.connection.cut?.();
@@ -307,7 +307,7 @@ test("[Q27] a paused tab lets another one lead, and a tab without a disk sends f
   expect(second.slides.get("b")?.title).toBe("in memory");
 });
 
-test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk change which", async () => {
+test("[Q37] exactly one tab reports that it leads, also after a takeover, a pause and a failed disk", async () => {
   const { first, second, settle, open, disk } = await twoTabs();
   const leads = (...tabs: (typeof first)[]) => tabs.map(({ client }) => client.status().leads);
   expect(leads(first, second)).toEqual([true, false]);
@@ -333,7 +333,7 @@ test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk cha
   await settle();
   expect(leads(first, second)).toEqual([true, false]);
 
-  // It goes on by itself, and sends, but for nobody else.
+  // It continues alone, and sends only its own writes.
   const broken = await open((disk) => ({
     ...memoryStorage(disk),
     enqueue: () => Promise.reject(new Error("QuotaExceededError")),
@@ -346,6 +346,49 @@ test("[Q37] one tab says that it leads: a take-over, a pause and a lost disk cha
   await first.client.close();
   await settle();
   expect(leads(first, second)).toEqual([false, true]);
+});
+
+test("[D37] a tab of a new store ignores a tab that still has the cleared store open, and reads and sends as the leader", async () => {
+  const own = createTestServer(schema);
+  const profile = new Profile();
+  const open = async (storage: Storage) => {
+    const tab = profile.tab();
+    const made = own.client({ platform: { tabs: () => tab.tabs, storage: async () => storage } });
+    await own.settle();
+    return { ...made, tab, slides: made.client.models.slide };
+  };
+  const first = await open(memoryStorage());
+  const storage = memoryStorage();
+  let reloads = 0;
+  const second = await open({
+    ...storage,
+    readQueue: (seen) => {
+      reloads += 1;
+      return reloads > 20 ? new Promise(() => {}) : storage.readQueue(seen);
+    },
+  });
+  await first.slides.create({ title: "of the cleared store" }, { id: "a" }).receipt;
+  await own.settle();
+  expect(second.client.status().syncId).toBe(0);
+  first.tab.kill();
+  await own.settle();
+  expect(reloads).toBeLessThan(20);
+  expect(second.slides.get("a")?.title).toBe("of the cleared store");
+  await expect(second.slides.create({ title: "next" }, { id: "b" }).receipt).resolves.toMatchObject({
+    status: "confirmed",
+  });
+});
+
+test("[D37] the messages that a tab posts name its store, also if the app gives the client an id", async () => {
+  const own = createTestServer(schema);
+  const profile = new Profile();
+  const disk = new MemoryDisk();
+  const { client, connection } = own.client({ disk, clientId: "app", platform: { tabs: () => profile.tab().tabs } });
+  await client.models.slide.create({ title: "a" }).receipt;
+  expect(connection.sent[0]).toContain('"clientId":"app"');
+  const { clientId: storeId } = disk.read("");
+  expect(storeId).not.toBe("app");
+  expect(new Set(profile.posted.map((message) => message.storeId))).toEqual(new Set([storeId]));
 });
 
 test("[Q10] writes of one profile keep their order over a change of the tab that sends", async () => {

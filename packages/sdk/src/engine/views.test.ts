@@ -64,7 +64,7 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
   },
 );
 
-test("[N15] rows are shown until the others are there, followers get them too, and a write to what is out of sight is kept", async () => {
+test("[N15] the old rows stay until the new view is loaded, in followers too, and a write to a record out of view is kept", async () => {
   const disk = new MemoryDisk();
   const profile = new Profile();
   const first = profile.tab();
@@ -146,7 +146,7 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
   warn.mockRestore();
 });
 
-test("[N16] an app that has no other token yet is asked again at half of the rest, and a token that is refused ends as it always did", async () => {
+test("[N16] if the app returns the same token, it is asked again at half of the remaining time; a refused token leads to needs-auth", async () => {
   let token = "same";
   let requests = 0;
   const own = createTestServer(schema);

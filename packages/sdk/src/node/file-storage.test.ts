@@ -28,7 +28,7 @@ const open = (more: { store?: string } = {}) =>
 
 const titles = (client: ReturnType<typeof open>) => client.models.slide.list().map(({ title }) => title);
 
-test("[D20] [N8] what a client wrote without a server, the next one with its file shows and has in its queue", async () => {
+test("[D20] [N8] writes without a server are shown and queued by the next client with the same file", async () => {
   const first = open();
   const names = ["a", "b", "c"].map((id) => first.models.slide.create({ title: id }, { id }).clientTxId);
   await first.close();
@@ -38,7 +38,7 @@ test("[D20] [N8] what a client wrote without a server, the next one with its fil
   await second.close();
 });
 
-test("[D25] drain waits for what an earlier process left, also when it is asked before the file was read", async () => {
+test("[D25] drain waits for writes of an earlier process, even if it is called before the file was read", async () => {
   const first = open();
   await first.models.slide.create({ title: "a" }).queued;
   await first.close();
@@ -50,7 +50,7 @@ test("[D25] drain waits for what an earlier process left, also when it is asked 
   await second.close();
 });
 
-test("[D20] [D10] a client without the option keeps nothing, and says so", async () => {
+test("[D20] [D10] a client without the option stores nothing on disk, and its status says so", async () => {
   const { storage: _, ...memory } = { schema, url: "http://127.0.0.1:1", getToken: () => "token", storage: undefined };
   const client = createClient(memory);
   expect(client.status()).toMatchObject({ storage: "memory", storageTrouble: undefined });
@@ -74,7 +74,7 @@ test("[Q37] a client in Node leads as soon as its store was read, and not while 
   await first.close();
 });
 
-test("[D21] [D22] what cannot be its store is refused when the client is made", async () => {
+test("[D21] [D22] an invalid store option is refused when the client is created", async () => {
   const first = open();
   expect(() => open()).toThrow(expect.objectContaining({ name: "SyncError", code: "store_in_use", then: "wait" }));
   await first.close();
@@ -87,7 +87,7 @@ test("[D21] [D22] what cannot be its store is refused when the client is made", 
   await open().close();
 });
 
-test("[D24] [D8] a disk that cannot be used leaves the client in memory, which is said", async () => {
+test("[D24] [D8] if the disk cannot be used, the client continues in memory, and its status says so", async () => {
   writeFileSync(join(folder, "file"), "");
   const client = createClient({
     schema,
@@ -109,7 +109,7 @@ test("[D24] [D8] a disk that cannot be used leaves the client in memory, which i
   await client.close();
 });
 
-test("[D23] [D8] a damaged store is kept, the client says where and goes on in memory; the next one has a new file", async () => {
+test("[D23] [D8] a damaged store is kept, the client names its path and continues in memory; the next client has a new file", async () => {
   const first = open();
   await first.models.slide.create({ title: "a" }).queued;
   await first.close();

@@ -26,7 +26,7 @@ const WELCOME = JSON.stringify({ frame: "welcome", ...read, session: "s", partic
 
 type Upgrade = (accept: () => Promise<WebSocket>, socket: Duplex) => void;
 
-/** A server with an empty log that takes the stream as it is told to, and never answers a write. */
+/** A server with an empty log that never answers a write; the test decides how it treats the stream. */
 async function server(upgrade: Upgrade) {
   const sockets = new WebSocketServer({ noServer: true });
   const requests: string[] = [];
@@ -79,7 +79,7 @@ async function staysFor(url: string): Promise<number> {
   return performance.now() - closedAt;
 }
 
-/** Above what a busy machine needs, and below the 30 s that `ws` waits for a close handshake by itself. */
+/** More than a busy machine needs, and less than the 30 s that `ws` waits for a close handshake. */
 const SOON_MS = 8_000;
 
 test.each<[string, Upgrade]>([

@@ -18,7 +18,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** One file at a time: what is opened is the file's, so several handles are several clients on one file. */
+/** Several handles on one file stand for several clients. */
 async function handle(): Promise<Storage> {
   file ??= openStoreFile(join(folder, "agent.db"), "s");
   const storage = storageInFile(file);
@@ -41,7 +41,7 @@ test.each(storageContract)("[D1] a file that is closed and opened each time: $ru
     file = undefined;
     return handle();
   };
-  // Where a check needs two at once, the second takes the file from the first: then only what it does counts.
+  // If a check needs two at once, the second takes the file from the first, and only its results count.
   const storages: Storage[] = [];
   const last = () => storages.at(-1) as Storage;
   await expect(

@@ -220,7 +220,7 @@ test.each([
   expect(await names()).toEqual([]);
 });
 
-test("[D24] a file that is removed or replaced under it is a failure, not a write that nobody will find", async () => {
+test("[D24] a write fails if the file was removed or replaced while in use", async () => {
   const storage = storageInFile(opened());
   await storage.open("c");
   await storage.enqueue([added(write("a"))]);

@@ -7,6 +7,8 @@ export const clientLimits = {
   readsPerCommit: 100,
   commitsPerBulk: 100,
   operationsPerBulk: 1_000,
+  /** Added to an array by one change, and as many removed. */
+  itemsPerChange: 1_000,
   jsonDepth: 64,
   idLength: 255,
   clientIdLength: 64,

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, error-codes, field-value, headers, json-equal, limits, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, error-codes, field-value, headers, json-equal, limits, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -13,11 +13,31 @@ export {
   ClaimTargetBody,
 } from "./claims/claim.ts";
 export { STREAM_PATH } from "./client-paths.ts";
-export { applyOperation, type Row, type WriteStep } from "./commits/apply.ts";
+export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
+export {
+  changedValues,
+  type FieldChange,
+  type FieldChanges,
+  isIncrement,
+  isOutOfRange,
+  takesChange,
+  writtenFields,
+} from "./commits/field-change.ts";
 export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./commits/operation.ts";
+export { operationParam } from "./commits/operation-param.ts";
 export { OnStale, StaleNotification } from "./commits/stale.ts";
-export { Datasource } from "./datasources/datasource.ts";
+export { Datasource, DatasourceBody, DatasourceKey } from "./datasources/datasource.ts";
+export {
+  type SourceAnswers,
+  SourceCall,
+  type SourceCommit,
+  type SourceOperation,
+  type SourceRecord,
+  type SourceResult,
+  sourceAnswers,
+  sourceLimits,
+} from "./datasources/source-calls.ts";
 export type { Audience, EndpointSchema, QueryParameter } from "./endpoint-schema.ts";
 export { type Body, endpoints, type Reply } from "./endpoints.ts";
 export { ErrorEnvelope, RequiredCapability } from "./errors/error.ts";
@@ -28,6 +48,8 @@ export type { Json, JsonObject } from "./json.ts";
 export { jsonEqual } from "./json-equal.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
+export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
+export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
 export { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
@@ -43,7 +65,8 @@ export { Usage } from "./organizations/usage.ts";
 export { type EndpointName, paths } from "./paths.ts";
 export { Peer, PeerSession } from "./presence/presence.ts";
 export { isDateTime } from "./schema/datetime.ts";
-export { expectedValue, fits, isRequired } from "./schema/field-value.ts";
+export { type BrokenRule, brokenRule, type FieldRule, faultOfRules } from "./schema/field-rules.ts";
+export { expectedValue, fits, isFilledByServer, isRequired } from "./schema/field-value.ts";
 export {
   FIELD_TYPES,
   Field,
@@ -51,11 +74,22 @@ export {
   GroupRule,
   Model,
   type ModelSchema,
+  ModelTable,
+  type OnDelete,
   Rename,
   SchemaPush,
   SchemaPushed,
   SchemaRead,
 } from "./schema/model-schema.ts";
+export { brokenPattern, faultOfPattern } from "./schema/pattern.ts";
+export {
+  brokenRecordRule,
+  faultOfTransitions,
+  faultOfWriters,
+  type JudgedWrite,
+  type RuleWriter,
+} from "./schema/record-rules.ts";
+export { relationName } from "./schema/relations.ts";
 export { closeCodes } from "./stream/close-codes.ts";
 export {
   ClaimFrame,

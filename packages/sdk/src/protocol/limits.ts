@@ -1,4 +1,5 @@
 import { clientLimits } from "./client-limits.ts";
+import { followedLimits } from "./log/followed-limits.ts";
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
@@ -21,6 +22,7 @@ export const limits = {
   /** Positions that one request for the change feed looks at, shown or not. */
   logExamined: 10_000,
   logWaitMs: 25_000,
+  ...followedLimits,
   schemaModels: 200,
   schemaFields: 200,
   schemaIndexes: 20,

@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 1;
+export const WIRE_VERSION = 12;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -18,4 +18,75 @@ export const WIRE_VERSION = 1;
  */
 export const wireHistory: readonly { version: number; date: string; hash: string; change: string }[] = [
   { version: 1, date: "2026-11-24", hash: "ef12f0d746011fb7", change: "The wire of release 0.1.0." },
+  {
+    version: 2,
+    date: "2026-11-25",
+    hash: "800ddfdb21937214",
+    change:
+      "A model may name the table that has its rows; a write that such a table does not take is `source_refused`.",
+  },
+  {
+    version: 3,
+    date: "2026-11-25",
+    hash: "56912ef44471d6d2",
+    change: "An error may have `source`; `client_id_required` and `source_changed` are new.",
+  },
+  {
+    version: 4,
+    date: "2026-11-25",
+    hash: "993c6e808ca57106",
+    change: "Datasources can be registered, read, deleted, and given other credentials.",
+  },
+  {
+    version: 5,
+    date: "2026-11-25",
+    hash: "f4b0dcfc98681e7f",
+    change:
+      "A datasource may be an endpoint, and a model may name it as its `source`; `source_unavailable` and `datasource_has_models` are new.",
+  },
+  {
+    version: 6,
+    date: "2026-11-26",
+    hash: "4f9b8559f3e1bebe",
+    change: "A field may have rules; `rule_broken` is new, and an error may have `rule`.",
+  },
+  {
+    version: 7,
+    date: "2026-11-26",
+    hash: "27ccc2c650a40c83",
+    change: "A field that references may have `inverse`.",
+  },
+  {
+    version: 8,
+    date: "2026-11-26",
+    hash: "8832f838d0939855",
+    change: "An update may have `changes`; a string field may have `merge`, an array `items`.",
+  },
+  {
+    version: 9,
+    date: "2026-11-26",
+    hash: "5189d7ef029766a8",
+    change:
+      "Stream, log and snapshot take `where`: conditions on the records of a model. An update of an archived record has `archivedAt`.",
+  },
+  {
+    version: 10,
+    date: "2026-11-26",
+    hash: "eb49c1d166965868",
+    change:
+      "A record that is read, and a line of a snapshot, say who created and changed it, and when; `pattern`, `transitions` and `writableBy` are new in a schema.",
+  },
+  {
+    version: 11,
+    date: "2026-11-26",
+    hash: "038b3519853c2af0",
+    change: "A list may have `search`; a string field may have the index `text`.",
+  },
+  {
+    version: 12,
+    date: "2026-11-26",
+    hash: "337edafeeafd57ed",
+    change:
+      "A field may be `unique` and have `onDelete`; `not_unique`, `invalid_reference`, `still_referenced` and `too_many_dependents` are new, and an error may have `fields` and `records`.",
+  },
 ];

@@ -1,4 +1,5 @@
-import { Dexie, type Table } from "dexie";
+import type { Table } from "dexie";
+import { Dexie } from "./dexie.ts";
 import type { StoredChunk, StoredMeta, StoredMutation, StoredRow } from "./stored.ts";
 
 export class Database extends Dexie {

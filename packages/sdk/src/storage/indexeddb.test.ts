@@ -1,12 +1,14 @@
 import { until } from "../../../../scripts/testing/until.ts";
 import "fake-indexeddb/auto";
-import { Dexie } from "dexie";
 import { expect, test, vi } from "vitest";
 import type { Mutation } from "../core/queue/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { added, storageContract } from "../testing/storage-contract.ts";
+import { Dexie } from "./dexie.ts";
 import { indexedDbStorage } from "./indexeddb.ts";
 
+// Dexie looks for them when it is loaded, and another file of this worker may have done that before.
+Dexie.dependencies = { indexedDB, IDBKeyRange };
 let stores = 0;
 
 test.each(storageContract)("[D1] fake IndexedDB: $rule", async ({ check }) => {
@@ -41,7 +43,7 @@ test.each(["InvalidStateError", "UnknownError"])("[D7] a handle lost with %s is 
   expect((await storage.readQueue()).mutations.map((m) => m.clientTxId)).toEqual(["a"]);
 });
 
-test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a sentence", async () => {
+test("[D7] [D8] a failure that repeats, or cannot be retried, is a typed failure with a sentence", async () => {
   const storage = indexedDbStorage({ name: `broken-${++stores}` });
   await storage.open("c");
   const broken = vi.spyOn(IDBDatabase.prototype, "transaction").mockImplementation(() => {
@@ -54,7 +56,7 @@ test("[D7] [D8] what fails twice, or cannot be helped, is a typed failure with a
   await expect(storage.enqueue([added(write("a"))])).rejects.toThrow(/QuotaExceededError.*in memory only/s);
 });
 
-test("[D30] a store that was emptied under a client is not taken for its own, and is told of before anything is written", async () => {
+test("[D30] a store that was cleared while in use is a disk failure, reported before anything is written", async () => {
   const name = `emptied-${++stores}`;
   const storage = indexedDbStorage({ name });
   const lost = new Promise<StorageFailure>((resolve) => storage.watch?.(resolve));
@@ -69,7 +71,7 @@ test("[D30] a store that was emptied under a client is not taken for its own, an
   expect((await indexedDbStorage({ name }).open("d")).mutations).toEqual([]);
 });
 
-test("[D7] a database that was closed under a client, and is the one it was, goes on", async () => {
+test("[D7] a database that was closed under the client, and is still the same, is reopened", async () => {
   const name = `closed-${++stores}`;
   const storage = indexedDbStorage({ name });
   const lost: string[] = [];
@@ -86,7 +88,7 @@ test("[D7] a database that was closed under a client, and is the one it was, goe
   await storage.close();
 });
 
-test("[D31] a store of the first version is read as it is, and goes on in the present one", async () => {
+test("[D31] a store of the first version is read unchanged, and continues in the current version", async () => {
   const name = `first-version-${++stores}`;
   const old = new Dexie(name);
   old.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
@@ -134,7 +136,7 @@ const raw = (name: string, version: number) =>
     request.onerror = () => reject(request.error);
   });
 
-test("[D10] an open that another tab blocks ends by the clock, and says so", async () => {
+test("[D10] an open that another tab blocks times out with an error", async () => {
   const name = `blocked-${++stores}`;
   // A tab of an older version that does not hear that it should let go.
   const older = await raw(name, 1);
@@ -187,7 +189,7 @@ test("[D33] records that came and went leave nothing behind, and those that stay
   expect(there.sort()).toEqual([...ids.slice(2_500), "new2", "s7"].sort());
 });
 
-test("[D33] what an earlier version left of records that went is taken away by the next tab that leads", async () => {
+test("[D33] the next leader removes what an earlier version left of deleted records", async () => {
   const name = `left-${++stores}`;
   const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
   await before.open("c");
@@ -208,7 +210,7 @@ test("[D33] what an earlier version left of records that went is taken away by t
   await storage.close();
 });
 
-test("[ER9] of an erased record nothing stays in the store, also where few records are gone, and where the tab ended before", async () => {
+test("[ER9] no value of an erased record stays in the store, even if few records are deleted or the tab was closed before", async () => {
   const name = `erased-${++stores}`;
   const storage = indexedDbStorage({ name });
   await storage.open("c");

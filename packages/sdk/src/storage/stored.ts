@@ -1,3 +1,4 @@
+import { keptOnce } from "../core/log/row-changes.ts";
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
 import { currentStage, type FormerStage } from "../core/queue/current-stage.ts";
@@ -97,7 +98,11 @@ export function fromStoredRows(
   { logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
 ): { rows: Rows; partial?: PartialSnapshot } {
   if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
-  const tables = changeTables({}, stored.map(toChange));
+  const names = new Map<string, string>();
+  const tables = changeTables(
+    {},
+    stored.map((row) => toChange(row, names)),
+  );
   if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, scope } };
   return {
     rows: noRows,
@@ -125,10 +130,12 @@ export const isContinuedBy = (
   kept.position !== undefined &&
   kept.position >= from;
 
-const toChange = ({ model, id, gone, erased: _, ...value }: StoredRow): RowChange => ({
-  record: { model, id },
-  value: gone ? undefined : (value as LogRow),
-});
+function toChange({ model, id, gone, erased: _, ...value }: StoredRow, names: Map<string, string>): RowChange {
+  const { createdBy, updatedBy } = value;
+  if (createdBy !== undefined) value.createdBy = keptOnce(names, createdBy);
+  if (updatedBy !== undefined) value.updatedBy = keptOnce(names, updatedBy);
+  return { record: { model, id }, value: gone ? undefined : (value as LogRow) };
+}
 
 /** The highest known `seq`. */
 export const lastSeqOf = (

@@ -1,17 +1,20 @@
 import { recordKey, tableOf } from "../core/log/tables.ts";
 import { applyOperation, type Row } from "../protocol/commits/apply.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
+import { writtenFields } from "../protocol/commits/field-change.ts";
 import type { Action, Operation } from "../protocol/commits/operation.ts";
+import { operationParam } from "../protocol/commits/operation-param.ts";
 import type { StaleNotification } from "../protocol/commits/stale.ts";
 import { type ErrorCode, errorCodes } from "../protocol/errors/error-codes.ts";
 import { errorSentences } from "../protocol/errors/error-sentences.ts";
-import type { Json, JsonObject } from "../protocol/json.ts";
+import type { JsonObject } from "../protocol/json.ts";
 import { jsonEqual } from "../protocol/json-equal.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { ModelClaims } from "./model-claims.ts";
 import { ModelRooms } from "./model-rooms.ts";
+import { type LeftRows, ModelValues } from "./model-values.ts";
 
 /** One item of a bulk's answer. */
 export type BulkItem = { httpStatus: number } & Record<string, unknown>;
@@ -21,6 +24,9 @@ type Commit = Omit<CommitBody, "operations"> & { readonly operations: readonly O
 
 interface ServerRow extends Row {
   readonly syncId: number;
+  /** The entry that created it, and the last one. */
+  readonly made: LogEntry;
+  readonly last: LogEntry;
 }
 
 const VERB = {
@@ -47,11 +53,13 @@ export class ModelServer {
   readonly #listeners = new Set<() => void>();
   readonly #refusals: ((operation: Operation) => ErrorCode | undefined)[] = [];
 
+  readonly #values: ModelValues;
   readonly claims: ModelClaims;
   readonly rooms = new ModelRooms();
 
   constructor(schema: ModelSchema, now: () => number = () => 0) {
     this.#schema = schema;
+    this.#values = new ModelValues(schema);
     this.claims = new ModelClaims(now, () => this.head);
   }
 
@@ -111,11 +119,13 @@ export class ModelServer {
 
   snapshot(): { logId: string; rowsVersion: number; stamp: number; lines: SnapshotLine[] } {
     const lines = [...this.rows.values()].map(
-      ({ model, id, syncId, archivedAt, data }): SnapshotLine => ({
+      ({ model, id, syncId, archivedAt, data, made, last }): SnapshotLine => ({
         model,
         id,
         syncId,
         ...(archivedAt && { archivedAt }),
+        ...{ createdAt: made.createdAt, createdBy: writerOf(made) },
+        ...(last !== made && { updatedAt: last.createdAt, updatedBy: writerOf(last) }),
         data,
       }),
     );
@@ -161,7 +171,7 @@ export class ModelServer {
       const code = this.#refusals.map((refuses) => refuses(operation)).find((c) => c !== undefined);
       if (code) return refusal(code);
       const against = this.#claimAgainst(operation, actor);
-      if (against) return { ...against, param: `operations[${commit.operations.indexOf(operation)}]` };
+      if (against) return { ...against, param: operationParam(commit.operations.indexOf(operation)) };
     }
     if (commit.logId !== undefined && commit.logId !== this.logId) return refusal("other_log");
     if (commit.operations.some(({ readAt = 0 }) => readAt > this.head)) return refusal("read_at_in_future");
@@ -181,12 +191,14 @@ export class ModelServer {
       const key = recordKey(operation);
       const before = pending.has(key) ? pending.get(key) : this.rows.get(key);
       if (!before && operation.action !== "create") missingIds.push(operation.id);
-      else if (!isNoOp(operation, before)) {
+      else if (!isNoOp(operation, before, this.#after(before, operation, actor))) {
         const entry = this.#entry(operation, before, commit, actor, this.head + entries.length + 1);
         entries.push(entry);
         pending.set(key, entry.data === null ? undefined : rowOf(entry, before));
       }
     }
+    const code = this.#follow(commit, actor, entries, pending);
+    if (code) return refusal(code);
     for (const entry of entries) this.#append(entry);
     if (entries.length > 0) for (const listener of this.#listeners) listener();
     // One that only repeats creates is confirmed where they are.
@@ -198,8 +210,46 @@ export class ModelServer {
     return this.#receipt(commit, { missingIds, lastSyncId });
   }
 
+  /** Adds what becomes of the records that reference deleted ones. Returns why the commit cannot be. */
+  #follow(
+    commit: Commit,
+    actor: string,
+    entries: LogEntry[],
+    pending: Map<string, ServerRow | undefined>,
+  ): ErrorCode | undefined {
+    const own = entries.length;
+    const followed = new Set<string>();
+    for (;;) {
+      const rows = this.#rowsWith(entries, pending);
+      const gone = entries.filter((entry) => {
+        const key = recordKey(entry);
+        return !followed.has(key) && this.rows.has(key) && !rows.has(key);
+      });
+      if (gone.length === 0) return this.#values.refusalOf(this.rows, rows, entries, entries.length - own);
+      for (const entry of gone) followed.add(recordKey(entry));
+      for (const operation of this.#values.dependentsOf(this.rows, rows, gone)) {
+        if (this.#claimAgainst(operation, actor)) return "claim_conflict";
+        const key = recordKey(operation);
+        const before = pending.has(key) ? pending.get(key) : this.rows.get(key);
+        const entry = this.#entry(operation, before, commit, actor, this.head + entries.length + 1);
+        entries.push(entry);
+        pending.set(key, rowOf(entry, before));
+      }
+    }
+  }
+
+  #rowsWith(entries: readonly LogEntry[], pending: ReadonlyMap<string, ServerRow | undefined>): LeftRows {
+    const rows = new Map<string, ServerRow & { model: string; id: string }>(this.rows);
+    for (const { model, id } of entries) {
+      const row = pending.get(recordKey({ model, id }));
+      if (row) rows.set(recordKey({ model, id }), { ...row, model, id });
+      else rows.delete(recordKey({ model, id }));
+    }
+    return rows;
+  }
+
   #claimAgainst(o: Operation, actor: string): BulkItem | undefined {
-    const fields = o.action === "update" ? Object.keys(o.data ?? {}) : undefined;
+    const fields = o.action === "update" ? writtenFields(o) : undefined;
     const against = this.claims.judge(actor, { model: o.model, id: o.id, fields, claim: o.claim });
     return against && { httpStatus: against.status, ...(against.body as object) };
   }
@@ -209,13 +259,21 @@ export class ModelServer {
     const row = this.rows.get(recordKey(operation));
     if (!row) return false;
     const entry = this.log[row.syncId - 1];
-    const wanted = this.#after(undefined, operation, "");
+    const wanted = this.#after(undefined, operation, actor, entry?.createdAt);
     return entry?.verb !== "created" || entry.actor !== actor || !jsonEqual(row.data, wanted?.data);
   }
 
-  #after(before: Row | undefined, { model: name, action, id, data }: Operation, at: string): Row | undefined {
+  #after(
+    before: Row | undefined,
+    { model: name, action, id, data, changes }: Operation,
+    actor: string,
+    now = "",
+  ): Row | undefined {
     const model = this.#schema.models[name] ?? this.#schema.models[tableOf(name)];
-    return applyOperation(before, { action, id, data: data as JsonObject }, model, at);
+    return applyOperation(before, { action, id, data: data as JsonObject, changes }, model, {
+      now,
+      by: `user:${actor}`,
+    });
   }
 
   #staleness(o: Operation, clientId: string | undefined, actor: string): StaleNotification | undefined {
@@ -243,7 +301,7 @@ export class ModelServer {
     if (o.action !== "update" && o.action !== "create")
       return notification(newest, moved ?? Object.keys(row?.data ?? {}), row?.data ?? {});
     const written = Object.keys(o.data ?? {}).filter((f) => f !== "id");
-    if (!row) return notification(newest, written, {});
+    if (!row) return notification(newest, [...written, ...Object.keys(o.changes ?? {})], {});
     const fields = written.filter(
       (f) => !jsonEqual(row.data[f], (o.data as JsonObject)[f]) && (!moved || moved.includes(f)),
     );
@@ -275,9 +333,9 @@ export class ModelServer {
     return { httpStatus: 200, ...receipt };
   }
 
-  #entry(o: Operation, before: Row | undefined, commit: Commit, actor: string, syncId: number): LogEntry {
+  #entry(o: Operation, before: ServerRow | undefined, commit: Commit, actor: string, syncId: number): LogEntry {
     const createdAt = new Date(Date.UTC(2030, 0, 1) + syncId).toISOString();
-    const after = this.#after(before, o, createdAt);
+    const after = this.#after(before, o, actor, createdAt);
     return {
       object: "log_entry",
       syncId,
@@ -285,7 +343,7 @@ export class ModelServer {
       id: o.id,
       verb: VERB[o.action],
       data: o.action === "delete" ? null : (after?.data ?? null),
-      changedFields: o.action === "update" ? changedFields(o, before) : null,
+      changedFields: o.action === "update" ? changedFields(before, after) : null,
       clientTxId: commit.clientTxId ?? "",
       clientId: commit.clientId ?? null,
       transactionId: null,
@@ -293,6 +351,9 @@ export class ModelServer {
       participantKind: "user",
       claim: null,
       createdAt,
+      ...(o.action === "update" && after?.archivedAt && { archivedAt: after.archivedAt }),
+      ...(before &&
+        o.action !== "delete" && { record: { createdAt: before.made.createdAt, createdBy: writerOf(before.made) } }),
     };
   }
 
@@ -305,11 +366,14 @@ export class ModelServer {
   }
 }
 
-function rowOf(entry: LogEntry, before: Row | undefined): ServerRow | undefined {
+const writerOf = ({ participantKind, actor }: LogEntry): string => `${participantKind}:${actor}`;
+
+function rowOf(entry: LogEntry, before: ServerRow | undefined): ServerRow | undefined {
   if (entry.data === null) return undefined;
   const archived =
     entry.verb === "archived" ? entry.createdAt : entry.verb === "updated" ? (before?.archivedAt ?? null) : null;
-  return { data: entry.data as JsonObject, archivedAt: archived, syncId: entry.syncId };
+  const made = before?.made ?? entry;
+  return { data: entry.data as JsonObject, archivedAt: archived, syncId: entry.syncId, made, last: entry };
 }
 
 /** The fields that updates touched; undefined when an entry concerned the whole record. */
@@ -318,17 +382,15 @@ function movedFields(entries: readonly LogEntry[]): readonly string[] | undefine
   return touched.includes(null) ? undefined : [...new Set(touched.flatMap((fields) => fields ?? []))];
 }
 
-const changedFields = (o: Operation, before: Row | undefined): string[] =>
-  Object.entries(o.data ?? {})
-    .filter(([f, value]) => !jsonEqual(before?.data[f], value as Json))
-    .map(([f]) => f);
+const changedFields = (before: Row | undefined, after: Row | undefined): string[] =>
+  Object.keys(after?.data ?? {}).filter((field) => !jsonEqual(before?.data[field], after?.data[field]));
 
-function isNoOp(o: Operation, before: Row | undefined): boolean {
-  switch (o.action) {
+function isNoOp({ action }: Operation, before: Row | undefined, after: Row | undefined): boolean {
+  switch (action) {
     case "create":
       return before !== undefined;
     case "update":
-      return changedFields(o, before).length === 0;
+      return changedFields(before, after).length === 0;
     case "archive":
       return before?.archivedAt !== null;
     case "unarchive":

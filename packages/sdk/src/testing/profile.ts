@@ -1,4 +1,4 @@
-import type { TabMessage } from "../core/tabs/tab-message.ts";
+import type { PostedMessage } from "../core/tabs/tab-message.ts";
 import type { Tabs } from "../engine/ports.ts";
 
 type Listener = Parameters<Tabs["start"]>[0];
@@ -8,7 +8,7 @@ interface Tab {
   frozen: boolean;
   /** Messages to this tab are lost. */
   isDropping: boolean;
-  readonly missed: TabMessage[];
+  readonly missed: PostedMessage[];
 }
 
 /** The tabs of one browser profile, in one thread: a queue of candidates and a channel. */
@@ -17,7 +17,7 @@ export class Profile {
   readonly #all = new Set<Tab>();
   #leader: Tab | undefined;
   /** All that was posted, in order. */
-  readonly posted: TabMessage[] = [];
+  readonly posted: PostedMessage[] = [];
 
   tab(): {
     tabs: Tabs;
@@ -83,7 +83,7 @@ export class Profile {
     };
   }
 
-  #deliver(tab: Tab, message: TabMessage): void {
+  #deliver(tab: Tab, message: PostedMessage): void {
     if (tab.isDropping) return;
     if (tab.frozen) tab.missed.push(message);
     else queueMicrotask(() => this.#all.has(tab) && tab.listener?.received(structuredClone(message)));

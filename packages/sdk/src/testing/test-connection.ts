@@ -2,8 +2,10 @@ import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked } from "../engine/ports.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
+import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../protocol/stream/frames-up.ts";
+import { type Followable, followedPart } from "./followed-part.ts";
 
 /**
  * The connection between one client and the test server. It records what the client sends, and a test can cut it, delay
@@ -56,6 +58,11 @@ export class TestConnection {
   /** The stream does not deliver commits. */
   quiet = false;
   readonly #heldBack: (() => void)[] = [];
+  readonly #models: ModelSchema["models"];
+
+  constructor(models: ModelSchema["models"] = {}) {
+    this.#models = models;
+  }
 
   /** What the server reports about the token. */
   introduction(): { owner?: string; viewHash?: string; models?: string[] } {
@@ -66,10 +73,13 @@ export class TestConnection {
     };
   }
 
-  /** Whether the token may read a requested record. The test server has no groups, so a scope filters by model only. */
-  shows({ models }: Scope = {}): (record: { readonly model: string; readonly id: string }) => boolean {
-    return ({ model, id }) =>
+  /** What the token may read of these. The test server has no groups, so a scope filters by model and conditions only. */
+  shown<T extends Followable>(all: readonly T[], { models, where }: Scope = {}): T[] {
+    const isSeen = ({ model, id }: Followable) =>
       (!models || models.includes(model)) && (!this.covered || this.covered.includes(model)) && !this.hidden.has(id);
+    const seen = all.filter(isSeen);
+    // Who is told of everything has seen each record.
+    return where ? followedPart(seen, where, this.#models) : seen.map((one) => ({ ...one, record: undefined }));
   }
 
   holdBack(then: () => void): void {

@@ -1,3 +1,4 @@
+import type { FollowScope } from "../api/followed-scope.ts";
 import type { SyncClient } from "../api/sync-client.ts";
 import { alone } from "../browser/tabs.ts";
 import type { ClientOptions } from "../options.ts";
@@ -66,8 +67,15 @@ export function createTestServer<const S extends ModelSchema>(schema: S): TestSe
       await new Promise((resolve) => setTimeout(resolve, 0));
       for (let i = 0; i < 50; i++) await Promise.resolve();
     },
-    client({ actor = "ann", disk = new MemoryDisk(), platform = {}, getToken = () => "token", ...options } = {}) {
-      const connection = new TestConnection();
+    client({
+      actor = "ann",
+      disk = new MemoryDisk(),
+      platform = {},
+      getToken = () => "token",
+      follow,
+      ...options
+    } = {}) {
+      const connection = new TestConnection(schema.models);
       connection.actor = actor;
       const signals: TestSignals = { network: () => {}, woke: () => {}, hidden: () => {} };
       const client = createClientOn(
@@ -81,7 +89,10 @@ export function createTestServer<const S extends ModelSchema>(schema: S): TestSe
           stream: () => testStream(server, connection),
           ...platform,
         },
-        { schema, url: "http://holdfast.test", getToken, ...options },
+        {
+          ...{ schema, url: "http://holdfast.test", getToken, ...options },
+          ...(follow && { follow: follow as FollowScope<S> }),
+        },
       );
       const connect = (up: boolean) => {
         connection.up = up;

@@ -97,7 +97,7 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;
-        own.listener.frame({ frame: "entries", from, to, entries: entries.filter(connection.shows(scope)) });
+        own.listener.frame({ frame: "entries", from, to, entries: connection.shown(entries, scope) });
       };
       session = `ses_${++sessionsMade}`;
       const offCommit = server.onCommit(() => void (connection.quiet || flush()));

@@ -84,7 +84,7 @@ export function testTransport(
         connection.limits.push(limit);
         if (limit > connection.largestPage) return TIMED_OUT;
         const { entries, ...page } = server.readLog(after);
-        return { kind: "log", ...page, ...connection.introduction(), entries: entries.filter(connection.shows(scope)) };
+        return { kind: "log", ...page, ...connection.introduction(), entries: connection.shown(entries, scope) };
       }),
     readSnapshot: (cursor, _, scope, limit = 0) =>
       reach((): Snapshot | Reply => {
@@ -101,7 +101,7 @@ export function testTransport(
           kind: "snapshot",
           ...page,
           ...connection.introduction(),
-          lines: lines.filter(connection.shows(scope)),
+          lines: connection.shown(lines, scope),
         };
       }),
   };

@@ -85,7 +85,7 @@ function movedByHand() {
   };
 }
 
-/** A server whose only answer the test writes, and a client that tells how many chunks of it have been read. */
+/** A server whose only response the test writes, and a client that counts the chunks that it has read. */
 async function slowly(exchange: () => Exchange, timeoutMs: number) {
   let chunks = 0;
   const send = exchange();
@@ -153,7 +153,7 @@ describe.each([
     expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: true });
   });
 
-  test("[Q5] a line that is cut is silence, and nothing is asked for twice", async () => {
+  test("[Q5] a cut connection counts as no response, and the request is not repeated", async () => {
     const { http, received } = await server(exchange, (response) => void response.socket?.destroy());
     expect(await http.send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
     expect(await http.readLog(0, signal)).toMatchObject({ kind: "silence", timedOut: false });
@@ -161,7 +161,7 @@ describe.each([
     expect(received.map(({ request }) => request.method)).toEqual(["POST", "GET", "DELETE"]);
   });
 
-  test("[Q8] [N30] a getToken that throws or gives nothing is no token; one that reaches nobody, or hangs, is silence", async () => {
+  test("[Q8] [N30] getToken that throws or returns nothing counts as no token; one that cannot reach its backend, or hangs, counts as no response", async () => {
     const without = (getToken: () => string | Promise<string>, clock = systemClock) =>
       httpServer({
         ...{ url: "http://never.test", timeoutMs: 50, models: [], exchange: exchange() },
@@ -261,7 +261,7 @@ describe.each([
     expect(received[2]?.request.method).toBe("DELETE");
   });
 
-  test("[N19] a page that is cut is asked for again as a smaller one", async () => {
+  test("[N19] a page that is cut off is requested again in a smaller size", async () => {
     const { http, received } = await server(exchange, (response, _, n) =>
       n < 3
         ? void response.end(lines(begin, row("a")).slice(0, -4))
@@ -291,7 +291,7 @@ describe.each([
     expect(received[0]?.request.headers["accept-encoding"]).toContain("gzip");
   });
 
-  test("[N18] an answer that comes slowly is read as it comes; when it stops it is given up, and the server hears of that", async () => {
+  test("[N18] a slow response is read as it arrives; if it stops, the request is aborted, also at the server", async () => {
     const { http, answer, chunksRead, pass } = await slowly(exchange, 200);
     const reply = noted(http.readSnapshot(null, signal));
     const response = await answer();
@@ -310,7 +310,7 @@ describe.each([
     await turnsUntil(() => gone);
   });
 
-  test("[N18] an answer that drips is given up at its ceiling, and the server hears of that", async () => {
+  test("[N18] a response that arrives too slowly is aborted at its ceiling, also at the server", async () => {
     const { http, answer, chunksRead, pass } = await slowly(exchange, 200);
     const reply = noted(http.send("{}", signal));
     const response = await answer();
@@ -349,7 +349,7 @@ describe.each([
     expect(reply.value).toMatchObject({ kind: "snapshot", lines: [{ id: "a" }, { id: "b" }] });
   });
 
-  test("[N18] the clock of a request does not run while the app is asked for its token", async () => {
+  test("[N18] the timeout of a request does not include getToken", async () => {
     const { url } = await server(exchange, (response) => json(response, 200, {}));
     const time = movedByHand();
     let give = (_: string) => {};
@@ -539,7 +539,7 @@ test("[N18] an answer that drips without end is given up after twenty times its 
   expect(reply).toMatchObject({ kind: "silence", timedOut: true });
 });
 
-test("a fetch of the app's own is used, and is told what has to go out although the page is going", async () => {
+test("the app's own fetch is used, with keepalive for requests that must outlive the page", async () => {
   const requests: unknown[] = [];
   const fetch = async (input: string | URL | Request) => {
     const { method, url, headers, keepalive } = new Request(input);

@@ -1,3 +1,4 @@
+import { retryAfterMs } from "../core/connection/retry-after.ts";
 import type { TokenFacts } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
@@ -53,7 +54,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
         kind: "answer",
         status: response.status,
         body,
-        retryAfterMs: waitOf(response.retryAfter),
+        retryAfterMs: retryAfterMs(response.retryAfter, Date.now()),
       } satisfies Reply;
     });
   }
@@ -93,6 +94,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
   function narrow(query: URLSearchParams, scope: Scope = {}): void {
     for (const model of scope.models ?? models) query.append("model", model);
     for (const group of scope.groups ?? []) query.append("group", group);
+    if (scope.where) query.set("where", JSON.stringify(scope.where));
   }
 
   /** Makes one attempt. The core decides whether to retry, because it knows what is safe to send again. */
@@ -224,13 +226,6 @@ function logPage(body: unknown, after: number): LogPage | Reply {
     return { kind: "silence", timedOut: false, reason: "The response of the log could not be parsed." };
   const entries = data as LogEntry[];
   return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
-}
-
-/** Parses `Retry-After`, in seconds or as a date, into milliseconds from now. */
-function waitOf(said: string | null | undefined): number | undefined {
-  if (said === null || said === undefined) return undefined;
-  const ms = /^\d+$/.test(said) ? Number(said) * 1_000 : Date.parse(said) - Date.now();
-  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
 }
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

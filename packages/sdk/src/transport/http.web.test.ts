@@ -31,6 +31,6 @@ test("[N8] a farewell outlives the page: the browser takes it with `keepalive`, 
   ]);
 });
 
-test("[N10] where nobody answers that is silence", async () => {
+test("[N10] a request without an answer counts as no response", async () => {
   expect(await serverAt("http://127.0.0.1:9").send("{}", signal)).toMatchObject({ kind: "silence", timedOut: false });
 });

@@ -66,7 +66,7 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
   expect(sockets[0]?.protocol).toBe("holdfast.v1");
 });
 
-test("[N3] a silent line is asked after 20 s, and given up when it does not answer within 5 s", async () => {
+test("[N3] a silent connection is pinged after 20 s, and closed without an answer within 5 s", async () => {
   const { sockets, received, clock, closes, opened } = await openStream();
   await opened();
   clock.advance(19_000);
@@ -86,7 +86,7 @@ test("[N3] a silent line is asked after 20 s, and given up when it does not answ
   expect(clock.waiting).toBe(0);
 });
 
-test("[N2] a close is told once, with its code, and nothing is opened again from here", async () => {
+test("[N2] a close is reported once, with its code, and the transport opens no new socket", async () => {
   const { server, sockets, closes, clock, opened } = await openStream();
   await opened();
   sockets[0]?.close(4401, "token_expired");
@@ -109,7 +109,7 @@ test("[N8] after close the socket is closed, nothing is received and no timer is
   await until(() => expect(server.clients.size).toBe(0));
 });
 
-test("[N2] an address where nobody answers is a close, too", async () => {
+test("[N2] an address that does not answer is reported as a close", async () => {
   const clock = fakeClock();
   const stream = logStream({ url: "http://127.0.0.1:9", clock, models: [], WebSocket });
   const closed = new Promise<number>((resolve) => stream.open({ opened: () => {}, frame: () => {}, closed: resolve }));
@@ -117,7 +117,7 @@ test("[N2] an address where nobody answers is a close, too", async () => {
   stream.close();
 });
 
-test("[N2] where no socket can be made that is a close, too, and told after it was asked for", async () => {
+test("[N2] if no socket can be created, a close is reported after open has returned", async () => {
   const clock = fakeClock();
   const closes: [number, string][] = [];
   class Forbidden {
@@ -133,7 +133,7 @@ test("[N2] where no socket can be made that is a close, too, and told after it w
   expect(clock.waiting).toBe(0);
 });
 
-test("[N2] one that cannot be made any more ends its attempt once, and the attempts before it stay ended", async () => {
+test("[N2] an attempt that cannot create a socket ends once, and earlier attempts stay ended", async () => {
   let works = true;
   class Socket extends WebSocket {
     constructor(address: string, protocols?: string) {
@@ -181,7 +181,7 @@ test.each([
   },
 );
 
-test("[N2] a listener that opens the next one while it is told of the end gets one", async () => {
+test("[N2] a listener that opens a new stream while handling a close gets one", async () => {
   const { sockets, stream, opens, listener } = await openStream();
   const closes: number[] = [];
   const again: StreamListener = {
@@ -201,26 +201,29 @@ test("[N2] a listener that opens the next one while it is told of the end gets o
   expect(sockets).toHaveLength(20);
 });
 
-test("[N5] what is closed and opened again at once, in any state, is one socket, and only the last listener hears of it", async () => {
+test("[N5] after closing and reopening at once, in any state, there is one socket, and only the last listener is called", async () => {
   const { sockets, stream, closes, listener, opens, server } = await openStream();
-  const none: StreamListener = {
-    opened: () => expect.unreachable(),
-    frame: () => expect.unreachable(),
-    closed: () => expect.unreachable(),
-  };
-  stream.open(none);
-  stream.close();
-  stream.open(none);
-  await sleep(0);
-  stream.close();
-  stream.open(none);
-  await sleep(2);
-  stream.close();
-  stream.open(none);
+  let afterClose = 0;
+  /** Opens the stream for so long. It may open in that time; after it no call is allowed. */
+  async function openFor(ms: number | undefined): Promise<void> {
+    let isOver = false;
+    const called = () => {
+      if (isOver) afterClose += 1;
+    };
+    stream.open({ opened: called, frame: called, closed: called });
+    if (ms !== undefined) await sleep(ms);
+    isOver = true;
+  }
+  for (const ms of [undefined, 0, 2]) {
+    await openFor(ms);
+    stream.close();
+  }
+  await openFor(undefined);
   stream.open(listener);
   await until(() => expect(opens()).toBe(1));
   stream.open(listener);
   await until(() => expect(opens()).toBe(2));
+  expect(afterClose).toBe(0);
   await until(() => expect(server.clients.size).toBe(1));
   await sleep(50);
   expect(opens()).toBe(2);
@@ -229,7 +232,7 @@ test("[N5] what is closed and opened again at once, in any state, is one socket,
   expect(sockets.length).toBeLessThanOrEqual(4);
 });
 
-test("[N3] a socket that fell silent is given up, and the next one is asked when it is silent in its turn", async () => {
+test("[N3] a silent socket is closed, and the next one is pinged when it is silent", async () => {
   const { sockets, closes, clock, opened, stream, listener, opens, received, server } = await openStream();
   await opened();
   clock.advance(25_000);
@@ -245,7 +248,7 @@ test("[N3] a socket that fell silent is given up, and the next one is asked when
   expect(closes).toHaveLength(2);
 });
 
-test("[N8] no timer is left after close, whatever was under way", async () => {
+test("[N8] no timer remains after close, in any state", async () => {
   const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
   const before = timers();
   const { stream, opened, clock, listener, sockets, opens, closes } = await openStream();
@@ -262,7 +265,7 @@ test("[N8] no timer is left after close, whatever was under way", async () => {
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
-test("[N8] what is said with no socket open goes nowhere, also not later", async () => {
+test("[N8] a frame without an open socket is dropped, and is not sent later", async () => {
   const { stream, opened, received, listener, opens } = await openStream();
   stream.send({ frame: "ping", n: 7 });
   stream.open(listener);

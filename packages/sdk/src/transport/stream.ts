@@ -122,11 +122,12 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
       openGate();
     },
     hello({ token, clientId, logId, since, scope = {}, view }) {
-      const { models: wanted = models, groups } = scope;
+      const { models: wanted = models, groups, where } = scope;
       send({
         ...{ frame: "hello", token, clientId, log: logId, since },
         ...(wanted.length > 0 && { models: wanted }),
         ...(groups && { groups }),
+        ...(where && { where }),
         ...(view !== undefined && { view }),
       });
     },

@@ -54,7 +54,7 @@ function listening() {
   return { stream, listener, events, socket };
 }
 
-test("[N2] in a browser each attempt is told of once, with the code and reason that the server gave", async () => {
+test("[N2] in a browser each failed attempt is reported once, with the server's code and reason", async () => {
   const { stream, listener, events, socket } = listening();
   stream.open(listener);
   (await socket(1)).open();
@@ -75,7 +75,7 @@ test("[N2] in a browser each attempt is told of once, with the code and reason t
   expect(Socket.made).toHaveLength(3);
 });
 
-test("[N2] a stream that nobody answers is a close, too", async () => {
+test("[N2] a stream without an answer is reported as a close", async () => {
   const { listener, events } = listening();
   // A port that browsers refuse.
   const stream = logStream({ url: "http://127.0.0.1:9", clock: systemClock, models: [] });

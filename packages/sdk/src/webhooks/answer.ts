@@ -5,13 +5,11 @@ import type { WebhookErrorCode, WebhookVerificationError } from "./verification-
 export interface Answer {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Short, because the service stores its beginning with the attempt. */
-  readonly body:
-    | { readonly code: string; readonly message: string }
-    | { readonly applied: number; readonly known: number };
+  /** Sent as JSON. A delivery's is short, because the service stores its beginning with the attempt. */
+  readonly body: object;
 }
 
-const refuse = (status: number, code: string, message: string, more?: Answer["headers"]): Answer => ({
+export const refuse = (status: number, code: string, message: string, more?: Answer["headers"]): Answer => ({
   status,
   body: { code, message },
   ...(more && { headers: more }),

@@ -16,7 +16,7 @@ export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): Re
   const at = events.findIndex((event) => !isEvent(event));
   if (at >= 0) throw invalid(`data[${at}] is not an event.`);
   const logId = isObject(batch) && typeof batch.logId === "string" ? batch.logId : undefined;
-  return { events: inWordsOf(schema, events as WebhookEvent[]), logId };
+  return { events: withSchemaNames(schema, events as WebhookEvent[]), logId };
 }
 
 function parse(body: Uint8Array): unknown {
@@ -41,7 +41,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** The service ignores the case of model names; an app compares with the spelling in its own schema. */
-function inWordsOf(schema: ModelSchema | undefined, events: WebhookEvent[]): WebhookEvent[] {
+function withSchemaNames(schema: ModelSchema | undefined, events: WebhookEvent[]): WebhookEvent[] {
   if (!schema) return events;
   const ours = new Map(Object.keys(schema.models).map((name) => [name.toLowerCase(), name]));
   return events.flatMap((event) => {

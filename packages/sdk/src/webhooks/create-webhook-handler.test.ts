@@ -20,7 +20,7 @@ async function post(handler: WebhookHandler, events: readonly object[], change: 
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => slideUpdated(from + at));
 
-/** A receiver that writes down what it is handed, and what it is told of. */
+/** A receiver that records the events and the errors that it gets. */
 function receiver(options: Partial<WebhookHandlerOptions<never>> = {}) {
   const seen: number[] = [];
   const errors: [unknown, unknown][] = [];
@@ -49,7 +49,7 @@ const gate = () => {
   return { open: () => open(), opened };
 };
 
-test("[W52] what is known of one log is news in another, and is known there from then on", async () => {
+test("[W52] a position of one log skips no event of another, and is recorded for that log from then on", async () => {
   const handed: unknown[] = [];
   const { handler, seen, store } = receiver({
     onEvent: (event: WebhookEvent, { logId }: { logId?: string }) => {
@@ -68,7 +68,7 @@ test("[W52] what is known of one log is news in another, and is known there from
   expect(handed).toEqual([...Array(6).fill("log_1"), ...Array(3).fill("log_2")]);
 });
 
-test("[W52] a store that keeps a number skips by position alone, and so does one that hears of no log", async () => {
+test("[W52] a store that keeps only a number skips by position alone, and so does a delivery without a log id", async () => {
   let position = 0;
   const { handler } = receiver({ store: { read: () => position, write: (syncId) => (position = syncId) } });
   expect((await post(handler, range(1, 5), {}, "log_1")).body).toMatchObject({ applied: 5 });
@@ -132,7 +132,7 @@ test("[W44] deliveries that overlap wait for each other", async () => {
   expect(seen).toEqual([1, 2, 3, 4, 5, 6]);
 });
 
-test("[W44] whatever fails, is cut or comes twice: each event once, in order, none left out", async () => {
+test("[W44] with random failures, cuts and repeats each event is handled once, in order, and none is left out", async () => {
   const step = fc.record({ size: fc.integer({ min: 1, max: 4 }), again: fc.boolean(), fails: fc.nat(5) });
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
@@ -159,7 +159,7 @@ test("[W44] whatever fails, is cut or comes twice: each event once, in order, no
   );
 });
 
-test("[W45] when time is over the event at hand is finished, and the rest comes again", async () => {
+test("[W45] at the time limit the handler finishes the current event, and the service delivers the rest again", async () => {
   stopTime();
   const { handler, seen } = receiver({
     timeLimitMs: 50,
@@ -241,7 +241,7 @@ test("[W45] a delivery whose turn does not come in time is answered, and not wor
   expect(seen).toEqual([1, 2, 3, 4]);
 });
 
-test("[W46] an event that cannot be applied is 500, told, and the first when the delivery comes again", async () => {
+test("[W46] an event that cannot be applied is reported and answered with 500, and is the first of the next attempt", async () => {
   let isBroken = true;
   const { handler, seen, errors, store } = receiver({
     onEvent: ({ syncId }: WebhookEvent) => {
@@ -271,7 +271,7 @@ test.each([
   expect((await post(handler, range(1, 2))).status).toBe(500);
 });
 
-test("[W46] whoever does not ask to be told finds it on the console, and a listener that throws changes nothing", async () => {
+test("[W46] without onError the error is logged to the console, and an onError that throws changes nothing", async () => {
   const onConsole = vi.spyOn(console, "error").mockImplementation(() => {});
   const onEvent = () => {
     throw new Error("on purpose");
@@ -293,7 +293,7 @@ test("[W47] a test event is answered and not handed over", async () => {
   expect(store.read()).toBe(2);
 });
 
-test("[W42] what is not signed is refused, with the reason, and nothing of it is handed over", async () => {
+test("[W42] an unsigned delivery is refused, with the reason, and no event is passed on", async () => {
   const { handler, seen, errors } = receiver();
   expect(await post(handler, range(1, 1), { body: JSON.stringify({ data: range(1, 2) }) })).toMatchObject({
     status: 401,

@@ -1,6 +1,6 @@
 import type { Verb } from "../protocol/log/log.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
-import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
+import type { DataOf, ModelName } from "../protocol/schema/row-types.ts";
 import type { WebhookEvent } from "../protocol/webhooks/webhook-event.ts";
 
 interface EventOf<Type extends string, Name extends string, Data> {
@@ -21,7 +21,7 @@ interface EventOf<Type extends string, Name extends string, Data> {
 }
 
 type EventsOfModel<S extends ModelSchema, M extends ModelName<S>> = {
-  [V in Verb]: EventOf<`${Lowercase<M>}.${V}`, M, V extends "deleted" | "erased" ? null : RowOf<S, M>>;
+  [V in Verb]: EventOf<`${Lowercase<M>}.${V}`, M, V extends "deleted" | "erased" ? null : DataOf<S, M>>;
 }[Verb];
 
 /** One committed change, typed by the schema: `event.model` and `event.type` determine the type of `event.data`. */

@@ -12,7 +12,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** A real server around the handler, and what became of what it was sent. */
+/** A real server around the handler, and the result of each request. */
 async function served(
   listen: (handler: WebhookHandler) => RequestListener = (handler) => handler.node,
   options: { bodyLimit?: number } = {},
@@ -58,7 +58,7 @@ test("[W48] Node's own server: a delivery is applied, and what is wrong is said"
   expect(seen).toEqual([1, 2, 3]);
 });
 
-test("[W48] Node's own server: a body beyond the limit is 413, told or untold how long it is, and the next one is read", async () => {
+test("[W48] Node's own server: a body beyond the limit is 413, with or without Content-Length, and the next request is read", async () => {
   const limit = Buffer.byteLength(batch(1));
   const { post, seen } = await served(undefined, { bodyLimit: limit });
   expect((await post(batch(1))).status).toBe(200);
@@ -69,7 +69,7 @@ test("[W48] Node's own server: a body beyond the limit is 413, told or untold ho
   expect(seen).toEqual([1, 2]);
 });
 
-test("[W48] Node's own server: whoever breaks off leaves nothing behind", async () => {
+test("[W48] Node's own server: an aborted request leaves nothing behind", async () => {
   let answered: Promise<void> | undefined;
   const { port, post, seen } = await served((handler) => (request, response) => {
     answered = handler.node(request, response);

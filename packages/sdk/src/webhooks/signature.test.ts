@@ -32,7 +32,7 @@ test("[W40] the published example is signed as published, and verifies", async (
   await expect(checkSignature({ ...published, headers })).resolves.toBe(id);
 });
 
-test("[W40] what we sign the scheme's own library verifies, during a roll with either secret", async () => {
+test("[W40] the scheme's own library verifies our signature, during a roll with either secret", async () => {
   await fc.assert(
     fc.asyncProperty(fc.json(), fc.stringMatching(/^msg_\w{1,40}$/), async (text, name) => {
       const headers = await signWebhook({ secret: [secret, other], id: name, body: text });
@@ -42,7 +42,7 @@ test("[W40] what we sign the scheme's own library verifies, during a roll with e
   );
 });
 
-test("[W40] what the scheme's own library signs we verify, alone and among others", async () => {
+test("[W40] we verify a signature of the scheme's own library, alone and among others", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.string({ unit: "grapheme" }),

@@ -17,7 +17,7 @@ const delivery = async (body: string, id = "msg_1") => ({
   headers: (await signWebhook({ secret, id, body })) as Record<string, string>,
 });
 
-test("[W40] a delivery gives its name and its events, whatever kind of headers it came with", async () => {
+test("[W40] a delivery gives its id and its events, with every kind of headers object", async () => {
   const { headers, ...rest } = await delivery(batch(event(1), event(2)));
   const shapes = [
     headers,
@@ -101,7 +101,7 @@ test("[W42] a secret that cannot be one is said to be wrong, and never repeated"
   }
 });
 
-test("[W42] whatever the headers hold, the error is ours", async () => {
+test("[W42] invalid headers of any kind throw our own error", async () => {
   const value = fc.oneof(fc.string(), fc.array(fc.string()), fc.constant(undefined));
   const headers = fc.oneof(
     fc.dictionary(fc.constantFrom(id, timestamp, signature, "Webhook-Id", "x", "__proto__", "get"), value),
@@ -114,7 +114,7 @@ test("[W42] whatever the headers hold, the error is ours", async () => {
   );
 });
 
-test("[W43] the model, or the type, tells what the data is", async () => {
+test("[W43] the model, or the type, determines the type of the data", async () => {
   const { events } = await verifyWebhook({ ...(await delivery(batch(event(1)))), schema });
   const [first] = events;
   expect.assertions(2);
@@ -142,7 +142,7 @@ test("[W43] without a schema an event is what the wire says", async () => {
   expectTypeOf(events[0]?.data).toExtend<Readonly<Record<string, unknown>> | null | undefined>();
 });
 
-test("[W43] events of other models are left out; names are told as the schema spells them", async () => {
+test("[W43] events of models that the schema lacks are left out; model names are spelled as in the schema", async () => {
   const sent = batch(event(1), event(2, "Other"), event(3, "Deck"), event(4, "constructor"));
   const { events } = await verifyWebhook({ ...(await delivery(sent)), schema });
   expect(events.map(({ syncId, model }) => [syncId, model])).toEqual([

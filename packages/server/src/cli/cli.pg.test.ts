@@ -93,7 +93,7 @@ test("[O9] organizations and keys are made, listed and ended", async () => {
   expect((await run("keys", "revoke", "key_none")).err).toMatch(/secret_key_not_found/);
 });
 
-test("[O9] what cannot be asked is told in a sentence", async () => {
+test("[O9] a command that cannot be carried out fails with a sentence", async () => {
   expect((await run("--url", "http://127.0.0.1:9", "orgs", "list")).err).toMatch(/No server answers/);
   expect((await start(["orgs", "list"], { HOLDFAST_ADMIN_TOKEN: "" }).ended).err).not.toMatch(/ at .*\.ts/);
   expect((await run("schema", "show", "--test")).err).toMatch(/keys\.json/);
@@ -180,7 +180,7 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   const next = await other.ask("POST", "/v1/models/slide", { json: { id: "after", data: {} } });
   expect(next.body.lastSyncId).toBe(Number((await call("GET", "/v1/log?limit=1")).body.stamp) + 1);
 
-  // Claims are not brought back, but nobody who kept the greatest fence it saw turns the next holder away.
+  // Claims are not restored, but later fences are greater than any that another system has seen.
   const anew = await other.ask("POST", "/v1/models/slide/d0-3/claim");
   expect(anew.status).toBe(201);
   expect(Number(anew.body.fence) > Number(claimed.body.fence) + 1e6).toBe(true);
@@ -202,7 +202,7 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   expect((told.body.data as { verb: string }[]).map(({ verb }) => verb)).toEqual(["created", "deleted"]);
 });
 
-test("[O10] a dump that cannot be written is told in a sentence", async () => {
+test("[O10] a dump that cannot be written fails with a sentence", async () => {
   for (const name of ["dump.ndjson", "dump.ndjson.gz"]) {
     const there = { DATABASE_URL: app.databaseUrl };
     const { code, err } = await start(["dump", join(folder, "missing", name), "--org", organization], there).ended;
@@ -224,7 +224,7 @@ test("[O10] two dumps into one file at once do not mix, and leave nothing beside
   expect((await other.run("restore", path)).err).toBe("");
 });
 
-test("[O10] what cannot be read is told in a sentence", async () => {
+test("[O10] a file that cannot be restored fails with a sentence", async () => {
   for (const [path, why] of [
     [join(folder, "none.ndjson"), "ENOENT"],
     [join(folder, "none.ndjson.gz"), "ENOENT"],

@@ -1,4 +1,7 @@
+import type { OperatorDatabases } from "../flows/datasources/operator-databases.ts";
 import type { DumpCounts, Restored, RestoreOptions } from "../flows/organizations/dump.ts";
+import type { SourceTools } from "../flows/sources/source-tools.ts";
+import type { TableTools } from "../flows/tables/table-tools.ts";
 import type { WebhookSender } from "../outbound/send-webhook.ts";
 import type { Environment } from "./target.ts";
 
@@ -17,6 +20,30 @@ export interface Terminal {
   /** Gives all logs new ids; answers how many. */
   renewLogs(): Promise<number>;
   restore(lines: AsyncIterable<string>, options: RestoreOptions): Promise<Restored>;
+  withTables<T>(work: (tools: TableTools) => Promise<T>, options?: DatabaseOptions): Promise<T>;
+  /** The connection string of the server's own database; undefined: it is the embedded one, and does not run. */
+  runningDatabase(): string | undefined;
+  withSources<T>(work: (sources: SourceTools) => Promise<T>): Promise<T>;
+  withDatabases<T>(work: (databases: OperatorDatabases) => Promise<T>): Promise<T>;
+  /**
+   * Runs a program in the folder, with the word "once", beside a server that is started for it with these variables.
+   * Returns what it printed; undefined: the folder has no `@holdfast/sdk`.
+   */
+  runOnce(file: string, env: Readonly<Record<string, string>>): Promise<string | undefined>;
+  /** For the live tenant of a new organization. */
+  newSecretKey(): string;
+  newMasterKey(): string;
+  /** The current directory. */
+  readonly folder: string;
+  /** Whether a person is there to answer a question. */
+  readonly isInteractive: boolean;
+}
+
+export interface DatabaseOptions {
+  /** Default: the server's, that of `DATABASE_URL` or the embedded one. */
+  readonly databaseUrl?: string;
+  /** False if the work leaves the database as it is. */
+  readonly migrates?: boolean;
 }
 
 /** Options of the whole program, which every command may be given too. */

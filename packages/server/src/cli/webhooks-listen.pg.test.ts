@@ -17,7 +17,7 @@ const { start, begin, run } = commandLine(app, folder);
 
 const head = async () => Number((await call("GET", "/v1/log?after=1&limit=1")).body.stamp);
 const secretOf = ({ texts }: Running) => /^Signing secret: (whsec_\S+)$/m.exec(texts.out)?.[1] ?? "";
-/** The command has read the head of the log: what is written from now on is behind it. */
+/** The command has read the head of the log, so later writes come after it. */
 const ready = async (running: Running) => {
   await until(() => expect(running.texts.err).toMatch(/ → http/));
   return running;
@@ -38,7 +38,7 @@ async function begun(receiver: Receiver, ...words: string[]): Promise<Running> {
   return listening;
 }
 
-test("[W60] what is committed reaches the handler as the server would send it, signed; Ctrl-C ends it with 0", async () => {
+test("[W60] commits reach the handler as the server would send them, signed; Ctrl-C exits with 0", async () => {
   const receiver = await startReceiver();
   await write("before");
   const listening = await ready(start(["webhooks", "listen", "--forward", receiver.url]));
@@ -90,7 +90,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
         operations: Array.from({ length: 80 }, (_, i) => ({
           action: "create",
           model: "slide",
-          id: `many-${n}-${i}`,
+          id: `many-${made}-${n}-${i}`,
           data: {},
         })),
       },
@@ -105,6 +105,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
   const ids = told.map(({ syncId }) => syncId);
   expect(ids).toEqual([...ids].sort((a, b) => a - b));
   expect(receiver.received.map(({ events }) => events.length)).toEqual([100, 100, 41]);
+  await until(async () => expect(await lines(listening.texts.out).length).toBe(3));
   listening.interrupt();
   const { code, out, err } = await listening.ended;
   expect(code).toBe(0);
@@ -119,7 +120,7 @@ test("[W60] --from begins behind a position, --events names the models, in any c
   );
 });
 
-test("[W60] a token that may read is enough; it hears what it covers", async () => {
+test("[W60] a token that may read is enough, and gets the events in its scope", async () => {
   const { body } = await call("POST", "/v1/capabilities", {
     json: { operations: ["slide.read"], syncGroups: ["deck:listened"] },
   });
@@ -132,7 +133,7 @@ test("[W60] a token that may read is enough; it hears what it covers", async () 
   expect((await listening.ended).code).toBe(0);
 });
 
-test("[W61] the same batch comes again until it is taken, and what came meanwhile waits behind it", async () => {
+test("[W61] the same batch is repeated until it is accepted, and later events wait behind it", async () => {
   const receiver = await startReceiver();
   receiver.always((_, response) => void response.writeHead(500).end("not yet"));
   const listening = await begun(receiver);
@@ -200,7 +201,7 @@ test("[W62] handler and server may go and come back; nothing is lost or out of o
   expect(err).toEqual(expect.stringMatching(/holdfast: The server has another log now[^\n]*\n$/));
 });
 
-test("[W63] the secret is printed at the start, whoever made it", async () => {
+test("[W63] the secret is printed at the start, given or generated", async () => {
   const given = `whsec_${Buffer.alloc(64, 1).toString("base64")}`;
   for (const [words, printed] of [
     [[], /^Signing secret: whsec_[A-Za-z0-9+/]{43}=\n/],
@@ -226,7 +227,7 @@ test("[W60] the head is found where the log's beginning was trimmed away", async
   );
 });
 
-test("[W64] what cannot be done is told in a sentence, and nothing is sent", async () => {
+test("[W64] webhooks listen that cannot start fails with a sentence, and sends nothing", async () => {
   const receiver = await startReceiver();
   const listen = (...words: string[]) => run("webhooks", "listen", ...words);
   const to = ["--forward", receiver.url];

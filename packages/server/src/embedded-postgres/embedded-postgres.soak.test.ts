@@ -60,7 +60,7 @@ describe("the data", () => {
 });
 
 describe("one directory, one server", () => {
-  test("a second one gets a sentence that names the first, which goes on", async () => {
+  test("a second process fails with a sentence that names the first, which continues", async () => {
     const dataDir = directory();
     const first = await start({ dataDir });
     await expect(start({ dataDir })).rejects.toThrow(
@@ -128,8 +128,8 @@ describe("after a kill", () => {
   const working = "select count(*)::int n from pg_stat_activity where query like '%1e12%' and pid <> pg_backend_pid()";
 });
 
-describe("nobody else gets in", () => {
-  test("it listens in a directory that only we may enter, and on no port", async () => {
+describe("only the server can connect", () => {
+  test("Postgres listens in a directory that only its owner may enter, and on no port", async () => {
     const postgres = await start({ dataDir: directory() });
     expect(await query(postgres.url, "show listen_addresses")).toEqual([{ listen_addresses: "" }]);
     const socket = decodeURIComponent(new URL(postgres.url).hostname);
@@ -156,7 +156,7 @@ describe("nobody else gets in", () => {
     await expectTurnedAway(url);
   });
 
-  test("where the path is too long for a socket, the password guards 127.0.0.1", async () => {
+  test("if the path is too long for a socket, Postgres listens on 127.0.0.1 with a password", async () => {
     const dataDir = join(directory(), "d".repeat(120));
     const { url } = await start({ dataDir });
     expect(new URL(url).hostname).toBe("127.0.0.1");

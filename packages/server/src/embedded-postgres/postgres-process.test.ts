@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { keepPostgresRunning, type PostgresProcess } from "./postgres-process.ts";
 
-// What Postgres does, in a few words of Node: what it says on stderr, and how it ends.
+// Node programs that stand for Postgres: their output on stderr, and their exit.
 const ready = `console.error("LOG:  database system is ready to accept connections");`;
 const stays = "setInterval(() => {}, 1000);";
 const falls = "setTimeout(() => process.exit(3), 20);";
@@ -15,12 +15,12 @@ afterEach(async () => {
   running = undefined;
 });
 
-test("one that does not start the first time is an error with its last words", async () => {
+test("a Postgres that does not start the first time is an error with its last output", async () => {
   const start = starts([`console.error("FATAL:  no room"); process.exit(1);`]);
   await expect(keepPostgresRunning(start, log)).rejects.toThrow("Postgres did not start (code 1). FATAL:  no room");
 });
 
-test("one that ends by itself is started again, also when that takes several attempts", async () => {
+test("a Postgres that ends by itself is started again, even if that takes several attempts", async () => {
   const start = starts([ready + falls, "process.exit(1)", "process.exit(1)", ready + stays]);
   running = await keepPostgresRunning(start, log);
   const first = running.pid;

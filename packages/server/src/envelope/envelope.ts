@@ -18,6 +18,10 @@ export function envelopeOf(refusal: Refusal, requestId: string | undefined, docU
     ...(refusal.blockedBy !== undefined && { blockedBy: refusal.blockedBy }),
     ...(refusal.claims !== undefined && { claims: [...refusal.claims] }),
     ...(refusal.problems !== undefined && { problems: refusal.problems }),
+    ...(refusal.rule !== undefined && { rule: refusal.rule }),
+    ...(refusal.fields !== undefined && { fields: [...refusal.fields] }),
+    ...(refusal.records !== undefined && { records: refusal.records }),
+    ...(refusal.source !== undefined && { source: refusal.source }),
     doc_url: docUrl(refusal.code),
     ...(requestId !== undefined && { request_id: requestId }),
   };

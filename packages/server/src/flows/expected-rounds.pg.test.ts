@@ -3,7 +3,7 @@ import { type Answer, type Asking, referenceSchema, startApp } from "../testing/
 import { wholeLog } from "../testing/whole-log.ts";
 
 const app = await startApp({ database: { lockMs: 2_000 } });
-// The second server's hints go nowhere: what the first one expects stays wrong until it is told so by the save.
+// The second server's hints are dropped: the first server expects an old head until its save fails.
 await app.sql("create schema mute");
 await app.sql("create function mute.pg_notify(text, text) returns void language sql as ''");
 await app.sql(
@@ -30,7 +30,7 @@ const fresh = (name: string): string => `${name}-${++made}`;
 const create = (json: object, more: Asking = {}, call = app.call) =>
   call("POST", "/v1/models/slide", { json, key: `key-${++made}`, ...more });
 
-/** Until the first server judges by what it expects: what was not so is looked at for a second. */
+/** Writes until the first server judges by expected heads. After a wrong one it loads heads for a second. */
 async function warm(): Promise<void> {
   const before = await tries();
   for (const until = Date.now() + 5_000; (await tries()) === before; ) {
@@ -39,7 +39,7 @@ async function warm(): Promise<void> {
   }
 }
 
-/** What a warm server answers, and that it had expected something. */
+/** Returns the response of a server that judged by an expected head. */
 async function whenWarm(ask: () => Promise<Answer>, between?: () => Promise<unknown>): Promise<Answer> {
   await warm();
   await between?.();
@@ -49,7 +49,10 @@ async function whenWarm(ask: () => Promise<Answer>, between?: () => Promise<unkn
   return answer;
 }
 
-/** Right after an answer: that it came of the round that was expected, since nothing is expected for a second after one that was wrong. */
+/**
+ * Call it right after a response. Whether the expected head was right: after a wrong one the server expects none for a
+ * second.
+ */
 async function wasRight(): Promise<boolean> {
   const before = await tries();
   await create({ id: fresh("next"), data: {} });
@@ -62,7 +65,7 @@ test("[L10] creates that follow each other need one look at their tenant, and st
   const ids = Array.from({ length: 40 }, () => fresh("steady"));
   const receipts: Answer[] = [];
   for (const id of ids) receipts.push(await create({ id, data: { deckId: "d1", title: id } }));
-  // A look each second, and every other round by what is expected.
+  // One load a second; every other round uses the expected head.
   expect((await tries()) - before).toBeGreaterThan(20);
   const log = await wholeLog(app.call);
   expect(log.map(({ syncId }) => syncId)).toEqual(log.map((_, i) => i + 1));
@@ -97,7 +100,7 @@ test("[L10] a record that is there after all is not made again", async () => {
   expect((await app.call("GET", "/v1/models/slide/there")).body.data).toMatchObject({ title: "first" });
 });
 
-test("[L10] a create that says how far its writer had read is no reason to look either", async () => {
+test("[L10] a create with readAt needs no load either", async () => {
   const id = fresh("read");
   const answer = await whenWarm(() => create({ id, data: { title: "read" }, readAt: 0, onStale: "reject" }));
   expect(answer.status).toBe(200);
@@ -131,7 +134,7 @@ test.each([
   expect(await wasRight()).toBe(true);
 });
 
-test("[L1] [L10] what another server wrote meanwhile stands before it", async () => {
+test("[L1] [L10] entries that another server wrote meanwhile come first", async () => {
   const [theirs, ours] = [fresh("theirs"), fresh("ours")];
   const answer = await whenWarm(
     () => create({ id: ours, data: {} }),
@@ -173,7 +176,7 @@ test("[L10] claims elsewhere are no reason to look, and what is claimed is not m
   expect(answer.body.code).toEqual(cold.body.code);
 });
 
-test("[L8] [L10] rounds on their way behind one that fails cost nobody else a write", async () => {
+test("[L8] [L10] if a round fails, the rounds behind it lose no write", async () => {
   await warm();
   const before = { log: (await wholeLog(app.call)).length, tries: await tries() };
   await app.sql(
@@ -200,7 +203,7 @@ test("[L8] [L10] rounds on their way behind one that fails cost nobody else a wr
   expect(log.at(-1)?.syncId).toBe(log.length);
 });
 
-test("[L10] one that is refused is refused by what is there, and takes nobody along", async () => {
+test("[L10] a refused commit is refused by the loaded data, and no other commit fails with it", async () => {
   await warm();
   const answers = await Promise.all(
     Array.from({ length: 9 }, (_, i) =>
@@ -214,7 +217,7 @@ test("[L10] one that is refused is refused by what is there, and takes nobody al
   expect(answer.body.code).toBe("idempotency_conflict");
 });
 
-test("[L1] [L10] a head that moved is told by itself, also when its line of the log is no longer there", async () => {
+test("[L1] [L10] a moved head is noticed by its number, even if its log entry was trimmed", async () => {
   let theirs = 0;
   const answer = await whenWarm(
     () => create({ id: fresh("ours"), data: {} }),

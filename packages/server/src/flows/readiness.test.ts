@@ -1,7 +1,8 @@
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createReadiness } from "./readiness.ts";
 
 beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 const times = { keptMs: 1_000, patienceMs: 1_500 };
 
 test("[O7] many who ask at once are one question, and its answer is kept for a second", async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSizedCache } from "./sized-cache.ts";
 
-test("[O14] what is remembered has so many bytes at most, what was used last stays, and hits are counted", () => {
+test("[O14] the cache has a maximum of bytes, keeps what was used last, and counts hits", () => {
   const cache = createSizedCache<number, { bytes: number }>(100, ({ bytes }) => bytes);
   for (let key = 0; key < 10; key++) cache.set(key, { bytes: 10 });
   expect(cache.get(0)).toBeDefined();

@@ -6,7 +6,7 @@ import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
 
-// What ends a claim besides its time and its owner, and what is told of it then.
+// How claims end other than by expiry or release, and what watchers are sent.
 
 const app = await startApp();
 const { call, keys, sql } = app;
@@ -58,7 +58,7 @@ test("[A15] a secret key's grace is its claims' grace, whenever in it they were 
   await until(async () => (await holdersOf("g1")).length + (await holdersOf("g2")).length === 0);
 });
 
-test("[A15] whoever renews a claim answers for it: with that token's revocation it ends", async () => {
+test("[A15] a claim ends when the token that last renewed it is revoked", async () => {
   await make("r1");
   const [first, second] = [await capability("worker"), await capability("worker")];
   const held = claimOf(await claim(first.token, "r1", { ttl: "1h" }));
@@ -69,7 +69,7 @@ test("[A15] whoever renews a claim answers for it: with that token's revocation 
   await until(async () => (await holdersOf("r1")).length === 0);
 });
 
-test("[A10] who may no longer see the record is not told who holds it now", async () => {
+test("[A10] a renewal does not name the holders of a record that the caller may no longer see", async () => {
   await make("l1", { deckId: "d1" });
   const narrow = await capability("narrow", ["deck:d1"]);
   const held = claimOf(await claim(narrow.token, "l1"));
@@ -114,7 +114,7 @@ test("[A3] [M8] a claim of a field goes with the field when it is renamed", asyn
   expect((await call("PATCH", "/v1/models/page/p1", { token, json: { data: { body: "b" } } })).status).toBe(200);
 });
 
-test("[A8] a circle is seen also when what closes it was asked for in one round", async () => {
+test("[A8] a deadlock is detected even if the requests that close it are in one round", async () => {
   for (const id of ["o1", "o2"]) await make(id);
   const bob = (await capability("bob")).token;
   await claim(ann, "o2");
@@ -125,11 +125,12 @@ test("[A8] a circle is seen also when what closes it was asked for in one round"
   // Both come while a round waits for the head, and share the one after it.
   const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
   const first = make("o3");
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise((resolve) => setTimeout(resolve, 300));
   const granted = claim(bob, "o1");
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  // Long enough for a busy machine: the order in which they arrive matters.
+  await new Promise((resolve) => setTimeout(resolve, 300));
   const circle = claim(ann, "o1", { queue: true });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await new Promise((resolve) => setTimeout(resolve, 300));
   await held.release();
   await first;
   expect((await granted).status).toBe(201);

@@ -31,7 +31,7 @@ const age = (ms: number, where: string) =>
        seen_at = seen_at - make_interval(secs => ${ms / 1000}) where ${where}`,
   );
 
-// Who still waited for somebody would close circles in the next test.
+// Claims that still wait would cause deadlocks in the next test.
 afterEach(() => sql("delete from holdfast.claim"));
 
 const streams: TestStream[] = [];
@@ -70,7 +70,7 @@ test("[A5] [A12] 50 wait; over two servers each is granted in the order it came,
     expect(queue).toHaveLength(49 - i);
     expect(claims[0]!.fence).toBeGreaterThan(fence);
     fence = claims[0]!.fence as number;
-    // In time nobody but the holder gets a word in.
+    // Only the holder can write.
     expect((await write(tokens[(i + 1) % 50]!, "line")).body.code).toBe("claim_conflict");
     expect((await write(token, "line", { order: i }, { claim: waiting[i]!.id })).status).toBe(200);
     expect((await release(token, waiting[i]!.id)).body).toMatchObject({ released: 1 });
@@ -113,7 +113,7 @@ test("[A6] a poll, a renewal or a new request wakes a silent waiter whose turn i
     await age(31_000, `id = '${silent.id}'`);
     await release(ann, first.id);
     expect((await lineOf(`wake${i}`)).claims).toEqual([]);
-    // Nobody is kept out by somebody silent, but whoever is in the line comes first once it is heard of.
+    // A silent waiter blocks no one, but keeps its place: after a sign of life it is granted first.
     expect((await sign(silent.id)).body).toMatchObject({ status: "active" });
   }
 });
@@ -158,7 +158,7 @@ test("[A8] two who close a circle at the same moment: one of them is refused", a
   }
 });
 
-test("[A12] of a write and a claim that come at once, over two servers, the write is before the grant or refused", async () => {
+test("[A12] if a write and a claim arrive at once on two servers, the write is before the grant or refused", async () => {
   for (let round = 0; round < 25; round++) {
     const id = `at-once${round}`;
     await make(id);
@@ -229,7 +229,7 @@ test("[A16] a poll on another server is answered when its claim is granted or mo
   expect(performance.now() - begun).toBeLessThan(10_000);
 });
 
-test("[A17] whoever watches hears the whole state at once and after each change; each hears of its own, on another server too", async () => {
+test("[A17] a watcher gets the whole state at once and after each change; each session gets its own claims, on another server too", async () => {
   await make("s21");
   await make("s22");
   const watcher = await hear(keys.live, {}, second.server.url);
@@ -245,7 +245,7 @@ test("[A17] whoever watches hears the whole state at once and after each change;
   await release(ann, held.id);
   expect(await own.next("claim")).toMatchObject({ claim: { id: waits.id, status: "active" } });
   expect(await watcher.next("claims")).toMatchObject({ claims: [{ id: waits.id }], queue: [] });
-  // It is replaced as a whole: what is no longer watched is no longer told.
+  // A new watch replaces the old one: records that are not in it are not sent any more.
   watcher.send({ frame: "watch", model: "slide", ids: ["s22"] });
   watcher.send({ frame: "ping", n: 1 });
   await watcher.next("pong");

@@ -5,6 +5,7 @@ import {
   type CreateBody,
   type EndpointName,
   type OperationBody,
+  operationParam,
   type Read,
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
@@ -60,6 +61,7 @@ export function singleCommit(
     model,
     ...(id !== undefined && { id }),
     ...dataOf(endpoint, model, body),
+    ...(body.changes !== undefined && { changes: body.changes }),
     ...(body.claim !== undefined && { claim: body.claim }),
     ...(body.fenceToken !== undefined && { fenceToken: body.fenceToken }),
     ...(body.onStale !== undefined && { onStale: body.onStale }),
@@ -97,7 +99,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
   const operations: CommitOperation[] = [];
   for (const [index, asked] of body.operations.entries()) {
     const operation = operationOn({ ...asked, model: asked.model.toLowerCase() });
-    if (isRefusal(operation)) return { ...operation, param: `operations[${index}].${operation.param}` };
+    if (isRefusal(operation)) return { ...operation, param: operationParam(index, operation.param) };
     operations.push(operation);
   }
   const reads: Read[] = [];

@@ -53,7 +53,7 @@ test.each(["/v1/snapshot", "/v1/log?limit=100", "/v1/models/slide?limit=90", "/v
   },
 );
 
-test("[G16] what is small, and any answer to a commit, goes as it is", async () => {
+test("[G16] small responses, and every response to a commit, are sent uncompressed", async () => {
   expect((await raw("/v1/models/slide?limit=1", "gzip")).headers["content-encoding"]).toBeUndefined();
   const commits = operations
     .slice(0, 20)

@@ -23,7 +23,7 @@ async function idle(url: string): Promise<boolean> {
   return await Promise.race([closed, new Promise<boolean>((resolve) => setTimeout(() => resolve(true), 300))]);
 }
 
-test("[B7] one connection more than may be: one that has shown no token is closed, and who is in goes on", async () => {
+test("[B7] beyond the limit, a connection without a valid token is closed, and authenticated ones continue", async () => {
   const { server, call } = await app.another({ limits: { connections: 20 } });
   // This one asks, and keeps its connection.
   expect((await call("GET", "/v1/identity")).status).toBe(200);
@@ -36,7 +36,7 @@ test("[B7] one connection more than may be: one that has shown no token is close
   for (const one of opened.splice(0)) (one as Socket).destroy();
 });
 
-test("[T2] hundreds of readers that come back at once after a restart each go on where they were", async () => {
+test("[T2] hundreds of readers that reconnect at once after a restart each continue from their position", async () => {
   const READERS = 300;
   const first = await app.another();
   const write = async (id: string) =>

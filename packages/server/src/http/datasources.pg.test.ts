@@ -12,7 +12,7 @@ test("[G14] the hosted datasources are as old as their organization", async () =
   expect((body.data as { created: number }[]).map(({ created }) => created)).toEqual([row?.seconds, row?.seconds]);
 });
 
-test("[G14] a datasource tells nothing of the operator's database", () => {
+test("[G14] a datasource reveals nothing about the operator's database", () => {
   const { hostname, pathname, username, password, searchParams } = new URL(app.databaseUrl);
   for (const part of [hostname, pathname.slice(1), password, searchParams.get("host") ?? ""].filter(Boolean))
     expect([part, text.includes(part)]).toEqual([part, false]);

@@ -23,6 +23,7 @@ export const OPTIONAL: ReadonlySet<string> = new Set([
   "group",
   "id",
   "data",
+  "changes",
 ]);
 
 /** Aliases of `claim`, the claim that a write is bound to. */

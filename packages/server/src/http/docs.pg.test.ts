@@ -77,7 +77,7 @@ test("[E2] the page explains every code to anybody", async () => {
   }
 });
 
-test("[E2] it loads nothing, and is not sent twice", async () => {
+test("[E2] the page loads nothing else, and is not sent again to a client that has it", async () => {
   const page = await call("GET", "/docs/errors", { token: null });
   expect(page.headers["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
   expect(page.text).not.toMatch(/<script|<img|stylesheet|src=|url\(|https?:/);

@@ -152,7 +152,7 @@ test("[ER5] a token erases if its operations name `<model>.erase`, which no wild
   expect(await rowsWith(MARK)).toEqual([]);
 });
 
-test("[ER6] streams tell it, and whoever catches up afterwards hears nothing of the values, in this process and in another", async () => {
+test("[ER6] streams report the erasure, and a reader that catches up later gets none of the values, from any process", async () => {
   const other = await app.another();
   const { stamp } = (await call("GET", "/v1/log")).body as { stamp: number };
   const live = await follow(app.url, keys.live, { since: stamp });
@@ -218,7 +218,7 @@ test("[ER7] a batch of a webhook that failed goes out anew under another id, wit
   await call("DELETE", `/v1/webhook_endpoints/${endpoint.id}`);
 });
 
-test("[ER2] what one request writes and another erases in the same moment is nowhere either", async () => {
+test("[ER2] a value that one request writes while another erases the record is in no place either", async () => {
   for (let round = 0; round < 10; round++) {
     const id = `race${round}`;
     await Promise.all([

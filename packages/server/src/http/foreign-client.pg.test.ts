@@ -12,7 +12,7 @@ const app = await startApp();
 const folder = await mkdtemp(join(tmpdir(), "foreign-client-"));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** What somebody else would write, with types that somebody else's generator made of our description. */
+/** A foreign client, with types that a public generator made from our OpenAPI document. */
 const PROGRAM = `
 import createClient from "openapi-fetch";
 import type { components, paths } from "./interface.ts";

@@ -16,7 +16,7 @@ test("[O7] livez and readyz need no token", async () => {
     });
 });
 
-test("[O7] [C14] when every connection is taken, requests are told to come again, and the process lives", async () => {
+test("[O7] [C14] when all database connections are taken, requests get 503 with Retry-After, and /livez still answers", async () => {
   const holder = await app.hold("lock table holdfast.record in access exclusive mode");
   const begun = performance.now();
   // Ten take all connections and wait for the lock; the others find none free.
@@ -35,7 +35,7 @@ test("[O7] [C14] when every connection is taken, requests are told to come again
   expect((await call("POST", "/v1/models/slide", { json: { id: "after", data: {} } })).status).toBe(200);
 });
 
-test("[O13] when the database has no connection left for reads commits go on, and readyz fails when they do not", async () => {
+test("[O13] without database connections for reads, commits still succeed; /readyz fails only if they do not", async () => {
   const full = await startApp({ database: { connections: 1, authConnections: 1, waitMs: 300 } });
   // Nothing was committed yet. The connection for it is opened all the same.
   await new Promise((resolve) => setTimeout(resolve, 1_000));

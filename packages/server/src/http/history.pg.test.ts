@@ -37,7 +37,7 @@ test("[S8] many entries on one record are still judged field by field, and then 
   expect(await change({ notes: "n" })).toBe(409);
 });
 
-test("[G13] of a trimmed log a history holds what is left, and says so", async () => {
+test("[G13] the history of a trimmed log has the remaining entries, and says so", async () => {
   const make = async (id: string) =>
     Number((await call("POST", slides, { json: { id, data: { deckId: "d1" } } })).body.lastSyncId);
   await make("h4");
@@ -61,7 +61,8 @@ test("[G12] a page deep in a long history costs what the first one costs", async
      from generate_series(1000001, 1030000) n`,
     [tenant],
   );
-  await app.sql("analyze holdfast.log");
+  // What autovacuum does sooner or later; until then an index may read its list of new entries.
+  await app.sql("vacuum analyze holdfast.log");
   const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
   await client.connect();
   // The statement itself, explained instead of run.

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey } from "../server.ts";
 import { ADMIN, type Answer, type Call, caller, startApp } from "../testing/app.ts";
 import { sourceProgram } from "../testing/source-program.ts";
@@ -72,7 +73,7 @@ const items = ({ body }: Answer) => body.data as readonly Item[];
 test("[C17] eight bulks that change 36 records of 1 MiB each by a few bytes, on a heap of 128 MB", async () => {
   await fill("wide", COUNT);
   const { call, child, log } = await smallServer();
-  /** On a slow machine the last ones wait longer than a request may: as 503 tells them to, they come again. */
+  /** On a slow machine the last requests time out with 503, and are retried as it asks. */
   const sendBulk = async (n: number): Promise<Answer> => {
     const commits = Array.from({ length: COUNT / 2 }, (_, i) => ({
       clientTxId: `wide-${n}-${i}`,
@@ -96,10 +97,13 @@ test("[C17] eight bulks that change 36 records of 1 MiB each by a few bytes, on 
 
 test("[C17] a commit that names more than 32 MiB of records is refused, and nothing of it is written", async () => {
   await fill("heavy", 34);
-  const few = await app.call("POST", "/v1/commits", {
-    json: { operations: ids("heavy", 31).map((id) => update(id, "few")) },
+  const few = { operations: ids("heavy", 31).map((id) => update(id, "few")) };
+  // 31 MiB take Postgres seconds, and longer than a statement may on a busy machine: then it is 503, and comes again.
+  await until(async () => {
+    const { status, text } = await app.call("POST", "/v1/commits", { json: few });
+    if (status !== 503) expect([status, text.slice(0, 300)]).toEqual([200, expect.anything()]);
+    return status === 200;
   });
-  expect(few.status).toBe(200);
   const head = (await app.call("GET", "/v1/log?limit=1")).body.stamp;
   const many = await app.call("POST", "/v1/commits", {
     json: { operations: ids("heavy", 34).map((id) => update(id, "many")) },
@@ -128,7 +132,7 @@ test("[C17] also where the commit itself makes the record large", async () => {
   expect(grows.body.code).toBe("commit_too_large");
 });
 
-test("[C17] what is deleted, or read as a premise that did not move, does not count", async () => {
+test("[C17] deleted records, and premises that did not change, do not count", async () => {
   await fill("gone", 50);
   const read = await app.call("POST", "/v1/commits", {
     json: {

@@ -9,7 +9,7 @@ const app = await startApp({ metricsLoopback: true, webhooks: { allowPrivate: tr
 const { call, keys } = app;
 const slides = "/v1/models/slide";
 
-/** Every line that tells a number, by its name and labels as they stand there. */
+/** Every sample, by its name and labels as written. */
 async function read(of = call): Promise<Readonly<Record<string, number>>> {
   const { status, headers, text } = await of("GET", "/metrics", { token: null });
   expect(status).toBe(200);
@@ -23,7 +23,7 @@ async function read(of = call): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(told.map((line) => [line.replace(/ \S+$/, ""), Number(line.replace(/^.* /, ""))]));
 }
 
-test("[O11] what was asked of this process is counted, whatever the answer", async () => {
+test("[O11] every request to this process is counted, whatever the response", async () => {
   const before = await read();
   const { body } = await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
   await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
@@ -60,7 +60,7 @@ test("[O11] what was asked of this process is counted, whatever the answer", asy
   expect(grown("nodejs_eventloop_active_seconds_total")).toBeGreaterThan(0);
 });
 
-test("[O11] what goes on right now is told: sockets, what waits for the lane, connections of the database", async () => {
+test("[O11] the metrics show current activity: sockets, jobs that wait for the lane, database connections", async () => {
   expect(await read()).toMatchObject({
     holdfast_streams: 0,
     holdfast_commits_waiting: 0,
@@ -83,7 +83,7 @@ test("[O11] what goes on right now is told: sockets, what waits for the lane, co
   expect(after['holdfast_database_connections{state="busy"}']).toBeGreaterThanOrEqual(0);
 });
 
-test("[O11] how webhooks stand is told of all processes together; what the database does not say is left out", async () => {
+test("[O11] the webhook metrics cover all processes; if the database does not answer, they are left out", async () => {
   const { call: askAnother } = await app.another();
   const receiver = await startReceiver();
   receiver.always(500);
@@ -153,7 +153,7 @@ test.runIf(outer)("[O11] nor over another address of this machine", async () => 
   expect(await status(outer?.address ?? "")).toBe(401);
 });
 
-test("[O11] with a token of its own, whoever has it may read it, and nobody else", async () => {
+test("[O11] with a metrics token set, only requests with that token may read the metrics", async () => {
   const metricsToken = "metrics_token_of_the_tests";
   const { call: ask } = await app.another({ metricsToken, limits: { rateFailedAuth: 3 } });
   const answer = async (token: string | null, headers = {}) => {
@@ -165,7 +165,7 @@ test("[O11] with a token of its own, whoever has it may read it, and nobody else
   expect(await answer(null)).toEqual([401, "auth_no_credentials"]);
   expect(await answer(keys.live)).toEqual([401, "apikey_invalid"]);
   expect(await answer(`${metricsToken}x`)).toEqual([401, "apikey_invalid"]);
-  // Who goes on guessing is not even told whether it was right.
+  // After too many guesses a request is refused without a check of its token.
   expect(await answer("another_guess_of_mine")).toEqual([429, "rate_limited"]);
   expect(await answer(metricsToken)).toEqual([200, undefined]);
 });

@@ -7,7 +7,7 @@ const { call } = await startApp();
 const slides = "/v1/models/slide";
 /** Half of a surrogate pair. */
 const HALF = /\p{Surrogate}/u;
-/** What JSON can spell but nobody can keep, or give to somebody else as the name of a field. */
+/** JSON that Postgres cannot store, or that is unsafe as a field name. */
 const hopeless = (text: string) => text.includes("\0") || HALF.test(text) || text === "__proto__";
 
 test("[L4] [H7] nasty strings as values come back as they were, or are refused", async () => {

@@ -1,18 +1,23 @@
 import { type EndpointName, endpoints, limits, paths } from "@holdfast/sdk/protocol";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
+import { anotherDatabase } from "../testing/another-database.ts";
 import { ADMIN, type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
 
 type Plain = Record<string, unknown>;
 
-const app = await startApp();
+const app = await startApp({ datasourcesAllowPrivate: true });
 const { call, keys } = app;
 const described = async (token: string | null): Promise<Plain> =>
   (await call("GET", "/openapi.json", { token })).body as Plain;
 const generic = await described(null);
 
-/** What a description says of an answer, checked against the answer; throws when it was not foretold. */
-function foretold(document: Plain) {
+/**
+ * Returns a function that checks a response against the OpenAPI document, and throws if the document does not describe
+ * it.
+ */
+function responseChecker(document: Plain) {
   const ajv = new Ajv2020({ strict: false, allErrors: false, ownProperties: true, validateFormats: false });
   ajv.addSchema(document, "doc");
   return ([method, template]: readonly [string, string], { status, headers, text, body }: Answer): Answer => {
@@ -52,7 +57,7 @@ const templateOf = (name: EndpointName): readonly [string, string] => [
   paths[name][1].replace(/:([A-Za-z]+)/g, "{$1}"),
 ];
 
-const check = foretold(generic);
+const check = responseChecker(generic);
 const ask = async (name: EndpointName, path: string, asking: Asking = {}) =>
   check(templateOf(name), await call(paths[name][0], path, asking));
 
@@ -202,6 +207,14 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["skipWebhookEvents", "/v1/webhook_endpoints/we_none/skip", { json: { to: 1 } }, 404],
   ["skipWebhookEvents", "/v1/webhook_endpoints/we_none/skip", {}, 400],
   ["listWebhookAttempts", "/v1/webhook_endpoints/we_none/attempts", {}, 404],
+  ["createDatasource", "/v1/datasources", { json: { connection: "direct", connectionString: "x" } }, 400],
+  ["createDatasource", "/v1/datasources", { json: { connection: "endpoint" } }, 400],
+  ["readDatasource", "/v1/datasources/ds_hosted", {}, 200],
+  ["readDatasource", "/v1/datasources/ds_none", {}, 404],
+  ["deleteDatasource", "/v1/datasources/ds_test_hosted", {}, 409],
+  ["deleteDatasource", "/v1/datasources/ds_none", {}, 404],
+  ["rotateDatasourceKey", "/v1/datasources/ds_none/rotate_key", { json: { connectionString: "x" } }, 404],
+  ["rotateDatasourceKey", "/v1/datasources/ds_hosted/rotate_key", {}, 400],
   ["readUsage", "/v1/usage?starting_at=2020-01-01", {}, 200],
   ["readUsage", "/v1/usage?starting_at=x", {}, 400],
   ["createOrganization", "/v1/organizations", { json: { name: "b" } }, 403],
@@ -239,6 +252,16 @@ test("[E6] every endpoint answers as it is described, also when it refuses", asy
   expect(attempts.data).toContainEqual(expect.objectContaining({ kind: "skip", to: 1 }));
   expect((await ask("enableWebhookEndpoint", `${hook}/enable`)).status).toBe(201);
   expect((await ask("deleteWebhookEndpoint", hook)).status).toBe(200);
+  const { connectionString } = await anotherDatabase(app);
+  const own = { connection: "direct", connectionString };
+  const datasource = await ask("createDatasource", "/v1/datasources", { json: own });
+  expect(datasource.status).toBe(201);
+  const its = `/v1/datasources/${datasource.body.id}`;
+  await until(async () => (await ask("readDatasource", its)).body.status === "active");
+  expect((await ask("createDatasource", "/v1/datasources", { json: own })).status).toBe(409);
+  expect((await ask("rotateDatasourceKey", `${its}/rotate_key`, { json: { connectionString } })).status).toBe(201);
+  expect((await ask("deleteDatasource", its)).status).toBe(200);
+  await until(async () => (await ask("readDatasource", its)).status === 404);
   const { body: minted } = await ask("createCapability", "/v1/capabilities", { json: { wideScope: true } });
   const capability = `/v1/capabilities/${minted.id}`;
   expect((await ask("readCapability", capability)).status).toBe(200);
@@ -319,7 +342,7 @@ test("[E6] query parameters take what is said of them, and nothing beyond", asyn
 
 test("[E5] with a token it has the models of that tenant, with their fields", async () => {
   const document = await described(keys.live);
-  const ofModel = foretold(document);
+  const ofModel = responseChecker(document);
   const paths = document.paths as Plain;
   for (const name of Object.keys(referenceSchema.models)) expect(paths).toHaveProperty([`/v1/models/${name}/{id}`]);
   expect(Object.keys(generic.paths as Plain)).not.toContain("/v1/models/slide");
@@ -338,7 +361,7 @@ test("[E5] with a token it has the models of that tenant, with their fields", as
   );
 });
 
-test("[E5] it follows the schema, and is nobody else's", async () => {
+test("[E5] the document follows the tenant's schema, and shows it to no other tenant", async () => {
   const models = { Note: { fields: { text: { type: "string", required: true } } } };
   expect((await call("POST", "/v1/schema", { token: keys.test, json: { models } })).status).toBe(409);
   const key = await app.newKey(false);
@@ -352,13 +375,13 @@ test("[E5] it follows the schema, and is nobody else's", async () => {
     expect(Object.keys((await described(token)).paths as Plain)).not.toContain("/v1/models/note/{id}");
 });
 
-test("[E5] who brings a token that is none is told so", async () => {
+test("[E5] a request with an invalid token is refused", async () => {
   const answer = await call("GET", "/openapi.json", { token: `${keys.live}x` });
   expect(answer.status).toBe(401);
   expect(answer.body.code).toBe("apikey_invalid");
 });
 
-test("[E4] it has the version of the interface, and this server's address", async () => {
+test("[E4] the document has the version of the interface, and this server's URL", async () => {
   expect(generic).toMatchObject({ openapi: "3.1.0", info: { version: "0.16.1" }, servers: [{ url: app.url }] });
   const hidden = await app.another({ publicUrl: "https://sync.example" });
   const { body, text } = await hidden.call("GET", "/openapi.json", { token: null });
@@ -366,7 +389,7 @@ test("[E4] it has the version of the interface, and this server's address", asyn
   expect(text).not.toContain("127.0.0.1");
 });
 
-test("[E4] it is not sent twice to who has it", async () => {
+test("[E4] the document is not sent again to a client that has it", async () => {
   for (const token of [null, keys.live]) {
     const { headers } = await call("GET", "/api/openapi.json", { token });
     expect(headers["cache-control"]).toBe(token === null ? "public, no-cache" : "private, no-cache");

@@ -74,7 +74,7 @@ test("[H13] a 413 reaches who sends on without listening: the rest is read and f
   expect(text).toMatch(/^HTTP\/1.1 413[\s\S]*connection: close/i);
 });
 
-test("[H7] what no text of ours may hold is not in any address: whatever is named so is not there", async () => {
+test("[H7] a path parameter with a NUL character is 400 or 404, on every route", async () => {
   for (const [name, [method, path]] of Object.entries(paths)) {
     const token =
       (endpoints as Record<string, { audience: string }>)[name]?.audience === "operator" ? ADMIN : keys.live;

@@ -194,7 +194,7 @@ test("[M13] a push that is committed is in all that is read and written, on ever
   expect(back.get("n0010")).toMatchObject({ rest: "rest 10" });
 });
 
-test("[M13] writers that go on all through a push lose nothing, and nothing stays in the old form", async () => {
+test("[M13] writes during a push are not lost, and no record stays in the old form", async () => {
   const one = await openTenant();
   const { ask, tenant } = one;
   let pushing = true;
@@ -226,7 +226,7 @@ test("[M13] writers that go on all through a push lose nothing, and nothing stay
   ).toEqual([]);
 });
 
-test("[ER1] [M12] what is erased while a push prepares records is in no form that it keeps, not even for a moment", async () => {
+test("[ER1] [M12] a record that is erased while a push prepares records is in no prepared form, at no time", async () => {
   const one = await openTenant();
   const { ask, tenant, prepared } = one;
   // The push has saved the first records, has read those around this one, and waits before it saves them.
@@ -286,14 +286,14 @@ test("[M14] a process that is killed while it prepares leaves the old schema; th
   await killWhilePreparing(one);
   expect((await ask("GET", "/v1/schema")).body.version).toBe(1);
   expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ title: "note 1" });
-  // Written behind what was prepared of it.
+  // This write comes after the push prepared the record.
   expect((await ask("PATCH", "/v1/models/note/n0001", { data: { title: "later" } })).status).toBe(200);
   expect((await ask("POST", "/v1/schema", NEW)).status).toBe(201);
   await settled(one);
   expect((await ask("GET", "/v1/models/note/n0001")).body.data).toMatchObject({ heading: "later" });
 });
 
-test("[M14] what a killed push had prepared does not count in the next one, which wants something else", async () => {
+test("[M14] records that a killed push had prepared are not used by a different push", async () => {
   const one = await openTenant();
   const { ask } = one;
   // The next push leaves this record as it is.
@@ -337,7 +337,7 @@ test("[M14] [O5] a server that stops gives up a push that prepares, and answers 
   expect((await one.ask("GET", "/v1/schema")).body.version).toBe(1);
 });
 
-test("[M14] of two pushes at once, on two servers, one waits for the other", async () => {
+test("[M14] if two servers get a push at once, one waits for the other", async () => {
   const one = await openTenant();
   const { ask } = one;
   const back = { models: OLD, renames: [{ model: "note", from: "heading", to: "title" }], force: true };

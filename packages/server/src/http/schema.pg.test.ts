@@ -85,7 +85,7 @@ test("[M4] [M6] records that were there before their groups are filed as a write
   expect(await groups()).toEqual(filed);
 });
 
-test("[M7] what force hides is shown in no older entry, also when the records are gone", async () => {
+test("[M7] values hidden by force appear in no older entry, even after the records are deleted", async () => {
   const { push, ask, log } = await tenant({ ...note({ a: text, b: text }), other: { fields: { a: text } } });
   for (const model of ["note", "other"]) {
     await ask("POST", `/v1/models/${model}`, { id: "r", data: { a: "x" } });
@@ -103,7 +103,7 @@ test("[M7] what force hides is shown in no older entry, also when the records ar
   ]);
 });
 
-test("[M7] what was hidden goes with its record, also when another is made in its place in the same commit", async () => {
+test("[M7] hidden values are deleted with their record, even if the same commit creates it again", async () => {
   const { push, ask, listed } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x", b: "old" } });
   await push(note({ a: text }), { force: true });
@@ -133,7 +133,7 @@ test("[M4] a premise on a group that was read before the group rules changed has
   expect((await write("b:y", 2)).body.code).toBe("stale_context");
 });
 
-test("[M9] whoever reads rows that a push changed is told to resync, on every server", async () => {
+test("[M9] readers of rows that a push changed get a resync, on every server", async () => {
   const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const heard = [await follow(url, token, {}), await follow(second.server.url, token, {})];
@@ -205,7 +205,7 @@ test("[M9] [G7] a snapshot whose rows a push changed between two pages is begun 
   expect((await next()).body.code).toBe("resync_required");
 });
 
-test("[M9] readers are told under which of the changes of records they read, so that who was away finds out", async () => {
+test("[M9] readers receive rowsVersion, so that one that was away notices a push that changed records", async () => {
   const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const versions = async () => {
@@ -227,7 +227,7 @@ test("[M9] readers are told under which of the changes of records they read, so 
   expect(Number(after[0])).toBeGreaterThan(Number(before[0]));
 });
 
-test("[M10] what a field references is kept and given back, and a model that is not there is refused", async () => {
+test("[M10] a field's references are stored and returned, and a reference to an unknown model is refused", async () => {
   const models = {
     Deck: { fields: { title: text } },
     ...note({ deckId: { ...text, references: "Deck" }, also: { type: "array", references: "deck" } }),

@@ -59,7 +59,9 @@ test.concurrent("[O15] a database that goes silent: 503 in time, and new connect
   await server.close();
 });
 
-test.concurrent("[O15] who only listens notices it too, and hears again what others say", async ({ expect }) => {
+test.concurrent("[O15] a process that only listens notices it too, and then receives messages again", async ({
+  expect,
+}) => {
   const proxy = await behindProxy();
   let opened = 0;
   const received: string[] = [];

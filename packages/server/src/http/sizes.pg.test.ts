@@ -76,7 +76,7 @@ const snapshotPages = (model: string) =>
     };
   });
 
-test("[B8] a snapshot's pages end after 4 MiB, and the cursor goes on behind the last record", async () => {
+test("[B8] a snapshot's pages end after 4 MiB, and the cursor continues after the last record", async () => {
   expectWithin(await snapshotPages("slide"), ids);
 });
 

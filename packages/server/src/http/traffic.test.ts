@@ -7,7 +7,7 @@ import { createTraffic } from "./traffic.ts";
 
 afterEach(() => void vi.useRealTimers());
 
-/** Requests of one token, as far as traffic sees them; each is answered when it is told to be. */
+/** The requests of one token. The test ends each of them. */
 function open(limits: Partial<ServerLimits> = {}) {
   const traffic = createTraffic({ ...serverLimits, ...limits });
   const arrive = (prefix: TokenPrefix, tokenId = prefix as string, longPoll = false) => {
@@ -43,7 +43,7 @@ test.each(["rk", "ek"] as const)("[B1] %s_: 200 at once, then 100 a second, for 
   expect(letIn(250, prefix)).toBe(200);
 });
 
-test("[B1] sk_ has no rate, and is told none", () => {
+test("[B1] a secret key has no rate limit, and its responses have no rate headers", () => {
   const { letIn, arrive } = open();
   expect(letIn(10_000, "sk")).toBe(10_000);
   expect(arrive("sk").headers).toEqual({});

@@ -43,7 +43,7 @@ test("[G15] commits, their operations and reads are counted, in their own tenant
     },
   });
   expect(await totals()).toEqual({ commits: 2, operations: 4, reads: 0 });
-  // Once more the same is the same; what is refused or held did not happen; what changes nothing did.
+  // A replay, a refused commit and a held one do not count. A commit that changes nothing counts.
   await call("POST", slides, { json: { id: "a", data: { title: "a" } }, key: "k1" });
   await call("POST", slides, { json: { id: "a", data: { title: "other" } } });
   await call("PATCH", `${slides}/a`, { json: { data: { nothing: 1 } } });
@@ -71,7 +71,7 @@ test("[G15] commits, their operations and reads are counted, in their own tenant
     expect(await totals(token)).toEqual({ commits: 0, operations: 0, reads: 0 });
 });
 
-test("[G15] what each of several processes counted is added up, at the latest when it stops", async () => {
+test("[G15] the counts of several processes are added up, at the latest when they stop", async () => {
   const before = await totals();
   const { server, call: callOther } = await app.another();
   for (let i = 0; i < 10; i++) await Promise.all([call("GET", `${slides}/a`), callOther("GET", `${slides}/a`)]);
@@ -82,7 +82,7 @@ test("[G15] what each of several processes counted is added up, at the latest wh
   await until(async () => expect(await total("reads")).toBe(before.reads + 21));
 });
 
-test("[G15] days are told as days, oldest first, those asked for only", async () => {
+test("[G15] usage lists the requested days, oldest first", async () => {
   const day = dayOf(Date.now());
   await app.sql(
     `insert into holdfast.usage select $1, $2::date - n, 'reads', n from unnest(array[1, 28, 29, 30, 31, 399, 400, 401]) n`,
@@ -101,7 +101,7 @@ test("[G15] days are told as days, oldest first, those asked for only", async ()
   expect(body).toEqual({ object: "list", data: [], has_more: false, next_cursor: null });
 });
 
-test("[G15] [H6] what is no day is refused", async () => {
+test("[G15] [H6] an invalid day is refused", async () => {
   for (const [search, param] of [
     ["starting_at=", "starting_at"],
     ["starting_at=2026-02-30", "starting_at"],

@@ -74,7 +74,7 @@ test("[W19] secrets survive another master key, as long as the old one is there 
   expect(receiver.refused).toEqual([]);
   await three.server.close();
 
-  // With neither key nothing is signed, and the owner is told.
+  // With neither key nothing is signed, and the endpoint shows the error.
   const four = await start(old);
   await four.call("POST", "/v1/models/slide", { json: { id: "k2", data: {} } });
   const read = async () => (await four.call("GET", `${PATH}/${endpoint.id}`)).body;
@@ -88,7 +88,7 @@ test("[W19] secrets survive another master key, as long as the old one is there 
   await four.server.close();
 });
 
-test("[W3] an address that leads inside, whatever it was at its registration: a failed attempt, and no connection", async () => {
+test("[W3] a host that now resolves to a private address is a failed attempt without a connection", async () => {
   const receiver = await startReceiver();
   const other = await startApp({ webhooks: { schedule: [0, 50, 50, 50, 50, 50, 50, 50] } });
   const { body: endpoint } = await other.call("POST", PATH, { json: { url } });

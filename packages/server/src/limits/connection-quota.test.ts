@@ -33,7 +33,7 @@ function setUp(limits: Partial<Parameters<typeof createConnectionQuota>[0]> = {}
 }
 const closed = (sockets: readonly { closed: boolean }[]) => sockets.filter((socket) => socket.closed).length;
 
-test("[B10] of one address that has too many connections without a token, the oldest one makes room", () => {
+test("[B10] if an address has too many connections without a valid token, its oldest one is closed", () => {
   const { open, pass } = setUp();
   const hoarded = open("192.0.2.1", 10);
   pass(10_000);
@@ -55,7 +55,7 @@ test("[B10] many that come at once are given time to show a token, and those tha
   expect(closed(herd)).toBe(10);
 });
 
-test("[B10] a proxy's connections are nobody's own", () => {
+test("[B10] connections through a trusted proxy are limited only in total", () => {
   const { open, pass } = setUp();
   const proxied = open("10.0.0.1", 50);
   pass(60_000);
@@ -65,7 +65,7 @@ test("[B10] a proxy's connections are nobody's own", () => {
   expect(closed(proxied)).toBe(5);
 });
 
-test("[B7] [B10] where all places are taken, one without a token makes room for whoever comes", () => {
+test("[B7] [B10] at the limit, a connection without a valid token is closed to make room for a new one", () => {
   const { open, quota } = setUp({ connections: 20 });
   const known = open("192.0.2.1", 15);
   for (const socket of known) quota.authenticated(socket);
@@ -78,7 +78,7 @@ test("[B7] [B10] where all places are taken, one without a token makes room for 
   expect(closed(known)).toBe(0);
 });
 
-test("[B10] after five answers of 401 in a row a connection ends; a valid token begins anew", () => {
+test("[B10] after five responses of 401 in a row a connection ends; a valid token resets the count", () => {
   const { open, quota } = setUp();
   const [socket] = open() as [Socket];
   const tries = (count: number) => Array.from({ length: count }, () => quota.rejected(socket));

@@ -1,5 +1,7 @@
-import { expect, test, vi } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createFailedAuthLimiter } from "./failed-auth-limiter.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 test("[B4] 50 a second from one address, whatever other addresses do", () => {
   vi.useFakeTimers();

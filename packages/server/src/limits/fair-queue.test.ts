@@ -26,7 +26,7 @@ test("[L13] tenants take turns, and within a tenant its tokens; a token's own re
   expect(queue.size).toBe(0);
 });
 
-test("[L13] a tenant whose request does not fit keeps its turn, and stops nobody else", () => {
+test("[L13] a tenant whose request does not fit keeps its turn, and does not block other tenants", () => {
   const queue = createFairQueue<string>();
   queue.push(1, "a", "large");
   queue.push(2, "b", "b1");
@@ -36,7 +36,7 @@ test("[L13] a tenant whose request does not fit keeps its turn, and stops nobody
   expect(takeAll(queue)).toEqual(["large", "b3"]);
 });
 
-test("[L13] who comes back stands behind all others", () => {
+test("[L13] a tenant that returns is queued behind all others", () => {
   const queue = createFairQueue<string>();
   queue.push(1, "a", "a1");
   queue.push(1, "a", "a2");
@@ -48,7 +48,7 @@ test("[L13] who comes back stands behind all others", () => {
   expect(taken).toEqual(["a1", "b1"]);
 });
 
-test("[L13] who leaves the queue is not taken, and the others keep their order", () => {
+test("[L13] an entry that left the queue is not taken, and the others keep their order", () => {
   const queue = createFairQueue<string>();
   for (const item of ["a1", "a2", "a3"]) queue.push(1, "a", item);
   queue.push(2, "b", "b1");

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createLimiter, type Limiter } from "./limiter.ts";
 
-test("[L15] of one tenant only so much is done at a time, and the tenants that wait take turns", async () => {
+test("[L15] each tenant has a limit of concurrent work, and waiting tenants take turns", async () => {
   const limiter = createLimiter({ most: 3, mostPerKey: 2 });
   const begun: string[] = [];
   const ends: (() => void)[] = [];
@@ -122,7 +122,7 @@ describe("with patience", () => {
     expect(requests.waiting).toBe(0);
   });
 
-  test("[B2] who hangs up while it waits leaves its place to the next", async () => {
+  test("[B2] a waiting request that hangs up leaves its place to the next", async () => {
     const requests = createLimiter<string>({ mostPerKey: 1 });
     requests.tryEnter("a");
     const client = new AbortController();

@@ -1,9 +1,10 @@
 import fc from "fast-check";
-import { beforeEach, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createRateLimiter, type RateLimiter } from "./rate-limiter.ts";
 
 // The buckets read the clock themselves.
 beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 const limiter = (...limits: Parameters<typeof createRateLimiter>) => createRateLimiter(...limits) as RateLimiter;
 const takes = (one: RateLimiter, key: string, times: number) =>
@@ -33,7 +34,7 @@ test("[B1] no sender, however it spreads its requests, gets more than the burst 
   );
 });
 
-test("[B1] what was refused costs nothing, and others are not touched", () => {
+test("[B1] a refused request costs nothing, and other tokens are not affected", () => {
   const one = limiter(1, 2);
   expect(one.take("a")).toBe(1);
   expect(one.take("a")).toBe(0);

@@ -1,6 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { buildConnector } from "undici";
+import { Agent, buildConnector } from "undici";
 import { isPublicAddress } from "./public-address.ts";
 
 /** The address is not public, so the server does not connect to it. */
@@ -25,12 +25,25 @@ export interface GuardOptions {
   readonly lookup?: Lookup;
 }
 
+// Shorter than the keep-alive of servers, so that no request is sent on a connection that is being closed.
+const IDLE_MS = 1_000;
+
+/** For requests with a deadline of their own, to public addresses only. */
+export const guardedAgent = (guard: GuardOptions): Agent =>
+  new Agent({
+    connect: guardedConnector(guard),
+    keepAliveTimeout: IDLE_MS,
+    keepAliveMaxTimeout: IDLE_MS,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
 /**
  * Connects to public addresses only. Each connection resolves the name once and checks the very address that it then
  * connects to: a name that was public when the endpoint was created may resolve to a private address now (DNS
  * rebinding).
  */
-export function guardedConnector({ connectMs, allowPrivate, lookup = systemLookup }: GuardOptions) {
+function guardedConnector({ connectMs, allowPrivate, lookup = systemLookup }: GuardOptions) {
   if (allowPrivate) return buildConnector({ timeout: connectMs });
   const connect = buildConnector({ timeout: connectMs, lookup: publicOnly(lookup) });
   return (options: buildConnector.Options, callback: buildConnector.Callback): void => {

@@ -55,7 +55,7 @@ test("[W3] a name that was public and leads inside now is not connected to", asy
   expect(connections).toBe(0);
 });
 
-test("[W3] a redirect is an answer like any other, and nobody goes where it leads", async () => {
+test("[W3] a redirect is a plain response, and the server does not follow it", async () => {
   let asked = 0;
   const inner = await http((_, response) => {
     asked++;
@@ -86,12 +86,12 @@ test.each([
     async () => `http://127.0.0.1:${await listening(createTcpServer((socket) => socket.end("SSH-2.0-x\r\n\r\n")))}/`,
   ],
   ["tls_failed", async () => `https://127.0.0.1:${await http((_, response) => response.end())}/`],
-])("[W15] %s is told as such", async (code, url) => {
+])("[W15] the attempt records the failure: %s", async (code, url) => {
   const answer = await open({ connectMs: 5_000, requestMs: 6_000 })(await url());
   expect(answer).toMatchObject({ kind: "unanswered", code, message: expect.stringMatching(/\w/) });
 });
 
-test("[W15] who accepts and never answers is given up in time, and the connection is closed", async () => {
+test("[W15] a request without a response times out, and its connection is closed", async () => {
   let closed: () => void = () => {};
   const isClosed = new Promise<void>((resolve) => {
     closed = resolve;
@@ -120,7 +120,7 @@ test("[W14] a request that is given up is neither a failure nor a success", asyn
   expect(await send(`http://127.0.0.1:${port}/`, stop.signal)).toEqual({ kind: "interrupted" });
 });
 
-test("[W3] certificates: expired, of another host, signed by nobody known", async () => {
+test("[W3] certificates: expired, of another host, signed by an unknown authority", async () => {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-tls-"));
   closing.push(() => rm(folder, { recursive: true }));
   const day = 86_400_000;
@@ -140,7 +140,7 @@ test("[W3] certificates: expired, of another host, signed by nobody known", asyn
     certificate("elsewhere.example", -1, 1),
     certificate("localhost", -1, 1),
   ]);
-  // The last one is known to nobody.
+  // The last certificate is signed by an unknown authority.
   const known = join(folder, "known.pem");
   await writeFile(
     known,

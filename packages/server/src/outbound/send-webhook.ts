@@ -1,8 +1,8 @@
-import { type DeliveryError, webhookHeaders, webhookLimits } from "@holdfast/sdk/protocol";
-import { Agent, type Dispatcher, request } from "undici";
+import { type DeliveryError, webhookLimits } from "@holdfast/sdk/protocol";
+import { type Dispatcher, request } from "undici";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
-import { type GuardOptions, guardedConnector } from "./guarded-connect.ts";
-import { type Signed, signWebhook } from "./webhook-signature.ts";
+import { type GuardOptions, guardedAgent } from "./guarded-connect.ts";
+import { type Signed, signedHeaders } from "./webhook-signature.ts";
 
 export interface WebhookRequest extends Signed {
   readonly url: string;
@@ -21,18 +21,8 @@ export interface SenderOptions extends GuardOptions {
   readonly requestMs: number;
 }
 
-// Shorter than the keep-alive of servers, so that no request is sent on a connection that is being closed.
-const IDLE_MS = 1_000;
-
 export function createWebhookSender({ requestMs, ...guard }: SenderOptions): WebhookSender {
-  const dispatcher = new Agent({
-    connect: guardedConnector(guard),
-    keepAliveTimeout: IDLE_MS,
-    keepAliveMaxTimeout: IDLE_MS,
-    // Our own deadline replaces these.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  });
+  const dispatcher = guardedAgent(guard);
 
   async function send(webhook: WebhookRequest, signal: AbortSignal): Promise<ReceiverAnswer> {
     const over = new AbortController();
@@ -45,13 +35,7 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
         dispatcher,
         signal: over.signal,
         method: "POST",
-        headers: {
-          "content-type": "application/json",
-          "user-agent": "Holdfast-Webhooks",
-          [webhookHeaders.id]: webhook.id,
-          [webhookHeaders.timestamp]: String(webhook.timestamp),
-          [webhookHeaders.signature]: signWebhook(webhook.secrets, webhook),
-        },
+        headers: signedHeaders("Holdfast-Webhooks", webhook.secrets, webhook),
         body: webhook.body,
       });
       const retryAfter = headers["retry-after"];
@@ -136,7 +120,8 @@ const MESSAGES: Partial<Record<DeliveryError, string>> = {
   invalid_response: "The response is not HTTP.",
 };
 
-function reasonOf(error: unknown): { code: DeliveryError; message: string } {
+/** Why there was no answer. */
+export function reasonOf(error: unknown): { code: DeliveryError; message: string } {
   // If several addresses were tried, report the first error.
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { name = "", code = name, message = "" } = (one ?? {}) as { name?: string; code?: string; message?: string };

@@ -13,7 +13,7 @@ test("[W7] the scheme's published example comes out as published", () => {
   );
 });
 
-test("[W7] somebody else's verifier takes what is signed, with each of the secrets, and nothing else", () => {
+test("[W7] the public verifier library accepts our signature with each secret, and nothing else", () => {
   const [newer, older, other] = [1, 2, 3].map((byte) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`);
   const body = '{"data":[{"title":"é 😀 \\u2028"}]}';
   const timestamp = Math.floor(Date.now() / 1_000);

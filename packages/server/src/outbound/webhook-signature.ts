@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { webhookHeaders } from "@holdfast/sdk/protocol";
 
 /** The signed parts, as defined by Standard Webhooks. */
 export interface Signed {
@@ -16,3 +17,16 @@ export const signWebhook = (secrets: readonly string[], { id, timestamp, body }:
       return `v1,${createHmac("sha256", key).update(`${id}.${timestamp}.`).update(body).digest("base64")}`;
     })
     .join(" ");
+
+/** The headers of a signed JSON body. */
+export const signedHeaders = (
+  userAgent: string,
+  secrets: readonly string[],
+  signed: Signed,
+): Record<string, string> => ({
+  "content-type": "application/json",
+  "user-agent": userAgent,
+  [webhookHeaders.id]: signed.id,
+  [webhookHeaders.timestamp]: String(signed.timestamp),
+  [webhookHeaders.signature]: signWebhook(secrets, signed),
+});

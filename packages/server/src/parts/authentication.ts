@@ -1,4 +1,5 @@
 import { type ClientAddress, createClientAddress } from "../addresses/client-address.ts";
+import { createPool, type Database } from "../db/connection/pool.ts";
 import { type Authenticator, createAuthenticator } from "../flows/tokens/authenticate.ts";
 import { followTokenEnds } from "../flows/tokens/follow-token-ends.ts";
 import { type AuthHook, createAuthHook } from "../http/auth-hook.ts";
@@ -6,10 +7,13 @@ import { createTraffic } from "../http/traffic.ts";
 import { type ConnectionQuota, createConnectionQuota } from "../limits/connection-quota.ts";
 import { createFailedAuthLimiter, type FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import type { ServerContext } from "./context.ts";
+import type { OpenDatabase } from "./database.ts";
 import type { Part } from "./part.ts";
 
 /** Who sends a request or opens a stream, and how much each may do. */
 export interface Authentication extends Part {
+  /** A pool of its own, so that authentication works while everything else waits for the database. */
+  readonly pool: Database;
   readonly authenticator: Authenticator;
   readonly clientAddress: ClientAddress;
   readonly failedAuths: FailedAuthLimiter;
@@ -17,13 +21,18 @@ export interface Authentication extends Part {
   readonly authHook: AuthHook;
 }
 
-export function openAuthentication(ctx: ServerContext): Authentication {
-  const { options, authPool, limits, cacheBytes, wake, report } = ctx;
-  const ends = followTokenEnds(authPool, report("token_ends_failed"));
-  const authenticator = createAuthenticator(authPool, options.adminToken, {
-    receivesTokenEnds: ends.isCurrent,
-    maxBytes: cacheBytes / 4,
+export function openAuthentication(
+  { options, database, limits, report }: ServerContext,
+  { url, verify, wake }: OpenDatabase,
+  maxBytes: number,
+): Authentication {
+  const pool = createPool({
+    ...{ url, verify, waitMs: database.waitMs },
+    maxConnections: database.authConnections,
+    onError: report("database_connection_lost"),
   });
+  const ends = followTokenEnds(pool, report("token_ends_failed"));
+  const authenticator = createAuthenticator(pool, options.adminToken, { receivesTokenEnds: ends.isCurrent, maxBytes });
   ends.start(authenticator.forget);
   wake.subscribe({ token: authenticator.forget });
   const clientAddress = createClientAddress(options.trustProxy);
@@ -31,9 +40,12 @@ export function openAuthentication(ctx: ServerContext): Authentication {
   const quota = createConnectionQuota(limits, clientAddress.isProxy);
   const traffic = createTraffic(limits);
   return {
-    ...{ authenticator, clientAddress, failedAuths, quota },
+    ...{ pool, authenticator, clientAddress, failedAuths, quota },
     authHook: createAuthHook({ authenticator, clientAddress, quota, failedAuths, traffic }),
     forget: authenticator.forgetAll,
-    close: ends.stop,
+    async close() {
+      await ends.stop();
+      await pool.end();
+    },
   };
 }

@@ -2,9 +2,9 @@ import { claimFlows } from "../flows/claims/claim-flows.ts";
 import { keepClaims } from "../flows/claims/keep-claims.ts";
 import { claimRoutes } from "../http/routes/claims.ts";
 import { listenToQueue } from "../realtime/claims/listen-to-queue.ts";
-import { startClaimKeeper } from "../workers/claim-keeper.ts";
+import { startRepeating } from "../workers/repeat.ts";
 import type { Commits } from "./commits.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
 
@@ -13,9 +13,9 @@ export interface Claims extends Part {
 }
 
 /** Requests about claims, and the worker that ends expired leases. */
-export function openClaims({ pool, schemas, report }: ServerContext, { claimHub }: Hubs, { lanes }: Commits): Claims {
+export function openClaims({ pool, schemas, report }: PlaneContext, { claimHub }: Hubs, { lanes }: Commits): Claims {
   const failed = report("claims_failed");
-  const keeper = startClaimKeeper(keepClaims(pool, lanes, failed), failed);
+  const keeper = startRepeating(keepClaims(pool, lanes, failed), failed);
   return {
     routes: claimRoutes(claimFlows(pool, schemas, lanes, (tenant, key) => listenToQueue(claimHub, tenant, key))),
     close: keeper.stop,

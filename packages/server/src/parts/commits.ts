@@ -1,28 +1,45 @@
 import { type CommitLanes, createCommitLanes } from "../flows/commits/commit-lanes.ts";
 import { countCommits } from "../flows/commits/count-commits.ts";
 import { readCommit } from "../flows/commits/read-commit.ts";
+import type { Drained } from "../flows/commits/round-result.ts";
+import { submitCommits } from "../flows/sources/submit-commits.ts";
 import { commitRoutes } from "../http/routes/commits.ts";
-import { ROUND_BOUNDS } from "../metrics/register-metrics.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Deliveries } from "./deliveries.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
+import type { Sources } from "./sources.ts";
 
 export interface Commits extends Part {
   readonly routes: ReturnType<typeof commitRoutes>;
   readonly lanes: CommitLanes;
+  /** Publishes what was taken from a tenant's attached tables. */
+  recorded(tenant: number, drained: Drained): void;
 }
 
 /** Commits and claims are decided in the lanes. Afterwards, each round is published here and to other processes. */
-export function openCommits(ctx: ServerContext, { hub, claimHub }: Hubs, deliveries: Deliveries): Commits {
-  const { options, database, limits, cacheBytes, metrics, schemas, verify, wake, pool, usage, publicUrl, report } = ctx;
-  const roundTook = metrics.histogram(
-    "holdfast_round_seconds",
-    "Time from a transaction's first request until its commit.",
-    ROUND_BOUNDS,
-  );
-  const lanes = createCommitLanes({
-    ...{ url: options.databaseUrl, verify, schemas },
+export function openCommits(
+  ctx: PlaneContext,
+  { hub, claimHub }: Hubs,
+  deliveries: Deliveries,
+  { ask }: Pick<Sources, "ask">,
+): Commits {
+  const { options, database, limits, cacheBytes, schemas, url, verify, wake, pool, usage, publicUrl, report } = ctx;
+  const recorded: Commits["recorded"] = (tenant, { from, to, claimsChanged }) => {
+    if (to > from) {
+      lanes.moved(tenant, to);
+      hub.hint(tenant, to);
+      deliveries.committed(tenant, to - from);
+      wake.log(tenant, to);
+    }
+    if (claimsChanged) announceClaims(tenant);
+  };
+  const announceClaims = (tenant: number) => {
+    claimHub.changed(tenant);
+    wake.claims(tenant);
+  };
+  const lanes: CommitLanes = createCommitLanes({
+    ...{ url, verify, schemas },
     recordBytes: limits.recordBytes,
     commitBytes: limits.commitBytes,
     headBytes: cacheBytes / 8,
@@ -33,11 +50,9 @@ export function openCommits(ctx: ServerContext, { hub, claimHub }: Hubs, deliver
       deliveries.committed(batch.tenant, batch.entries.length);
       wake.log(batch.tenant, batch.to);
     },
-    announceClaims: (tenant) => {
-      claimHub.changed(tenant);
-      wake.claims(tenant);
-    },
-    took: (ms) => roundTook(ms / 1_000),
+    announceClaims,
+    recorded,
+    took: (ms) => ctx.roundTook(ms / 1_000),
     report: report("round_failed"),
   });
   wake.subscribe({
@@ -47,7 +62,8 @@ export function openCommits(ctx: ServerContext, { hub, claimHub }: Hubs, deliver
   });
   return {
     lanes,
-    routes: commitRoutes(countCommits(lanes.submit, usage), publicUrl.docUrl, readCommit(pool)),
+    recorded,
+    routes: commitRoutes(countCommits(submitCommits(lanes, ask), usage), publicUrl.docUrl, readCommit(pool)),
     forget: lanes.forget,
     close: lanes.close,
   };

@@ -4,24 +4,33 @@ import type { PublicUrl } from "../addresses/public-url.ts";
 import type { PageCursors } from "../flows/lists/page-cursor.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SchemaCache } from "../flows/schema/schema-cache.ts";
+import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "../server-options.ts";
 import type { OpenDatabase } from "./database.ts";
 
 /** What all parts of the server use. */
-export interface ServerContext extends Pick<OpenDatabase, "pool" | "authPool" | "verify" | "wake"> {
+export interface ServerContext {
   readonly options: ServerOptions;
   readonly database: DatabaseSettings;
   readonly limits: ServerLimits;
-  /** Memory for all caches together. */
-  readonly cacheBytes: number;
   readonly logger: FastifyBaseLogger;
   readonly report: Report;
   readonly metrics: Metrics;
-  readonly schemas: SchemaCache;
+  /** Records how long a round of commits took, in seconds. */
+  readonly roundTook: (seconds: number) => void;
+  /** Encrypts secrets that the server needs in clear later. */
+  readonly encryption: Encryption;
   readonly cursors: PageCursors;
   readonly usage: UsageCounter;
   readonly publicUrl: PublicUrl;
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
+}
+
+/** What the parts use that serve the tenants of one database. */
+export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close"> {
+  /** Memory for the caches of this database together. */
+  readonly cacheBytes: number;
+  readonly schemas: SchemaCache;
 }

@@ -17,9 +17,8 @@ export interface DatabaseDeps {
 
 /** The connections to the database. */
 export interface OpenDatabase extends Required<Pick<Part, "close">> {
+  readonly url: string;
   readonly pool: Database;
-  /** A separate pool, so that authentication works while everything else waits for the database. */
-  readonly authPool: Database;
   /** Hints from and to other processes. */
   readonly wake: Wake;
   /** Runs on each new connection before it is used: compares the database with the one that wrote the logs. */
@@ -40,21 +39,20 @@ export function openDatabase({ url, settings, logger, report, replaced }: Databa
         "The database does not reveal its system identifier and timeline: run `holdfast log renew` after a restore or failover.",
       ),
   });
-  const { connections, authConnections, waitMs } = settings;
-  const shared = { url, waitMs, onError: report("database_connection_lost"), verify };
-  const pool = createPool({ ...shared, maxConnections: connections });
-  const authPool = createPool({ ...shared, maxConnections: authConnections });
+  const { connections, waitMs } = settings;
+  const pool = createPool({
+    ...{ url, waitMs, verify },
+    maxConnections: connections,
+    onError: report("database_connection_lost"),
+  });
   const wake = openWake(url);
   const askEpoch = () => void ask(pool).catch(report("log_epoch_failed"));
   wake.subscribe({ renewed: askEpoch, opened: askEpoch });
   return {
-    pool,
-    authPool,
-    wake,
-    verify,
+    ...{ url, pool, wake, verify },
     async close() {
       await wake.close();
-      await Promise.all([pool.end(), authPool.end()]);
+      await pool.end();
     },
   };
 }

@@ -1,6 +1,5 @@
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { readTenantsWithWebhooks } from "../db/webhooks/deliveries.ts";
-import { createEncryption } from "../encryption.ts";
 import { createDelivery } from "../flows/webhooks/deliver.ts";
 import { createLoadMeter, createPace } from "../flows/webhooks/delivery-pace.ts";
 import { createDeliveryStore } from "../flows/webhooks/delivery-store.ts";
@@ -13,7 +12,7 @@ import { createUrlCheck } from "../outbound/endpoint-url.ts";
 import { createWebhookSender } from "../outbound/send-webhook.ts";
 import type { WebhookOptions } from "../server-options.ts";
 import { startDeliverer } from "../workers/deliverer.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 const WEBHOOKS: WebhookOptions = {
@@ -35,19 +34,18 @@ export interface Deliveries extends Part {
   committed(tenant: number, entries: number): void;
 }
 
-export async function openDeliveries(ctx: ServerContext): Promise<Deliveries> {
-  const { options, pool, schemas, cursors, usage, wake, logger, report } = ctx;
+export async function openDeliveries(ctx: PlaneContext): Promise<Deliveries> {
+  const { options, encryption, pool, schemas, cursors, usage, wake, logger, report } = ctx;
   const webhooks = { ...WEBHOOKS, ...options.webhooks };
   const monotonic = () => performance.now();
   const load = createLoadMeter({ ...BUSY, monotonic });
-  const seal = createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64")));
-  const unreadable = await reencryptSecrets(pool, seal);
+  const unreadable = await reencryptSecrets(pool, encryption);
   if (unreadable > 0)
     logger.warn(
       { event: "secrets_unreadable", unreadable },
       "Webhook secrets are encrypted with a master key that is not configured.",
     );
-  const secrets = webhookSecrets(seal);
+  const secrets = webhookSecrets(encryption);
   const sender = createWebhookSender(webhooks);
   const toEndpoints = {
     db: pool,
@@ -76,7 +74,7 @@ export async function openDeliveries(ctx: ServerContext): Promise<Deliveries> {
     routes: webhookRoutes(
       webhookEndpointFlows({
         ...{ db: pool, schemas, cursors, secrets, rotationMs: webhooks.rotationMs },
-        checkUrl: createUrlCheck(webhooks),
+        checkUrl: createUrlCheck({ allowPrivate: webhooks.allowPrivate, param: "url" }),
         changed,
       }),
       testWebhook({ ...toEndpoints, endLost: delivery.endLost, changed }),

@@ -14,10 +14,9 @@ import { mountMetrics } from "../http/routes/metrics.ts";
 import { mountOpenApi } from "../http/routes/openapi.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import type { Authentication } from "./authentication.ts";
-import type { Commits } from "./commits.ts";
 import type { ServerContext } from "./context.ts";
-import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
+import type { Planes } from "./planes.ts";
 
 /**
  * Large bodies block the event loop while they are parsed and judged, so only a few are admitted at once: while one
@@ -57,11 +56,10 @@ export async function openHttp(
 }
 
 export function mountRoutes(
-  { options, pool, usage, metrics, publicUrl }: ServerContext,
+  { options, usage, metrics, publicUrl }: ServerContext,
   { app }: Http,
   { authHook, failedAuths, clientAddress }: Authentication,
-  { lanes }: Commits,
-  { log }: Hubs,
+  { own, followed }: Planes,
   handlers: Handlers,
 ): void {
   mount(
@@ -69,13 +67,13 @@ export function mountRoutes(
     countReads(handlers, (tenant) => usage.add(tenant, "reads")),
     authHook,
   );
-  mountHealth(app, databaseReadiness(pool, lanes.canCommit));
+  mountHealth(app, databaseReadiness(own.pool, own.lanes.canCommit));
   mountMetrics(app, {
     token: options.metricsToken,
     loopback: options.metricsLoopback === true,
     ...{ failedAuths, clientAddress, text: metrics.text },
   });
-  mountOpenApi(app, publicUrl, authHook, modelsOf(log));
+  mountOpenApi(app, publicUrl, authHook, async (of) => await modelsOf((await followed(of)).log, of.tenant));
   mountDocsPage(app);
   mountErrorsPage(app);
 }

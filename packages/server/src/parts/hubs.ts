@@ -5,7 +5,7 @@ import { type ClaimHub, createClaimHub } from "../realtime/claims/claim-hub.ts";
 import { type CatchUp, createCatchUp } from "../realtime/log/catch-up.ts";
 import { createHeadPoll } from "../realtime/log/head-poll.ts";
 import { createHub, type Hub } from "../realtime/log/hub.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 /** Pages for sockets that catch up: few enough that commits get their share of the database. */
@@ -20,7 +20,7 @@ export interface Hubs extends Part {
   readonly claimHub: ClaimHub;
 }
 
-export function openHubs({ pool, schemas, cacheBytes, wake, report }: ServerContext): Hubs {
+export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
   const log = followLog(pool, schemas);
   const heads = createHeadPoll(log.heads, report("tail_failed"));
   const hub = createHub(log, heads, report("tail_failed"));

@@ -1,35 +1,31 @@
 import { reconcileIndexes } from "../flows/lists/reconcile-indexes.ts";
 import { prune } from "../flows/log/prune.ts";
-import { settleAllRecords } from "../flows/schema/rewrite-records.ts";
+import { finishAllRewriting } from "../flows/schema/rewrite-records.ts";
 import { startIndexer } from "../workers/indexer.ts";
 import { startPruner } from "../workers/pruner.ts";
-import { startUsageWriter } from "../workers/usage-writer.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
 /** A receipt is kept for as long as its idempotency key is remembered. */
 const KEPT = { receiptDays: 30, tokenDays: 30, usageDays: 400, claimDays: 7, attemptDays: 30 };
 const HOUR_MS = 3_600_000;
-/** A crash loses the counts of this period. */
-const USAGE_MS = 2_000;
 const INDEXER_TIMES = { everyMs: 600_000, busyMs: 5_000, failedMs: 60_000 };
-/** Lists of a tenant are slower until its records are settled. */
-const SETTLER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
+/** Lists of a tenant are slower until its rewriting is finished. */
+const REWRITER_TIMES = { everyMs: 60_000, busyMs: 2_000, failedMs: 5_000 };
 
 /**
- * Periodic work without a request: builds indexes, settles rewritten rows, deletes expired data, and saves usage
- * counts.
+ * Periodic work without a request: builds indexes, finishes rewriting rows, and deletes expired data.
  */
 export interface Maintenance extends Part {
   /** A schema was pushed: fields may need an index, and prepared records may have to move into their rows. */
   schemaChanged(): void;
 }
 
-export function openMaintenance({ options, pool, usage, logger, report }: ServerContext): Maintenance {
-  const { databaseUrl, logRetentionDays, pruneEveryMs = HOUR_MS } = options;
+export function openMaintenance({ options, url, pool, logger, report }: PlaneContext): Maintenance {
+  const { logRetentionDays, pruneEveryMs = HOUR_MS } = options;
   const indexer = startIndexer(
     async (signal) => {
-      const { done, refused, ...changed } = await reconcileIndexes(databaseUrl, signal);
+      const { done, refused, failed, ...changed } = await reconcileIndexes(url, signal);
       if (changed.created + changed.dropped > 0)
         logger.info({ event: "indexed", ...changed }, "Indexes were created or dropped.");
       if (refused.length > 0)
@@ -37,13 +33,13 @@ export function openMaintenance({ options, pool, usage, logger, report }: Server
           { event: "too_many_indexes", refused },
           "These fields have no index, because the limit is reached.",
         );
+      if (failed.length > 0) logger.error({ event: "index_failed", failed }, "These fields have no index.");
       return done;
     },
     INDEXER_TIMES,
     report("index_failed"),
   );
-  const settler = startIndexer((signal) => settleAllRecords(pool, signal), SETTLER_TIMES, report("rewrite_failed"));
-  const usageWriter = startUsageWriter(usage.flush, USAGE_MS, report("usage_failed"));
+  const rewriter = startIndexer((signal) => finishAllRewriting(pool, signal), REWRITER_TIMES, report("rewrite_failed"));
   const pruner = startPruner(
     () => prune(pool, { ...KEPT, logDays: logRetentionDays }),
     pruneEveryMs,
@@ -52,8 +48,8 @@ export function openMaintenance({ options, pool, usage, logger, report }: Server
   return {
     schemaChanged: () => {
       indexer.wake();
-      settler.wake();
+      rewriter.wake();
     },
-    close: async () => void (await Promise.all([pruner.stop(), indexer.stop(), settler.stop(), usageWriter.stop()])),
+    close: async () => void (await Promise.all([pruner.stop(), indexer.stop(), rewriter.stop()])),
   };
 }

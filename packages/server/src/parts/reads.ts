@@ -1,17 +1,13 @@
-import { listDatasources } from "../flows/datasources/list-datasources.ts";
 import { listRecords } from "../flows/lists/list-records.ts";
 import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
 import { readRecord } from "../flows/log/read-record.ts";
 import { readSnapshot } from "../flows/log/read-snapshot.ts";
-import { readUsage } from "../flows/organizations/read-usage.ts";
-import { datasourceRoutes } from "../http/routes/datasources.ts";
 import { logRoutes } from "../http/routes/log.ts";
 import { recordRoutes } from "../http/routes/records.ts";
-import { usageRoutes } from "../http/routes/usage.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { awaitNews } from "../realtime/log/await-news.ts";
-import type { ServerContext } from "./context.ts";
+import type { PlaneContext } from "./context.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
 
@@ -22,15 +18,12 @@ const pagesAtOnce = (connections: number) => ({
 });
 
 export interface Reads extends Part {
-  readonly routes: ReturnType<typeof recordRoutes> &
-    ReturnType<typeof logRoutes> &
-    ReturnType<typeof datasourceRoutes> &
-    ReturnType<typeof usageRoutes>;
+  readonly routes: ReturnType<typeof recordRoutes> & ReturnType<typeof logRoutes>;
 }
 
-/** Reads of records, logs, snapshots and usage. */
-export function openReads(ctx: ServerContext, { hub }: Hubs): Reads {
-  const { pool, schemas, cursors, usage, database } = ctx;
+/** Reads of records, logs and snapshots. */
+export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
+  const { pool, schemas, cursors, database } = ctx;
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
   const snapshot = readSnapshot(pool, schemas, cursors);
@@ -45,8 +38,6 @@ export function openReads(ctx: ServerContext, { hub }: Hubs): Reads {
         readHistory(pool, schemas, cursors),
       ),
       ...logRoutes(fairLog, fairSnapshot, (...news) => awaitNews(hub, ...news)),
-      ...datasourceRoutes(listDatasources(pool)),
-      ...usageRoutes(readUsage(pool, usage, Date.now)),
     },
   };
 }

@@ -8,10 +8,9 @@ import type { PresenceTimes } from "../realtime/presence/presence-mesh.ts";
 import { openPresenceRooms } from "../realtime/presence/presence-rooms.ts";
 import { createHeartbeat } from "../workers/heartbeat.ts";
 import type { Authentication } from "./authentication.ts";
-import type { Commits } from "./commits.ts";
 import type { ServerContext } from "./context.ts";
-import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
+import type { Planes } from "./planes.ts";
 
 /** Each welcome makes three queries, which concurrent welcomes share. */
 const WELCOMES = { most: 32, mostPerKey: 24 };
@@ -35,12 +34,12 @@ export function openStreams(
   server: Server,
   isOriginAllowed: (origin: string) => boolean,
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
-  { log, hub, catchUp, claims, claimHub }: Hubs,
-  { lanes }: Commits,
+  planes: Planes,
 ): Streams {
-  const { options, limits, pool, publicUrl, report } = ctx;
+  const { options, limits, publicUrl, report } = ctx;
   const heartbeat = createHeartbeat<Waiter>({
-    beat: keepWaiters(pool, lanes),
+    beat: (waiters) =>
+      planes.each((plane, home) => keepWaiters(plane.pool, plane.lanes)(waiters.filter((one) => one.home === home))),
     failed: report("waiters_failed"),
     everyMs: WAITERS_MS,
   });
@@ -52,7 +51,8 @@ export function openStreams(
     failed: report("presence_failed"),
   });
   const gateway = openGateway(server, {
-    ...{ log, hub, catchUp, claims, claimHub, rooms },
+    rooms,
+    followed: planes.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },
     welcomes: createLimiter(WELCOMES),
     streamOpened: heartbeat.soon,

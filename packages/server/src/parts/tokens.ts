@@ -1,3 +1,4 @@
+import { endClaims } from "../flows/claims/end-claims.ts";
 import { operatorFlows } from "../flows/organizations/operator-flows.ts";
 import { identify } from "../flows/tokens/identify.ts";
 import { scopedTokenFlows } from "../flows/tokens/scoped-token-flows.ts";
@@ -5,7 +6,9 @@ import { operatorRoutes } from "../http/routes/operator.ts";
 import { tokenRoutes } from "../http/routes/tokens.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
+import type { OpenDatabase } from "./database.ts";
 import type { Part } from "./part.ts";
+import type { Planes } from "./planes.ts";
 import type { Streams } from "./streams.ts";
 
 export interface Tokens extends Part {
@@ -14,19 +17,22 @@ export interface Tokens extends Part {
 
 /** Tokens and organizations. A token that is revoked ends its streams, here and in other processes. */
 export function openTokens(
-  { pool, schemas, cursors, wake }: ServerContext,
+  { cursors, report }: ServerContext,
+  { pool, wake }: OpenDatabase,
   { authenticator }: Authentication,
   { gateway }: Streams,
+  planes: Planes,
 ): Tokens {
   const revoked = (tokenId: string) => {
     authenticator.forget(tokenId);
     wake.token(tokenId);
     return gateway.revoke(tokenId);
   };
+  const end = endClaims(planes.of, report("claims_failed"));
   return {
     routes: {
-      ...tokenRoutes(scopedTokenFlows(pool, schemas, cursors, revoked), identify(pool)),
-      ...operatorRoutes(operatorFlows(pool, revoked)),
+      ...tokenRoutes(scopedTokenFlows(pool, planes.of, cursors, revoked, end), identify(pool, planes.of)),
+      ...operatorRoutes(operatorFlows(pool, revoked, end)),
     },
   };
 }

@@ -27,8 +27,8 @@ export interface Gateway {
   present(): Waiter[];
   /** Closes the streams that use a token. Returns how many. */
   revoke(tokenId: string): number;
-  /** Closes all streams; their clients reconnect. */
-  restart(reason: string): void;
+  /** Closes streams, all if not told which; their clients reconnect. */
+  restart(reason: string, which?: (who: Waiter) => boolean): void;
   close(): Promise<void>;
 }
 
@@ -97,8 +97,11 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       return [...known.values()];
     },
     revoke: (tokenId) => [...sessions.values()].filter((session) => session.revoke(tokenId)).length,
-    restart(reason) {
-      for (const session of sessions.values()) session.close(closeCodes.restarting, reason);
+    restart(reason, which) {
+      for (const session of sessions.values()) {
+        const who = session.who();
+        if (!which || (who && which(who))) session.close(closeCodes.restarting, reason);
+      }
     },
     async close() {
       stopping = true;

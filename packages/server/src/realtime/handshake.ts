@@ -72,6 +72,7 @@ export const nameOf = ({ participantKind, participantId }: Principal): string =>
 /** The participant and device of a session. */
 export const presenceOf = ({ principal, clientId }: AuthenticatedClient): Waiter => ({
   tenant: principal.tenant,
+  home: principal.home,
   participant: nameOf(principal),
   clientId,
 });

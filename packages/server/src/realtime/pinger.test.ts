@@ -23,7 +23,7 @@ function open(to: ReturnType<typeof pinger>): FakeSocket {
   return socket;
 }
 
-test("[T13] who answers is pinged every 25 s and stays; who misses two pings is let go", () => {
+test("[T13] a socket that answers is pinged every 25 s and stays open; one that misses two pings is closed", () => {
   const to = pinger();
   const [answers, silent] = [open(to), open(to)];
   const answer = answers.ping;

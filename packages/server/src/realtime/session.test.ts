@@ -15,7 +15,7 @@ class FakeSocket extends EventEmitter {
   bufferedAmount = 0;
   readonly sent: string[] = [];
   readonly closed: number[] = [];
-  /** What is told when a frame is written. */
+  /** Callbacks for written frames. */
   readonly writing: (() => void)[] = [];
   send = (text: string | Buffer, _?: object, written?: () => void) => {
     this.sent.push(String(JSON.parse(String(text)).frame));
@@ -53,7 +53,7 @@ function open(more: { current?: () => Promise<object> } = {}) {
     leave: () => {},
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
   };
-  const deps = {
+  const followed = {
     log: { current: async () => ({ head: HEAD, schema: { version: 0, hash: "", models: new Map() } }), ...more },
     hub: {
       listen: async () => {
@@ -61,9 +61,12 @@ function open(more: { current?: () => Promise<object> } = {}) {
         return { position: () => 0, erasedTo: () => 0, end: () => void listeners-- };
       },
     },
+    claimHub: { listen: async () => () => {} },
+  };
+  const deps = {
+    followed: () => followed,
     welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
     rooms,
-    claimHub: { listen: async () => () => {} },
     streamOpened: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
@@ -112,7 +115,7 @@ test("[K11] an old token that ends while a fresh one takes its place does not en
   expect(socket.closed).toEqual([4401]);
 });
 
-test("[T5] who leaves much unread for more than 10 s is let go; who read meanwhile is not", async () => {
+test("[T5] a socket with much unread data for more than 10 s is closed; one that read meanwhile is not", async () => {
   const { socket, session, receive } = open();
   await receive({ frame: "hello", token: "a" });
   const unread = async (bytes: number, forMs: number) => {
@@ -132,7 +135,7 @@ test("[T5] who leaves much unread for more than 10 s is let go; who read meanwhi
 const enter = { frame: "presence", room: "deck:a", state: {} };
 const presence = (bytes: number) => Buffer.from(JSON.stringify({ frame: "presence", t: "x".repeat(bytes) }));
 
-test("[P9] who does not read what its rooms tell is let go; a long first answer alone is no reason", async () => {
+test("[P9] a socket that does not read its rooms' frames is closed; a long first response alone is no reason", async () => {
   const { socket, receive, listener } = open();
   await receive({ frame: "hello", token: "a" });
   await receive(enter);
@@ -146,7 +149,7 @@ test("[P9] who does not read what its rooms tell is let go; a long first answer 
   expect(socket.closed).toEqual([4409]);
 });
 
-test("[P9] a first answer that was read, and a second one before that, win nobody patience", async () => {
+test("[P9] a socket gets a longer timeout only for its latest first response, and only until it was written", async () => {
   for (const isWritten of [true, false]) {
     const { socket, receive, listener } = open();
     await receive({ frame: "hello", token: "a" });

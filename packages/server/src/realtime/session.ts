@@ -11,7 +11,7 @@ import { fullBucket } from "../limits/full-bucket.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { parseJson } from "../payload/parse-json.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
-import { coveredModels, isSameView, type View } from "../rules/log/view.ts";
+import { coveredModels, isSameView, type View, type ViewRequest } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
@@ -28,19 +28,25 @@ import {
 } from "./handshake.ts";
 import type { CatchUp } from "./log/catch-up.ts";
 import type { Hub } from "./log/hub.ts";
-import { type LogReader, listenToLog, type ViewRequest, viewOfRequest } from "./log/log-reader.ts";
+import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import type { PresenceRooms } from "./presence/presence-rooms.ts";
 import { createRoomMembership } from "./presence/room-membership.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 
-export interface SessionDeps extends HandshakeDeps {
+/** What a database publishes of its tenants' logs and claims. */
+export interface Followed {
   readonly log: FollowLog;
   readonly hub: Hub;
   readonly catchUp: CatchUp;
-  /** Bounds how many hellos are processed at once, in fair order. */
-  readonly welcomes: Limiter;
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
+}
+
+export interface SessionDeps extends HandshakeDeps {
+  /** Finds what the database of a tenant publishes. Rejects if that database is away. */
+  followed(tenant: Principal): Followed | Promise<Followed>;
+  /** Bounds how many hellos are processed at once, in fair order. */
+  readonly welcomes: Limiter;
   /** A stream was opened, which is a sign of life for the participant's waiting claims. */
   streamOpened(who: Waiter): void;
   readonly rooms: PresenceRooms;
@@ -60,7 +66,12 @@ export interface SessionDeps extends HandshakeDeps {
  */
 type Phase =
   | { readonly name: "greeting"; readonly known?: AuthenticatedClient }
-  | ({ readonly name: "welcomed"; readonly reader: LogReader; readonly requested: ViewRequest } & AuthenticatedClient);
+  | ({
+      readonly name: "welcomed";
+      readonly log: FollowLog;
+      readonly reader: LogReader;
+      readonly requested: ViewRequest;
+    } & AuthenticatedClient);
 
 export interface Session {
   /** Undefined until the hello. */
@@ -80,7 +91,7 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
-  const { log, hub, catchUp, welcomes, claims, claimHub, streamOpened, rooms, authenticator, docUrl, now } = deps;
+  const { followed, welcomes, streamOpened, rooms, authenticator, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { authenticate, reauthenticate } = handshake(deps, connection);
@@ -98,7 +109,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const listeners = { send: notify, write, onSchemaPushed };
   const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
-    ...{ hub: claimHub, follow: claims, share: connection.watched, notify },
+    ...{ share: connection.watched, notify },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
@@ -161,7 +172,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     cancelHelloDeadline();
     const principal = await authenticate(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
-    const view = viewOfRequest(principal, { models: hello.models, groups: hello.groups });
+    const view = viewOfRequest(principal, hello);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
     const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, view));
@@ -170,13 +181,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   /** Returns a function that continues by reading the log. */
   async function welcome(
-    { token, log: logId, since, view: seenUnder, models, groups, ...hello }: Frame<"hello">,
+    { token, log: logId, since, view: seenUnder, models, groups, where, ...hello }: Frame<"hello">,
     principal: Principal,
     view: View,
   ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
-    const requested = { models, groups };
+    const requested = { models, groups, where };
     const clientId = hello.clientId ?? null;
     leave();
+    const { log, hub, catchUp, claims, claimHub } = await followed(principal);
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
     // Read the head after listening has started, so that no entry between the two is lost.
     const { head, schema } = await log.current(principal.tenant).catch((error: unknown) => {
@@ -184,7 +196,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       throw error;
     });
     if (socket.readyState !== socket.OPEN) return void reader.end();
-    phase = { name: "welcomed", principal, token, clientId, reader, requested };
+    phase = { name: "welcomed", principal, token, clientId, log, reader, requested };
     membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
@@ -204,7 +216,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (position > head.syncId) return void resync("ahead");
     if (position < head.trimmedTo) return void resync("trimmed");
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
-    await claimWatch.begin(principal);
+    await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
     return () => reader.begin(view, position, schema.version);
   }
@@ -229,9 +241,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
   }
 
-  function follow({ models, groups }: Frame<"follow">): void {
+  function follow({ models, groups, where }: Frame<"follow">): void {
     if (phase.name === "greeting") return;
-    const requested = { models, groups };
+    const requested = { models, groups, where };
     const view = viewOfRequest(phase.principal, requested);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     phase.reader.follow(view);
@@ -251,7 +263,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "greeting") return;
     const next = await reauthenticate(phase.principal, token);
     if (isRefusal(next)) return fail(next, codeOf(next));
-    const { schema } = await log.current(next.tenant);
+    const { schema } = await phase.log.current(next.tenant);
     // The phase may have changed during the lookup. Change only the token.
     const current = phase as Phase;
     if (current.name === "greeting") return;
@@ -266,7 +278,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   /** Ignores the verdict if the client has replaced the token meanwhile. */
   function judge(token: string, verdict: Principal | Refusal): void {
-    if (isRefusal(verdict) && known()?.token === token) fail(verdict, closeCodes.token);
+    const now = known();
+    if (now?.token !== token) return;
+    if (isRefusal(verdict)) fail(verdict, closeCodes.token);
+    else if (verdict.home !== now.principal.home) close(closeCodes.restarting, "the tenant has moved");
   }
 
   socket.on("message", (data, isBinary) => {

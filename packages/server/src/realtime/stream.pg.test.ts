@@ -71,7 +71,7 @@ test("[T2] catching up over many pages while others write: every entry once, in 
   }
 });
 
-test("[T2] [K7] written on two servers, heard on both, in one order; a reader of a group hears what is in it", async () => {
+test("[T2] [K7] writes on two servers reach the streams of both in one order; a reader of a group gets only its entries", async () => {
   const [here, there] = [await connect(), await connect({}, second.server.url)];
   const near = await connect({ groups: ["deck:near"] }, second.server.url);
   const from = here.position;
@@ -102,7 +102,7 @@ test("[T2] hints that are lost are made up for by looking", async () => {
   expect(stream.entries.at(-1)?.id).toBe("unhinted");
 });
 
-test("[T4] a schema push is told; new group rules ask for a resync", async () => {
+test("[T4] a schema push is sent to streams; new group rules send a resync", async () => {
   const [stream, there] = [await connect(), await connect({}, second.server.url)];
   const models = (await call("GET", "/v1/schema")).body.models as Record<string, object>;
   const { body } = await call("POST", "/v1/schema", { json: { models: { ...models, more: { fields: {} } } } });
@@ -144,7 +144,7 @@ function collect(): void {
   runInNewContext("gc")();
 }
 
-test("[T8] a reader that does not read is let go, and others hear at once", async () => {
+test("[T8] a socket that does not read is closed, and others get entries at once", async () => {
   const before = process.memoryUsage().arrayBuffers;
   const [slow, quick] = [await connect(), await connect()];
   (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket.pause();
@@ -171,7 +171,7 @@ test("[T8] a reader that does not read is let go, and others hear at once", asyn
   expect(slow.entries.length).toBeLessThan(30);
 });
 
-test("[T5] a server that stops says so", async () => {
+test("[T5] a server that stops closes its streams with 1012", async () => {
   const third = await app.another();
   const [stream, silent] = [await connect({}, third.server.url), await open(third.server.url)];
   const begun = performance.now();

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createTopics } from "./topics.ts";
 
-/** Topics whose reads are answered by the test, and a list of what was opened and closed. */
+/** Topics whose reads the test answers, and a record of the opened and closed ones. */
 function setUp() {
   const reads: { tenant: number; answer(start: number): void; fail(): void }[] = [];
   const events: string[] = [];
@@ -40,7 +40,7 @@ test("[T10] the first subscriber opens the topic, the last one that leaves close
   expect(topics.get(2)).toBe(c.topic);
 });
 
-test("[T2] what is reported while the topic is being opened waits for it, and nothing waits for one without subscribers", async () => {
+test("[T2] news that arrive while a topic opens wait for it, and none waits for a topic without subscribers", async () => {
   const { topics, reads } = setUp();
   const receive = (text: string) => topics.whenOpen(1, ({ received }) => received.push(text));
   receive("before");

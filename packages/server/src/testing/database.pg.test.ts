@@ -14,12 +14,12 @@ test("a fresh database has the tables of every migration and no rows", async () 
   expect(counts).toEqual({ migrations: expect.toSatisfy((n: number) => n > 0), tenants: 0 });
 });
 
-test("what one file writes, another does not see", async () => {
+test("one test file does not see the writes of another", async () => {
   await query(database.url, "create table public.mine ()");
   expect(await query(other.url, "select to_regclass('public.mine') mine")).toEqual([{ mine: null }]);
 });
 
-test("a run drops its own databases and nobody else's", async () => {
+test("a run drops only its own databases", async () => {
   const { serverUrl, name } = inject("templateDatabase");
   const run = await createTemplate(serverUrl);
   await dropRun(run);

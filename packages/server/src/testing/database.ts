@@ -12,11 +12,22 @@ export type TestDatabase = {
  *   const database = await freshDatabase();
  */
 export async function freshDatabase(): Promise<TestDatabase> {
+  return { url: await freshDatabases()() };
+}
+
+/** As many as a test asks for, for tests that cannot say it before. Call it at the top, too. */
+export function freshDatabases(): () => Promise<string> {
   const template = inject("templateDatabase");
-  const url = await copyTemplate(template);
+  const urls: string[] = [];
   // Hooks run in reverse order, so the test file's own hooks have closed their connections by then.
-  afterAll(() => dropDatabase(template.serverUrl, new URL(url).pathname.slice(1)));
-  return { url };
+  afterAll(async () => {
+    for (const url of urls) await dropDatabase(template.serverUrl, new URL(url).pathname.slice(1));
+  });
+  return async () => {
+    const url = await copyTemplate(template);
+    urls.push(url);
+    return url;
+  };
 }
 
 // Provided by global-setup.ts.

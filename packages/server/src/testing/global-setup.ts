@@ -9,7 +9,9 @@ import { createTemplate, dropRun } from "./template-database.ts";
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.HOLDFAST_TEST_DATABASE_URL;
-  const postgres = given ? undefined : await startEmbeddedPostgres({ throwaway: true });
+  const postgres = given
+    ? undefined
+    : await startEmbeddedPostgres({ throwaway: true, settings: { max_connections: 500 } });
   const serverUrl = given ?? postgres?.url ?? "";
   try {
     const template = await createTemplate(serverUrl);

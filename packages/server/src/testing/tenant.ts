@@ -1,7 +1,9 @@
 import type { JsonObject, Model, Operation } from "@holdfast/sdk/protocol";
 import type { CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { judgeInOrder } from "../rules/commits/judge-commits.ts";
+import { NO_VALUES, recordValues } from "../rules/commits/record-values.ts";
 import type { TenantState } from "../rules/commits/tenant-state.ts";
+import { declaredValues } from "../rules/schema/declared-values.ts";
 import { scopeOf } from "../rules/tokens/scope.ts";
 
 /** Models for tests of the rules: a slide in its deck's group, and one that is judged as a whole. */
@@ -33,6 +35,7 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
   head: { logId: "log_1", schemaVersion: 1, trimmedTo: 0, syncId: 0, writer: null, otherSyncId: 0 },
   records: new Map(),
   history: new Map(),
+  values: recordValues(declaredValues(Object.entries(models)), NO_VALUES),
   groupHeads: new Map(),
   authors: new Map(),
   receipts: new Map(),
@@ -44,6 +47,11 @@ export const emptyTenant = (models: Readonly<Record<string, Model>> = MODELS): T
   claimChange: 0,
   claimCount: 0,
   changedClaims: new Map(),
+  intents: {
+    reserved: new Set(),
+    open: new Set(),
+    listed: new Set(Object.keys(models).map((name) => name.toLowerCase())),
+  },
 });
 
 export interface Who {
@@ -69,6 +77,7 @@ export function commitOf(
       tenant: 1,
       organization: "org_1",
       livemode: true,
+      home: null,
       participantKind: "user",
       participantId: id,
       tokenId: "key_1",

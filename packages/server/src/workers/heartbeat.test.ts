@@ -4,7 +4,7 @@ import { createHeartbeat } from "./heartbeat.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** A heartbeat whose beats end when they are told to. */
+/** A heartbeat whose beats the test ends. */
 function start() {
   const beats: (readonly string[])[] = [];
   const ends: (() => void)[] = [];
@@ -27,7 +27,7 @@ test("[A6] thousands who come at once are one beat", async () => {
   expect(beats.map((alive) => alive.length)).toEqual([10_000]);
 });
 
-test("[A6] a beat that takes long is not joined by the next, and holds up nobody who comes", async () => {
+test("[A6] a slow beat is not overlapped by the next one, and does not delay new members", async () => {
   const { heartbeat, beats, ends } = start();
   await vi.advanceTimersByTimeAsync(30_000);
   expect(beats).toEqual([["ann", "bob"]]);

@@ -62,7 +62,8 @@ function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefi
 
 /** The last write to each such record has the highest value, so every tab sees it grow. */
 function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
-  if (!tab.isReady || tab.closing !== "no") return undefined;
+  // A write may move its record out of every part that is loaded.
+  if (!tab.isReady || tab.closing !== "no" || tab.home.hasParts) return undefined;
   for (const { name, counters, hadStorageTrouble } of devices) {
     if (hadStorageTrouble || isWithheld(tab)) continue;
     for (const slot of counters.keys()) {

@@ -1,3 +1,4 @@
+import { compileConditions } from "../../../../packages/sdk/src/api/lists/conditions.ts";
 import type { Json } from "../../../../packages/sdk/src/protocol/json.ts";
 import { jsonEqual } from "../../../../packages/sdk/src/protocol/json-equal.ts";
 import type { Device } from "../client/device.ts";
@@ -7,7 +8,7 @@ import { stemOf } from "../server/service.ts";
 import { isSeen } from "../server/tenants.ts";
 import type { Simulation } from "../simulation.ts";
 import { type Check, first } from "./checks.ts";
-import { replayed } from "./serial.ts";
+import { replayed, wrongValue } from "./serial.ts";
 
 type Shown = Readonly<Record<string, Json>>;
 
@@ -19,12 +20,28 @@ export const soInTheEnd: readonly Check[] = [
       difference("the server", shownByServer([...service.model.rows.values()]), replayed(service.accepted)),
   },
   {
+    name: "unique values and checked references hold",
+    check: ({ service }) => wrongValue(shownByServer([...service.model.rows.values()])),
+  },
+  {
     name: "every tab shows what the server has in its view",
     check: ({ service }, tabs) =>
       first(tabs, (tab) => {
         const view = service.tenants.viewOf(tab.home.name);
         const rows = [...service.model.rows.values()].filter((row) => isSeen(view, row));
-        return difference(tab.name, shownBy(tab), shownByServer(rows));
+        const isShown = isWantedBy(tab);
+        // Released parts may still be there; what is shown of them is as the server has it.
+        const shown = shownBy(tab);
+        const wanted = tab.home.hasParts ? rows.filter((row) => isShown(row) || keyOf(row) in shown) : rows;
+        return difference(tab.name, shown, shownByServer(wanted));
+      }),
+  },
+  {
+    name: "every tab says that its rows are complete",
+    check: (_, tabs) =>
+      first(tabs, ({ name, client }) => {
+        const { rows, name: status, reason } = client.status();
+        return rows === "complete" ? undefined : `${name} is ${status}, and its rows are ${rows}: ${reason ?? ""}`;
       }),
   },
   {
@@ -131,19 +148,28 @@ function waitsFor({ name, client }: Tab): string | undefined {
 function shownBy({ client }: Tab): Shown {
   const models = Object.keys(schema.models) as (keyof typeof schema.models)[];
   return Object.fromEntries(
-    models.flatMap((model) => [
-      ...client.models[model].list({ archived: "without" }).map((row) => [`${model}/${row.id}`, row]),
-      ...client.models[model].list({ archived: "only" }).map((row) => [`${model}/${row.id} (archived)`, row]),
-    ]),
+    models.flatMap((model) => {
+      const listed = client.models[model] as Pick<(typeof client.models)["slide"], "list">;
+      return [
+        ...listed.list({ archived: "without" }).map((row) => [`${model}/${row.id}`, row]),
+        ...listed.list({ archived: "only" }).map((row) => [`${model}/${row.id} (archived)`, row]),
+      ];
+    }),
   ) as Shown;
 }
+
+/** Whether the app of a tab has loaded a record. */
+function isWantedBy({ home, parts }: Tab): (row: ServerRow) => boolean {
+  const loaded = parts.map(({ where }) => compileConditions("slide", schema.models.slide, where));
+  return ({ model, id, data }) => !home.hasParts || model !== "slide" || loaded.some((meets) => meets({ ...data, id }));
+}
+
+const keyOf = ({ model, id, archivedAt }: ServerRow): string => `${model}/${id}${archivedAt ? " (archived)" : ""}`;
 
 type ServerRow = Simulation["service"]["model"]["rows"] extends ReadonlyMap<string, infer R> ? R : never;
 
 function shownByServer(rows: readonly ServerRow[]): Shown {
-  return Object.fromEntries(
-    rows.map(({ model, id, archivedAt, data }) => [`${model}/${id}${archivedAt ? " (archived)" : ""}`, data]),
-  );
+  return Object.fromEntries(rows.map((row) => [keyOf(row), row.data]));
 }
 
 function difference(who: string, shown: Shown, expected: Shown): string | undefined {

@@ -20,6 +20,8 @@ export interface Surroundings {
   chance(): SeededRandom;
   /** Others sign in on these devices, too. */
   readonly hasTenants: boolean;
+  /** Clients follow only the parts of the slides that their apps load. */
+  readonly hasParts: boolean;
 }
 
 /** One browser profile: its tabs, disk, lock, network connection and signed-in person. */
@@ -66,6 +68,10 @@ export class Device implements Home {
       isUp: () => this.isOnline,
       sending: (body, tab) => this.#sending(body, tab),
     };
+  }
+
+  get hasParts(): boolean {
+    return this.#around.hasParts;
   }
 
   get living(): readonly Tab[] {

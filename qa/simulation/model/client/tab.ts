@@ -1,6 +1,10 @@
+import type { FollowedWhere } from "../../../../packages/sdk/src/api/followed-scope.ts";
+import type { LoadedPart } from "../../../../packages/sdk/src/api/loading/loaded-part.ts";
 import type { SyncClient } from "../../../../packages/sdk/src/api/sync-client.ts";
+import type { UndoableWrite } from "../../../../packages/sdk/src/api/writes/write-api.ts";
 import type { Clock, Signals } from "../../../../packages/sdk/src/engine/ports.ts";
 import { createClientOn, type Platform } from "../../../../packages/sdk/src/platform.ts";
+import type { RowOf } from "../../../../packages/sdk/src/protocol/schema/row-types.ts";
 import type { SeededRandom } from "../../../support/seeded-random.ts";
 import type { Owner } from "../schedule.ts";
 import { schema, schemaBefore } from "../schema.ts";
@@ -26,8 +30,12 @@ export interface Home {
   readonly clockAhead: number;
   /** Tabs that are opened now are of the version before. */
   readonly isOutdated: boolean;
+  /** Its clients follow only the parts of the slides that their apps load. */
+  readonly hasParts: boolean;
   tokenForTabs(): string | undefined;
 }
+
+export type PartOfSlides = FollowedWhere<RowOf<typeof schema, "slide">>;
 
 /** One tab of a device: the real client, on ports of the simulation. */
 export class Tab implements Owner {
@@ -50,6 +58,10 @@ export class Tab implements Owner {
   readonly isOutdated: boolean;
   /** The highest value that it has shown of each record that counts up. */
   readonly shown = new Map<string, number>();
+  /** Its writes that may be undone, with the keys of their records. */
+  readonly undoable: { readonly write: UndoableWrite; readonly keys: readonly string[] }[] = [];
+  /** Parts that its app has loaded and not released. */
+  readonly parts: { readonly where: PartOfSlides; readonly loaded: LoadedPart }[] = [];
   #signals: Listener | undefined;
 
   constructor(home: Home, slot: number, name: string, chance: { own: SeededRandom; now(): SeededRandom }) {
@@ -64,6 +76,7 @@ export class Tab implements Owner {
       url: "http://simulated.test",
       store: home.name,
       getToken: () => this.#getToken(),
+      ...(home.hasParts && { follow: { where: { slide: [] } } }),
     });
     this.client.ready().then(
       () => {

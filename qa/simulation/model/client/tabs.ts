@@ -1,4 +1,4 @@
-import type { TabMessage } from "../../../../packages/sdk/src/core/tabs/tab-message.ts";
+import type { PostedMessage } from "../../../../packages/sdk/src/core/tabs/tab-message.ts";
 import type { Tabs } from "../../../../packages/sdk/src/engine/ports.ts";
 import type { EventSchedule, Owner } from "../schedule.ts";
 
@@ -123,7 +123,7 @@ export class SimulatedTabs {
     );
   }
 
-  #post(from: Owner, message: TabMessage): void {
+  #post(from: Owner, message: PostedMessage): void {
     const others = [...this.#members.values()].filter(({ tab }) => tab !== from);
     if (others.length === 0) return;
     // Like a browser's channel, throws for a message that cannot be cloned.

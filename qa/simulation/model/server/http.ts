@@ -2,7 +2,9 @@ import type { Reply } from "../../../../packages/sdk/src/core/queue/outcome.ts";
 import type { LogPage, Server, Snapshot, TokenSource } from "../../../../packages/sdk/src/engine/ports.ts";
 import { type ErrorCode, errorCodes } from "../../../../packages/sdk/src/protocol/errors/error-codes.ts";
 import { errorSentences } from "../../../../packages/sdk/src/protocol/errors/error-sentences.ts";
+import { followedPart } from "../../../../packages/sdk/src/testing/followed-part.ts";
 import type { EventSchedule, Owner, Task } from "../schedule.ts";
+import { schema } from "../schema.ts";
 import type { Service } from "./service.ts";
 import type { Bearer } from "./tenants.ts";
 
@@ -58,18 +60,28 @@ export class SimulatedHttp {
           (bearer): Reply => ({ kind: "answer", status: 200, body: service.receive(body, actor, bearer) }),
           () => this.#link.sending(body, this.#tab),
         ),
-      readLog: (after, signal) =>
+      readLog: (after, signal, scope) =>
         this.#request("the log", token, signal, ({ model, introduction, sees }): Result<LogPage> => {
           if (after > model.head) return refusal("read_at_in_future");
           const { entries, ...page } = model.readLog(after, PAGE);
-          return { kind: "log", ...page, ...introduction, entries: entries.filter(sees) };
+          return {
+            kind: "log",
+            ...page,
+            ...introduction,
+            entries: followedPart(entries.filter(sees), scope?.where, schema.models),
+          };
         }),
-      readSnapshot: (cursor, signal) =>
+      readSnapshot: (cursor, signal, scope) =>
         this.#request("a snapshot", token, signal, ({ model, introduction, sees }): Result<Snapshot> => {
           const { lines, ...page } = model.snapshotPage(cursor, SNAPSHOT_PAGE);
           // It was begun before the server was restored.
           if (page.stamp > model.head) return refusal("resync_required");
-          return { kind: "snapshot", ...page, ...introduction, lines: lines.filter(sees) };
+          return {
+            kind: "snapshot",
+            ...page,
+            ...introduction,
+            lines: followedPart(lines.filter(sees), scope?.where, schema.models),
+          };
         }),
       request: (_, { params: { clientTxId = "" } = {} }, signal) =>
         this.#request("a receipt", token, signal, (): Reply => {

@@ -8,7 +8,7 @@ export interface Accepted {
   readonly actor: string;
   readonly name: string;
   readonly operations: readonly Operation[];
-  /** How many entries it wrote; none when it changed nothing. */
+  /** How many entries it wrote of the records that it names; none when it changed nothing. */
   readonly entries: number;
   readonly upTo: number;
 }
@@ -66,7 +66,10 @@ export class Service {
       if (known[i] || item?.status !== "confirmed") continue;
       const written = this.model.log.slice(head).filter((entry) => entry.clientTxId === clientTxId);
       const upTo = written.at(-1)?.syncId ?? this.accepted.at(-1)?.upTo ?? 0;
-      this.accepted.push({ actor, name: clientTxId, operations, entries: written.length, upTo });
+      const own = written.filter((entry) =>
+        operations.some(({ model, id }) => model === entry.model && id === entry.id),
+      );
+      this.accepted.push({ actor, name: clientTxId, operations, entries: own.length, upTo });
       this.confirmed.add(`${actor} ${clientTxId}`);
       this.takenBack.delete(`${actor} ${clientTxId}`);
     }

@@ -1,9 +1,12 @@
+import type { Scope } from "../../../../packages/sdk/src/core/log/rows.ts";
 import type { Stream, StreamListener } from "../../../../packages/sdk/src/engine/ports.ts";
 import { closeCodes } from "../../../../packages/sdk/src/protocol/stream/close-codes.ts";
 import type { FrameDown } from "../../../../packages/sdk/src/protocol/stream/frames-down.ts";
 import { STREAM_PROTOCOL } from "../../../../packages/sdk/src/protocol/version.ts";
+import { followedPart } from "../../../../packages/sdk/src/testing/followed-part.ts";
 import type { SeededRandom } from "../../../support/seeded-random.ts";
 import type { Owner } from "../schedule.ts";
+import { schema } from "../schema.ts";
 import type { Link } from "./http.ts";
 import type { Bearer } from "./tenants.ts";
 
@@ -17,7 +20,7 @@ interface Socket {
   readonly name: string;
   readonly listener: StreamListener;
   /** What the server has sent; undefined before the hello. */
-  sent: { at: number; readonly logId: string; readonly bearer: Bearer } | undefined;
+  sent: { at: number; readonly logId: string; readonly bearer: Bearer; readonly where: Scope["where"] } | undefined;
   /** A range is scheduled to be sent. */
   isSending: boolean;
   over: boolean;
@@ -117,7 +120,7 @@ export class SimulatedStream {
     });
   }
 
-  #welcome(socket: Socket, { token, logId, since }: Greeting): void {
+  #welcome(socket: Socket, { token, logId, since, scope }: Greeting): void {
     const { service, actor } = this.#link;
     const bearer = service.bearer(actor, token);
     if (!bearer) return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
@@ -125,7 +128,7 @@ export class SimulatedStream {
     if (bearer.signedIn !== "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
     if (logId !== model.logId || since > model.head)
       return this.#send(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
-    socket.sent = { at: since, logId, bearer };
+    socket.sent = { at: since, logId, bearer, where: scope?.where };
     if (bearer.signedIn === "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
     this.#scheduleNews(socket);
   }
@@ -174,7 +177,12 @@ export class SimulatedStream {
     const { from, to, entries } = model.readLog(begin, 1 + chance.below(FRAME_ENTRIES));
     if (to > from) {
       sent.at = Math.max(sent.at, to);
-      this.#send(socket, { frame: "entries", from, to, entries: entries.filter(sees) });
+      this.#send(socket, {
+        frame: "entries",
+        from,
+        to,
+        entries: followedPart(entries.filter(sees), sent.where, schema.models),
+      });
     }
     if (sent.at < model.head) this.#scheduleNews(socket);
   }

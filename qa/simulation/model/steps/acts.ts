@@ -1,6 +1,6 @@
 import { isWithheld } from "../checks/checks.ts";
 import type { Device } from "../client/device.ts";
-import type { Tab } from "../client/tab.ts";
+import type { PartOfSlides, Tab } from "../client/tab.ts";
 import type { Simulation } from "../simulation.ts";
 import { injectFault, recover } from "./faults.ts";
 import { personDecides } from "./person.ts";
@@ -29,10 +29,19 @@ export function act(simulation: Simulation): string {
 
 function appActs(simulation: Simulation, device: Device, tab: Tab): string | undefined {
   const { chance, weather } = simulation;
-  const what = chance.weighed({ pause: 3, resume: 3, close: 2, claim: weather.claims ? 6 : 0 });
+  const what = chance.weighed({
+    pause: 3,
+    resume: 3,
+    close: 2,
+    claim: weather.claims ? 6 : 0,
+    part: weather.parts ? 12 : 0,
+  });
   switch (what) {
     case "claim":
       return appClaims(simulation, device);
+    case "part":
+      simulation.count("part");
+      return appLoads(simulation, tab);
     case "pause":
       tab.client.pause();
       tab.isPaused = true;
@@ -46,6 +55,29 @@ function appActs(simulation: Simulation, device: Device, tab: Tab): string | und
       close(device, tab);
       return `${tab.name} is being closed`;
   }
+}
+
+/** Conditions that records begin and cease to meet as they are written. */
+const PARTS: readonly PartOfSlides[] = [
+  { id: { in: ["shared-0", "shared-1"] } },
+  { votes: { gt: 0 } },
+  { order: { gte: 2 } },
+  { order: { lt: 2 } },
+  { labels: { contains: "l1" } },
+  { title: null },
+  {},
+];
+
+/** Loads a part, or releases one. */
+function appLoads({ chance }: Simulation, tab: Tab): string {
+  if (tab.parts.length > 0 && chance.percent(40)) {
+    const [part] = tab.parts.splice(chance.below(tab.parts.length), 1);
+    part?.loaded.release();
+    return `${tab.name} releases ${JSON.stringify(part?.where)}`;
+  }
+  const where = chance.pick(PARTS) as PartOfSlides;
+  tab.parts.push({ where, loaded: tab.client.load("slide", where) });
+  return `${tab.name} loads ${JSON.stringify(where)}`;
 }
 
 /** The app closes its client; the tab goes when that is done. */

@@ -1,5 +1,5 @@
 import type { Write } from "../../../../packages/sdk/src/api/writes/write-api.ts";
-import type { JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
+import type { Json, JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
 import type { Device } from "../client/device.ts";
 import type { Tab } from "../client/tab.ts";
 import type { Simulation } from "../simulation.ts";
@@ -64,6 +64,9 @@ function namesIn({ client }: Tab): ReadonlySet<string> {
 }
 
 const merged = (fields: readonly string[], random: number): JsonObject =>
-  Object.fromEntries(
-    fields.filter((field) => field !== "id").map((field) => [field, field === "order" ? random : `merged ${random}`]),
-  );
+  Object.fromEntries(fields.filter((field) => field !== "id").map((field) => [field, mergedValue(field, random)]));
+
+function mergedValue(field: string, random: number): Json {
+  if (field === "labels") return [`l${random}`];
+  return field === "order" || field === "votes" ? random : `merged ${random}`;
+}

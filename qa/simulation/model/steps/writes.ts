@@ -1,5 +1,6 @@
 import type { CommitOperation } from "../../../../packages/sdk/src/api/sync-client.ts";
-import type { Write, WriteOptions } from "../../../../packages/sdk/src/api/writes/write-api.ts";
+import { add, increment, remove } from "../../../../packages/sdk/src/api/writes/changes.ts";
+import type { UndoableWrite, Write, WriteOptions } from "../../../../packages/sdk/src/api/writes/write-api.ts";
 import type { Claim } from "../../../../packages/sdk/src/protocol/claims/claim.ts";
 import type { Device } from "../client/device.ts";
 import type { Tab } from "../client/tab.ts";
@@ -27,7 +28,11 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
     refused: 4,
     commit: 6,
     child: 6,
+    votes: 8,
+    labels: 6,
+    undo: 5,
     newest: 5,
+    card: simulation.weather.values ? 30 : 0,
   });
   simulation.count(`write: ${what}`);
   const shared = `shared-${chance.below(SHARED)}`;
@@ -38,7 +43,11 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
     device.wrote(tab, write, keys);
     return `${tab.name} writes ${what} ${keys.join(" ")} as ${write.clientTxId}`;
   };
-  const onShared = (write: Write) => wrote(write, `slide/${shared}`);
+  const onShared = (write: UndoableWrite) => {
+    const keys = [`slide/${shared}`];
+    tab.undoable.push({ write, keys });
+    return wrote(write, ...keys);
+  };
   switch (what) {
     case "own":
       return wroteOwn(device, tab);
@@ -56,6 +65,20 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
       return onShared(slide.delete(shared, options(shared)));
     case "refused":
       return onShared(slide.update(shared, { title: `refused ${mark}` }, options(shared)));
+    case "votes":
+      return onShared(slide.update(shared, { votes: increment(chance.below(7) - 3) }, options(shared)));
+    case "labels": {
+      const label = `l${chance.below(5)}`;
+      const labels = chance.percent(60) ? add(label) : remove(label);
+      return onShared(slide.update(shared, { labels, votes: increment(1) }, options(shared)));
+    }
+    case "undo": {
+      const before = tab.undoable.pop();
+      const undone = before?.write.undo();
+      return before && undone ? wrote(undone, ...before.keys) : `${tab.name} has nothing to undo`;
+    }
+    case "card":
+      return wroteCard(simulation, device, tab);
     case "newest":
       if (tab.isOutdated) return onShared(slide.update(shared, { notes: mark }, options(shared)));
       return onShared(slide.update(shared, { tag: mark }, options(shared)));
@@ -72,6 +95,45 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
       device.wrote(tab, slide.create({ title: mark }, { id }), [`slide/${id}`]);
       device.wrote(tab, note.create({ slide: id, text: mark }, { id }), [`note/${id}`]);
       return wrote(slide.update(id, { notes: mark }), `slide/${id}`);
+    }
+  }
+}
+
+const CARDS = 5;
+
+/** A write of a record with a unique field and references: few of each, so that devices often get in each other's way. */
+function wroteCard(simulation: Simulation, device: Device, tab: Tab): string {
+  const { chance } = simulation;
+  const { card, slide } = tab.client.models;
+  const id = `card-${chance.below(CARDS)}`;
+  const some = <T extends string>(value: T) => (chance.percent(30) ? null : value);
+  const values = {
+    code: () => ({ code: some(`code-${chance.below(2)}`) }),
+    slide: () => ({ slide: some(`shared-${chance.below(SHARED)}`) }),
+    parent: () => ({ parent: some(`card-${chance.below(CARDS)}`) }),
+    next: () => ({ next: some(`card-${chance.below(CARDS)}`) }),
+  };
+  const data = { ...values[chance.weighed({ code: 8, slide: 3, parent: 1, next: 1 })]() };
+  const what = chance.weighed({ create: 4, update: 6, delete: 1, "with slide": 4 });
+  const wrote = (write: Write, ...keys: string[]) => {
+    device.wrote(tab, write, keys);
+    return `${tab.name} writes ${what} ${id} ${JSON.stringify(data)} as ${write.clientTxId}`;
+  };
+  switch (what) {
+    case "create":
+      return wrote(card.create({ code: some(`code-${chance.below(2)}`), ...data }, { id }), `card/${id}`);
+    case "update":
+      return wrote(card.update(id, data, stale(simulation)), `card/${id}`);
+    case "delete":
+      return wrote(card.delete(id, stale(simulation)), `card/${id}`);
+    case "with slide": {
+      // A queue of creates that reference each other, or the end of an earlier one.
+      const there = chance.pick(slide.list().filter(({ id: of }) => of.startsWith("on-")));
+      if (there) return wrote(slide.delete(there.id), `slide/${there.id}`);
+      const own = `on-${device.name}-${simulation.schedule.now}-${chance.below(1_000)}`;
+      device.wrote(tab, slide.create({ title: own }, { id: own }), [`slide/${own}`]);
+      device.wrote(tab, card.create({ slide: own }, { id: own }), [`card/${own}`]);
+      return wrote(card.create({ parent: own }, { id: `${own}-child` }), `card/${own}-child`);
     }
   }
 }

@@ -1,4 +1,4 @@
-import { exactly, time } from "../../assertions/pattern.ts";
+import { row, time } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import { idsOf, positionOf } from "../../protocol/answers.ts";
@@ -14,7 +14,7 @@ export const section: SuiteSection = {
       const answer = t.answered(await t.post(`${path}/archive`), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { archivedAt: time, data: { title: "one" }, syncId: positionOf(answer) });
       const [entry] = await t.entries(at, [id]);
-      const data = exactly({ id, deckId, title: "one", order: 0 });
+      const data = row({ id, deckId, title: "one", order: 0 });
       t.fits(entry, { verb: "archived", data, changedFields: null, syncId: positionOf(answer) }, "the entry");
     }),
     check("[C5] Unarchiving removes archivedAt and writes an entry unarchived with the whole row.", async (t) => {
@@ -23,7 +23,7 @@ export const section: SuiteSection = {
       const answer = t.answered(await t.post(`${path}/unarchive`), 200, { status: "confirmed" });
       t.answered(await t.get(path), 200, { archivedAt: null });
       const [entry] = await t.entries(positionOf(archived), [id]);
-      const data = exactly({ id, deckId, title: "one", order: 0 });
+      const data = row({ id, deckId, title: "one", order: 0 });
       t.fits(entry, { verb: "unarchived", data, syncId: positionOf(answer) }, "the entry");
     }),
     check("[C5] [C6] Archiving twice is a confirmed no-op, and so is restoring what is not archived.", async (t) => {

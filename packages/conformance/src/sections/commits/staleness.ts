@@ -1,4 +1,4 @@
-import { absent, atLeast, exactly, oneOf, sameSet, someText } from "../../assertions/pattern.ts";
+import { absent, atLeast, exactly, oneOf, row, sameSet, someText } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
 import type { CreatedRecord, Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -177,11 +177,11 @@ export const section: SuiteSection = {
     ),
     check("The notice of a delete or an archive carries the changed fields and the whole row.", async (t) => {
       const { id, path, at, deckId } = await moved(t);
-      const row = exactly({ id, deckId, title: "theirs", body: "one", order: 0 });
+      const theirs = row({ id, deckId, title: "theirs", body: "one", order: 0 });
       const held = await t.remove(path, { json: { readAt: at, onStale: "notify" } });
-      t.answered(held, 200, { notifications: [{ id, conflictingFields: ["title"], currentValues: row }] });
+      t.answered(held, 200, { notifications: [{ id, conflictingFields: ["title"], currentValues: theirs }] });
       const archive = await t.post(`${path}/archive`, { readAt: at, onStale: "notify" });
-      t.answered(archive, 200, { notifications: [{ id, conflictingFields: ["title"], currentValues: row }] });
+      t.answered(archive, 200, { notifications: [{ id, conflictingFields: ["title"], currentValues: theirs }] });
     }),
     check("A batch that is held has a notice for each operation that is stale.", async (t) => {
       const [a, b] = [await moved(t), await moved(t)];

@@ -1,4 +1,4 @@
-import { absent, atLeast, exactly } from "../../assertions/pattern.ts";
+import { absent, atLeast, row } from "../../assertions/pattern.ts";
 import { NOTE, STRICT } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -80,7 +80,7 @@ export const section: SuiteSection = {
       const { id, path, at } = await t.note({ title: "first" });
       t.answered(await t.remove(path), 200);
       t.answered(await t.post(notes, { id, data: { title: "again" } }), 200, { status: "confirmed" });
-      t.answered(await t.get(path), 200, { data: exactly({ id, title: "again", order: 0 }) });
+      t.answered(await t.get(path), 200, { data: row({ id, title: "again", order: 0 }) });
       t.is(await verbsOf(t, at - 1, id), ["created", "deleted", "created"], "the verbs in the log");
     }),
     check("An update writes the sent fields and leaves the others.", async (t) => {
@@ -88,7 +88,7 @@ export const section: SuiteSection = {
       const answer = t.answered(await t.patch(path, { data: { title: "two", body: null } }), 200);
       t.that(positionOf(answer) > at, "a position after the create");
       t.answered(await t.get(path), 200, {
-        data: exactly({ id, deckId, title: "two", body: null, order: 3 }),
+        data: row({ id, deckId, title: "two", body: null, order: 3 }),
         syncId: positionOf(answer),
       });
     }),

@@ -1,6 +1,7 @@
 import { anObject, someText } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { ROUTES } from "../../protocol/routes.ts";
 
 type Described = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 interface Parameter {
@@ -12,29 +13,6 @@ const METHODS = new Set(["get", "post", "patch", "delete"]);
 const path = "/openapi.json";
 /** `{model}` and `:model` are the same parameter. */
 const shape = (route: string) => route.replace(/^\/api/, "").replace(/\{[^}]+\}|:[^/]+/g, "{}");
-
-const ROUTES: readonly (readonly [method: string, route: string])[] = [
-  ["post", "/v1/models/{model}"],
-  ["get", "/v1/models/{model}"],
-  ["get", "/v1/models/{model}/{id}"],
-  ["patch", "/v1/models/{model}/{id}"],
-  ["delete", "/v1/models/{model}/{id}"],
-  ["post", "/v1/models/{model}/{id}/archive"],
-  ["post", "/v1/models/{model}/{id}/unarchive"],
-  ["get", "/v1/models/{model}/{id}/history"],
-  ["post", "/v1/commits"],
-  ["post", "/v1/commits/bulk"],
-  ["get", "/v1/commits/{clientTxId}"],
-  ["get", "/v1/log"],
-  ["get", "/v1/snapshot"],
-  ["get", "/v1/schema"],
-  ["post", "/v1/schema"],
-  ["get", "/v1/identity"],
-  ["get", "/v1/usage"],
-  ["get", "/v1/datasources"],
-  ["post", "/v1/capabilities"],
-  ["post", "/v1/ephemeral_keys"],
-];
 
 export const section: SuiteSection = {
   title: "The OpenAPI description",
@@ -49,13 +27,13 @@ export const section: SuiteSection = {
     }),
     ...checkEach(
       ROUTES,
-      ([method, route]) => `/openapi.json describes ${method.toUpperCase()} ${route}.`,
+      ([method, route]) => `/openapi.json describes ${method} ${route}.`,
       async (t, [method, route]) => {
         const { body } = t.answered(await t.get(path, { token: null }), 200, { paths: anObject });
         const found = Object.entries(body.paths as Record<string, Described>).find(
           ([name]) => shape(name) === shape(route),
         );
-        t.fits(found?.[1]?.[method], { responses: anObject }, `${method} ${route}`);
+        t.fits(found?.[1]?.[method.toLowerCase()], { responses: anObject }, `${method} ${route}`);
       },
     ),
     check("/openapi.json declares every path parameter of its routes.", async (t) => {

@@ -1,5 +1,5 @@
 import { someText } from "../../assertions/pattern.ts";
-import { NOTE } from "../../environment/models.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { idsOf } from "../../protocol/answers.ts";
@@ -8,7 +8,7 @@ const notes = `/v1/models/${NOTE}`;
 const enc = encodeURIComponent;
 
 const ROWS = [
-  { title: "a b", order: 1, count: 10, done: true, at: "2024-01-01T12:00:00Z", state: "draft" },
+  { title: "a b", order: 1, count: 10, done: true, at: "2024-01-01T12:00:00Z", state: "draft", tags: ["x"] },
   { title: "a&b=c", order: 2, count: 20, done: false, at: "2024-01-01T13:00:00Z", state: "final", body: null },
   { title: "é🙂", order: 2.5, count: -3, at: "2024-01-02T00:00:00+02:00", body: "text" },
   { title: "", order: 10 },
@@ -54,6 +54,23 @@ const FINDS: readonly (readonly [query: string, which: readonly number[]])[] = [
   ["filter[body][null]=true", [0, 1, 3]],
   ["filter[count][null]=true", [3]],
   ["filter[done][null]=true", [2, 3]],
+  [`filter[title][not]=${enc("a b")}`, [1, 2, 3]],
+  ["filter[done][not]=true", [1, 2, 3]],
+  [`filter[title][in]=${enc('["a b",""]')}`, [0, 3]],
+  [`filter[count][in]=${enc("[10,null]")}`, [0, 3]],
+  [`filter[order][notIn]=${enc("[1,10]")}`, [1, 2]],
+  [`filter[title][contains]=${enc("a")}`, [0, 1]],
+  [`filter[title][contains]=${enc("A")}`, []],
+  [`filter[tags][contains]=${enc("x")}`, [0]],
+  [`filter[title][startsWith]=${enc("a&")}`, [1]],
+  [`filter[title][search]=${enc("B A")}`, [0, 1]],
+  [`filter[title][search]=${enc("b=C")}`, [1]],
+  [`filter[title][search]=${enc("É")}`, [2]],
+  [`filter[title][search]=${enc("e")}`, []],
+  [`filter[title][search]=${enc(" ")}`, [0, 1, 2, 3]],
+  [`search=${enc("TEXT é")}`, [2]],
+  [`search=${enc("text a")}`, []],
+  [`search=${enc("a")}&filter[order]=2`, [1]],
   ["filter[order]=2&filter[done]=false", [1]],
   ["filter[order]=2&filter[done]=true", []],
 ];
@@ -76,6 +93,11 @@ const REFUSED: readonly (readonly [query: string, code: string])[] = [
   ["filter[done]=1", "invalid_type"],
   ["filter[done]=TRUE", "invalid_type"],
   ["filter[order][gt]=abc", "invalid_type"],
+  ["filter[order][in]=1", "invalid_type"],
+  ["filter[order][contains]=1", "invalid_type"],
+  ["filter[order][search]=1", "invalid_type"],
+  [`filter[title][search]=${enc(Array.from({ length: 21 }, (_, i) => `w${i}`).join(" "))}`, "invalid_value"],
+  ["filter[tags][startsWith]=a", "unknown_column"],
 ];
 
 export const section: SuiteSection = {
@@ -94,6 +116,9 @@ export const section: SuiteSection = {
       ([query, code]) => `[G9] A list with ${query} is 400 ${code}.`,
       async (t, [query, code]) => t.refused(await t.get(`${notes}?${query}`), code),
     ),
+    check("[G20] A search of a model without a field that is indexed for it is 400 invalid_value.", async (t) => {
+      t.refused(await t.get(`/v1/models/${WHOLE}?search=a`), "invalid_value", { param: "search" });
+    }),
     check("[G9] A filter with an unknown operator, and null=maybe, are 400.", async (t) => {
       for (const query of [
         "filter[order][near]=1",

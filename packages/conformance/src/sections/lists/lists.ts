@@ -1,4 +1,4 @@
-import { absent, atLeast, exactly, flag, oneOf, orNull, someText } from "../../assertions/pattern.ts";
+import { absent, atLeast, exactly, flag, oneOf, orNull, row, someText } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -61,6 +61,7 @@ function inOrder(
     })
     .map(({ id }) => id);
 }
+const RANKS = ["draft", "final", "archive"];
 const byCodePoint = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 /** Microseconds, which Date does not have, decide last. */
 const byInstant = (a: string, b: string) => Date.parse(a) - Date.parse(b) || micros(a) - micros(b);
@@ -108,12 +109,9 @@ export const section: SuiteSection = {
         stamp: atLeast(1),
         archived: oneOf(absent, exactly({})),
       });
-      t.is(
+      t.fits(
         rowsOf(answer),
-        [
-          { id: ids[0], deckId, title: "a", order: 0 },
-          { id: ids[1], deckId, title: "b", order: 0 },
-        ],
+        [row({ id: ids[0], deckId, title: "a", order: 0 }), row({ id: ids[1], deckId, title: "b", order: 0 })],
         "data",
       );
       t.is(Object.keys(rowsOf(answer)[0] ?? {})[0], "id", "the first key of a record");
@@ -164,6 +162,16 @@ export const section: SuiteSection = {
         }
       },
     ),
+    check("[G22] order_by=state:values sorts an enum in the order of its values, over pages.", async (t) => {
+      const states = ["final", "archive", null, "draft", "archive", "final"];
+      const { idsQuery, ids } = await deckOf(t, ...states.map((state) => (state === null ? {} : { state })));
+      const byRank = (a: string, b: string) => RANKS.indexOf(a) - RANKS.indexOf(b);
+      for (const order of ["asc", "desc"] as const) {
+        const expected = inOrder(ids, states, order, byRank);
+        const address = `${notes}?${idsQuery}&order_by=state:values&order=${order}`;
+        t.is(await pages(t, address, 2), expected, `ids of ${order} over pages of two`);
+      }
+    }),
     check("[G3] order_by=createdAt and order_by=updatedAt sort by the record's times.", async (t) => {
       const { idsQuery, ids } = await deckOf(t, {}, {}, {});
       const [a, b, c] = ids as [string, string, string];
@@ -179,9 +187,27 @@ export const section: SuiteSection = {
       );
       t.is(idsOf(await t.get(`${notes}?${idsQuery}&order_by=createdAt`)), ids, "ids by createdAt");
     }),
+    check("[G18] Lists are sorted and filtered by createdBy and updatedBy, as by text.", async (t) => {
+      const { idsQuery, ids } = await deckOf(t, {}, {});
+      const [first] = ids as [string];
+      const { createdBy } = (await t.get(`${notes}/${first}`)).body;
+      const writer = encodeURIComponent(String(createdBy));
+      for (const name of ["createdBy", "updatedBy"]) {
+        const filtered = async (filter: string) => idsOf(await t.get(`${notes}?${idsQuery}&${filter}`));
+        t.is(await filtered(`order_by=${name}&order=desc`), [...ids].reverse(), "ids in order");
+        t.is(await filtered(`filter[${name}]=${writer}`), ids, "ids of the writer");
+        t.is(await filtered(`filter[${name}][not]=${writer}`), [], "ids of others");
+        t.is(await filtered(`filter[${name}][startsWith]=${writer.slice(0, 3)}`), ids, "ids of the kind");
+        t.is(await filtered(`filter[${name}][contains]=${writer.slice(-3)}`), ids, "ids of the end");
+        t.is(await filtered(`filter[${name}][null]=true`), [], "ids without");
+        t.is(await pages(t, `${notes}?${idsQuery}&order_by=${name}`, 1), ids, "ids over pages of one");
+      }
+    }),
     ...checkEach(
       [
         "colour",
+        "title:values",
+        "state:",
         "ID",
         "tags",
         "extra",

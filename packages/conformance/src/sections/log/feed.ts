@@ -1,10 +1,12 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { aList, atLeast, flag } from "../../assertions/pattern.ts";
+import { absent, aList, atLeast, flag, time } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
 import { entriesOf, idsOf, positionOf } from "../../protocol/answers.ts";
 
 const notes = `/v1/models/${NOTE}`;
+
+const where = (records: unknown) => `where=${encodeURIComponent(JSON.stringify(records))}`;
 
 export const section: SuiteSection = {
   title: "The change feed",
@@ -150,6 +152,72 @@ export const section: SuiteSection = {
       t.answered(await t.get("/v1/log?limit=1000&wait=0"), 200);
       t.answered(await t.get("/v1/snapshot?limit=10000"), 200);
       t.answered(await t.get("/v1/schema?x=1"), 400, { param: "x" });
+    }),
+    check(
+      "[G24] where selects the entries of records that meet conditions; an update after which they are not met is told as left.",
+      async (t) => {
+        const before = await t.head();
+        const { deckId } = t.deck();
+        const [a, b] = [await t.note({ deckId, order: 1 }), await t.note({ deckId, order: 9 })];
+        t.answered(await t.patch(a.path, { data: { title: "two" } }), 200);
+        t.answered(await t.patch(a.path, { data: { order: 5 } }), 200);
+        t.answered(await t.patch(b.path, { data: { title: "two" } }), 200);
+        t.answered(await t.patch(b.path, { data: { order: 2 } }), 200);
+        t.answered(await t.remove(a.path), 200);
+        const query = where({ [NOTE]: { deckId, order: { gte: 1, lt: 3 } } });
+        const page = t.answered(await t.get(`/v1/log?after=${before}&limit=1000&${query}`), 200);
+        t.is(
+          entriesOf(page)
+            .filter(({ id }) => [a.id, b.id].includes(id))
+            .map(({ id, verb, left }) => [id === a.id ? "a" : "b", verb, left === true]),
+          [
+            ["a", "created", false],
+            ["a", "updated", false],
+            ["a", "deleted", true],
+            ["b", "updated", false],
+            ["a", "deleted", false],
+          ],
+          "what is told",
+        );
+      },
+    ),
+    ...checkEach(
+      [
+        ["an operator that it does not have", { [NOTE]: { title: { startsWith: "a" } } }, "invalid_value"],
+        ["no object", [], "invalid_value"],
+      ] as const,
+      ([what]) => `[G24] A where with ${what} is refused.`,
+      async (t, [_, wrong, code]) => {
+        t.refused(await t.get(`/v1/log?${where(wrong)}`), code);
+        t.refused(await t.get(`/v1/snapshot?${where(wrong)}`), code);
+      },
+    ),
+    ...checkEach(
+      [
+        ["names a field that the model lacks", { colour: "red" }],
+        ["has a value of another type", { order: "1" }],
+      ] as const,
+      ([what]) => `[G24] A where that ${what} finds no record.`,
+      async (t, [_, condition]) => {
+        const before = await t.head();
+        const { id, group } = await t.note();
+        const page = t.answered(
+          await t.get(`/v1/log?after=${before}&group=${group}&${where({ [NOTE]: condition })}`),
+          200,
+        );
+        t.that(!idsOf(page).includes(id), "nothing of it");
+      },
+    ),
+    check("[T15] An update of an archived record says since when it is archived.", async (t) => {
+      const { path, at } = await t.note();
+      t.answered(await t.post(`${path}/archive`), 200);
+      t.answered(await t.patch(path, { data: { title: "two" } }), 200);
+      const entries = await t.entries(at - 1, [path.slice(path.lastIndexOf("/") + 1)]);
+      t.fits(
+        entries,
+        [{ archivedAt: absent }, { verb: "archived", archivedAt: absent }, { verb: "updated", archivedAt: time }],
+        "its entries",
+      );
     }),
     check("[G6] An after beyond the head is refused.", async (t) => {
       t.refused(await t.get(`/v1/log?after=${2 ** 52}`), "read_at_in_future");

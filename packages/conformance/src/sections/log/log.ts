@@ -1,4 +1,4 @@
-import { absent, exactly, orNull, sameSet, someText, time } from "../../assertions/pattern.ts";
+import { absent, orNull, row, sameSet, someText, time } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import { positionOf } from "../../protocol/answers.ts";
@@ -21,7 +21,7 @@ export const section: SuiteSection = {
           model: NOTE,
           id,
           verb: "created",
-          data: exactly({ id, title: "x", order: 0 }),
+          data: row({ id, title: "x", order: 0 }),
           changedFields: null,
           clientTxId,
           clientId: "conf_device",
@@ -43,14 +43,14 @@ export const section: SuiteSection = {
         t.answered(await t.post(`${path}/archive`), 200);
         t.answered(await t.post(`${path}/unarchive`), 200);
         t.answered(await t.remove(path), 200);
-        const row = exactly({ id, deckId, title: "two", order: 5 });
+        const after = row({ id, deckId, title: "two", order: 5 });
         t.fits(
           await t.entries(at - 1, [id]),
           [
-            { verb: "created", data: exactly({ id, deckId, title: "one", order: 0 }), changedFields: null },
-            { verb: "updated", data: row, changedFields: sameSet("title", "order") },
-            { verb: "archived", data: row, changedFields: null },
-            { verb: "unarchived", data: row, changedFields: null },
+            { verb: "created", data: row({ id, deckId, title: "one", order: 0 }), changedFields: null },
+            { verb: "updated", data: after, changedFields: sameSet("title", "order") },
+            { verb: "archived", data: after, changedFields: null },
+            { verb: "unarchived", data: after, changedFields: null },
             { verb: "deleted", data: null, changedFields: null },
           ],
           "the entries",

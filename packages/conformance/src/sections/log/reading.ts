@@ -1,4 +1,4 @@
-import { atLeast, exactly, someText, time } from "../../assertions/pattern.ts";
+import { atLeast, row, someText, time } from "../../assertions/pattern.ts";
 import { NOTE } from "../../environment/models.ts";
 import { check, type SuiteSection } from "../../kit/section.ts";
 import { positionOf } from "../../protocol/answers.ts";
@@ -12,11 +12,12 @@ export const section: SuiteSection = {
         object: "model",
         model: NOTE,
         id,
-        data: exactly({ id, deckId, title: "one", order: 0 }),
+        data: row({ id, deckId, title: "one", order: 0 }),
         stamp: atLeast(at),
         claims: [],
         syncId: at,
         createdAt: time,
+        createdBy: someText,
         updatedAt: time,
         updatedBy: someText,
         archivedAt: null,

@@ -1,4 +1,4 @@
-import { absent, atLeast, exactly, orNull, position, someText, time } from "../../assertions/pattern.ts";
+import { absent, atLeast, orNull, position, row, someText, time } from "../../assertions/pattern.ts";
 import { NOTE, WHOLE } from "../../environment/models.ts";
 import type { Kit } from "../../kit/kit.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
@@ -44,6 +44,22 @@ async function threeNotes(t: Kit) {
 export const section: SuiteSection = {
   title: "The snapshot",
   cases: [
+    check(
+      "[G18] A line of a snapshot says when and by which participant a record was created and changed.",
+      async (t) => {
+        const { group, ids } = await threeNotes(t);
+        const [first, second] = ids.map((id) => `${notes}/${id}`) as [string, string];
+        t.answered(await t.patch(first, { data: { title: "changed" } }), 200);
+        t.answered(await t.post(`${second}/archive`, {}), 200);
+        const { rows } = linesOf(t, await t.get(`/v1/snapshot?group=${group}`));
+        for (const [at, row] of rows.entries()) {
+          const { createdAt, createdBy, updatedAt, updatedBy } = (await t.get(`${notes}/${row.id}`)).body;
+          t.fits(row, { createdAt: String(createdAt), createdBy: String(createdBy) }, "a line");
+          const changed = { updatedAt: String(updatedAt), updatedBy: String(updatedBy) };
+          t.fits(row, at < 2 ? changed : { updatedAt: absent, updatedBy: absent }, "a line");
+        }
+      },
+    ),
     check(
       "[G7] A snapshot is lines of JSON: a first line with stamp and logId, the records, and a last line with their count.",
       async (t) => {
@@ -104,6 +120,21 @@ export const section: SuiteSection = {
         t.is(stamps.size, 1, "different stamps");
       },
     ),
+    check("[G24] where selects the records that meet conditions, or those of one of several.", async (t) => {
+      const { group, deckId, ids } = await threeNotes(t);
+      for (const [i, id] of ids.entries())
+        t.answered(await t.patch(`${notes}/${id}`, { data: { order: i, tags: [`t${i}`] } }), 200);
+      const shown = async (...conditions: object[]) => {
+        const wanted = encodeURIComponent(JSON.stringify({ [NOTE]: conditions.map((one) => ({ deckId, ...one })) }));
+        return (await allRows(t, `/v1/snapshot?group=${group}&limit=1&where=${wanted}`)).map(({ id }) => id);
+      };
+      t.is(await shown({}), ids, "all of the deck");
+      t.is(await shown({ order: { gt: 0 } }), ids.slice(1), "from a number on");
+      t.is(await shown({ order: 0 }, { tags: { contains: "t2" } }), [ids[0], ids[2]], "one of two conditions");
+      t.is(await shown({ id: { in: [ids[1], "another"] } }), [ids[1]], "one id");
+      t.is(await shown({ title: null, order: { lte: 1 } }), ids.slice(0, 2), "without a value");
+      t.is(await shown(), [], "no alternative");
+    }),
     check("[G7] A snapshot has archived records, with archivedAt, and no deleted ones.", async (t) => {
       const { group, ids, deckId } = await threeNotes(t);
       t.answered(await t.post(`${notes}/${ids[0]}/archive`), 200);
@@ -112,7 +143,7 @@ export const section: SuiteSection = {
       t.fits(
         rows,
         [
-          { id: String(ids[0]), archivedAt: time, data: exactly({ id: ids[0], deckId, order: 0 }) },
+          { id: String(ids[0]), archivedAt: time, data: row({ id: ids[0], deckId, order: 0 }) },
           { id: String(ids[2]), archivedAt: absent },
         ],
         "the records",

@@ -1,40 +1,9 @@
 import { absent, aList, atLeast, exactly, sameSet, someText } from "../../assertions/pattern.ts";
 import { type FieldShape, type ModelShape, type Models, NOTE } from "../../environment/models.ts";
-import { readModels, type SchemaExtras } from "../../environment/schemas.ts";
-import type { Kit } from "../../kit/kit.ts";
+import { readModels } from "../../environment/schemas.ts";
+import { schemaTenant } from "../../kit/schema-tenant.ts";
 import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
-import type { Answer } from "../../protocol/answers.ts";
-import { entriesOf, positionOf } from "../../protocol/answers.ts";
-
-/** A tenant to push to, and a model name that only this case uses. */
-interface SchemaTenant {
-  readonly name: string;
-  readonly path: string;
-  readonly token: string;
-  /** Pushes the model in this shape; undefined removes it. */
-  push(shape: ModelShape | undefined, extras?: SchemaExtras): Promise<Answer>;
-  pushAll(change: (models: Models) => Models, extras?: SchemaExtras): Promise<Answer>;
-  create(data: object): Promise<{ readonly id: string; readonly path: string; readonly at: number }>;
-}
-
-let made = 0;
-
-/** With an admin token, a new organization; otherwise the run's tenant, where the case removes the model at its end. */
-async function schemaTenant(t: Kit): Promise<SchemaTenant> {
-  const name = `ConfTry${Date.now().toString(36)}${++made}`;
-  const token = t.environment.adminToken === undefined ? t.environment.key : (await t.freshTenant()).key;
-  const pushAll: SchemaTenant["pushAll"] = (change, extras) => t.environment.push(token, change, extras);
-  const push: SchemaTenant["push"] = (shape, extras) =>
-    pushAll(({ [name]: _, ...others }) => (shape ? { ...others, [name]: shape } : others), extras);
-  t.after(() => push(undefined, { force: true }));
-  const path = `/v1/models/${name}`;
-  const create: SchemaTenant["create"] = async (data) => {
-    const id = t.id();
-    const answer = t.answered(await t.post(path, { id, data }, { token }), 200);
-    return { id, path: `${path}/${id}`, at: positionOf(answer) };
-  };
-  return { name, path, token, push, pushAll, create };
-}
+import { dataOf, entriesOf } from "../../protocol/answers.ts";
 
 const PUSHED = { object: "schema", version: atLeast(1), hash: someText, unchanged: false, warnings: aList };
 const fields = (own: Readonly<Record<string, FieldShape>>): ModelShape => ({ fields: own });
@@ -210,6 +179,121 @@ export const section: SuiteSection = {
         notifications: [{ conflictingFields: ["renamed"], currentValues: exactly({ renamed: "now" }) }],
       });
       t.answered(await t.patch(path, { data: { n: 2 }, readAt: at }, { token }), 200, { status: "confirmed" });
+    }),
+    check("[M15] Rules of a field refuse what breaks them, from the next write on: 400 rule_broken.", async (t) => {
+      const tenant = await schemaTenant(t);
+      const rules = fields({
+        title: { type: "string", minLength: 2, maxLength: 4 },
+        tags: { type: "array", maxLength: 2 },
+        codes: { type: "array", items: "integer" },
+        rating: { type: "integer", min: 1, max: 5 },
+        slug: { type: "string", readonlyAfterCreate: true },
+      });
+      t.answered(await tenant.push(fields({ ...rules.fields, title: text })), 201);
+      const before = await tenant.create({ title: "longer than four", slug: "s" });
+      t.answered(await tenant.push(rules), 201);
+      const { token, path } = tenant;
+      const refused = async (data: object, field: string, rule: string) => {
+        const answer = await t.post(path, { id: t.id(), data }, { token });
+        t.refused(answer, "rule_broken", { param: new RegExp(`^data\\.${field}$`) });
+        t.is((answer.body as { rule?: unknown }).rule, rule, "the rule");
+      };
+      await refused({ title: "abcde" }, "title", "maxLength");
+      await refused({ title: "a" }, "title", "minLength");
+      await refused({ tags: [1, 2, 3] }, "tags", "maxLength");
+      await refused({ codes: [1, "2"] }, "codes", "items");
+      await refused({ rating: 0 }, "rating", "min");
+      await refused({ rating: 6 }, "rating", "max");
+      const id = t.id();
+      t.answered(
+        await t.post(path, { id, data: { title: "🙂🙂🙂🙂", tags: [], rating: 5, slug: "a" } }, { token }),
+        200,
+      );
+      const patch = (at: string, data: object) => t.patch(at, { data }, { token });
+      t.refused(await patch(`${path}/${id}`, { slug: "b" }), "rule_broken", { param: /^data\.slug$/ });
+      // What was there before a rule stays, and does not keep other fields from being written.
+      t.answered(await patch(before.path, { rating: 3 }), 200);
+      t.is(dataOf(await t.get(before.path, { token })).title, "longer than four", "the older value");
+      t.refused(await patch(before.path, { title: "still longer" }), "rule_broken");
+    }),
+    check(
+      "[M15] Rules that a type cannot have, that exclude each other, or that the default breaks, are 400.",
+      async (t) => {
+        const tenant = await schemaTenant(t);
+        const wrong: readonly FieldShape[] = [
+          { type: "string", items: "string" },
+          { type: "array", items: "object" },
+          { type: "array", items: "string", default: [1] },
+          { type: "number", maxLength: 3 },
+          { type: "string", min: 3 },
+          { type: "string", minLength: 3, maxLength: 2 },
+          { type: "integer", min: 3, max: 2 },
+          { type: "string", maxLength: -1 },
+          { type: "string", maxLength: 1.5 },
+          { type: "string", maxLength: 2, default: "abc" },
+        ];
+        for (const field of wrong) {
+          const answer = await tenant.push(fields({ field }));
+          t.is(answer.status, 400, `the answer to ${JSON.stringify(field)}`);
+        }
+      },
+    ),
+    check(
+      "[M19] [M20] [M21] Rules that cannot be judged are 400 with the field, and what can be is stored.",
+      async (t) => {
+        const tenant = await schemaTenant(t);
+        const wrong: readonly FieldShape[] = [
+          ...["(a)\\1", "(?=a)", "(?<!a)b", "a**", "(a", "[a", "a{3,2}", "a{201}", "(a?b?c?d?e?f?g?h?){12}", "\\b"].map(
+            (pattern) => ({ type: "string", pattern }),
+          ),
+          { type: "string", pattern: "a".repeat(201) },
+          { type: "integer", pattern: "1" },
+          { type: "string", pattern: "a", default: "b" },
+          { type: "string", transitions: { a: ["b"] } },
+          { type: "enum", values: ["a", "b"], transitions: { a: ["c"] } },
+          { type: "enum", values: ["a", "b"], transitions: { c: ["a"] } },
+          { type: "string", writableBy: ["$updatedBy"] },
+          { type: "string", writableBy: ["group:"] },
+          { type: "string", writableBy: ["confrole:owner"] },
+          { type: "number", default: "$now" },
+          { type: "datetime", default: "$participant" },
+        ];
+        for (const field of wrong) {
+          const answer = await tenant.push(fields({ field }));
+          t.is(answer.status, 400, `the answer to ${JSON.stringify(field)}`);
+        }
+        const model = { ...fields({ a: { type: "string" } }), writableBy: ["group:Nobody"] };
+        t.refused(await tenant.push(model), "invalid_schema", { param: /\.writableBy$/ });
+        const right = {
+          ...fields({
+            slug: { type: "string", pattern: "^[a-z]{1,20}$", writableBy: [] },
+            state: { type: "enum", values: ["a", "b"], transitions: { a: ["b"] }, writableBy: ["$createdBy"] },
+          }),
+          writableBy: ["group:confrole:owner"],
+        };
+        t.answered(await tenant.push(right), 201);
+        const { [tenant.name]: stored } = await readModels(t.ask, tenant.token);
+        t.is(stored, right, "the stored model");
+      },
+    ),
+    check('[M17] Only a string can have merge, and only "text": else it is 400 with the field.', async (t) => {
+      const tenant = await schemaTenant(t);
+      t.answered(await tenant.push(fields({ body: { type: "string", merge: "text" } })), 201);
+      const { [tenant.name]: stored } = await readModels(t.ask, tenant.token);
+      t.is(stored?.fields.body, { type: "string", merge: "text" }, "the stored field");
+      const wrong: readonly object[] = [
+        { type: "number", merge: "text" },
+        { type: "json", merge: "text" },
+        { type: "string", merge: "lines" },
+        { type: "string", merge: true },
+        { type: "string", references: tenant.name, merge: "text" },
+      ];
+      for (const body of wrong) {
+        const answer = await tenant.push(fields({ body: body as FieldShape }));
+        t.answered(answer, 400, { param: /\.fields\.body/ });
+      }
+      const whole = { ...fields({ body: { type: "string", merge: "text" } }), conflict: "record" } as const;
+      t.refused(await tenant.push(whole), "invalid_schema", { param: /\.fields\.body$/ });
     }),
     check("[M8] A rename of an unknown field is refused.", async (t) => {
       const { name, push } = await schemaTenant(t);

@@ -6,7 +6,7 @@ import { type Bases, useBases } from "../bases.ts";
 import { Diff } from "../diff.tsx";
 import { download } from "../download.ts";
 import { JsonEditor } from "../json-editor.tsx";
-import { inWords } from "../sentences.ts";
+import { describeWrite } from "../sentences.ts";
 
 export function AttentionTab(): ReactElement {
   const conflicts = useConflicts();
@@ -69,7 +69,7 @@ function RefusedItem({ item, bases }: { item: AttentionItem; bases: ReturnType<B
   const exported = { clientTxId, code, message: error.message, operations, createdAt };
   return (
     <li>
-      <h3>{inWords(item)}</h3>
+      <h3>{describeWrite(item)}</h3>
       <p className="hd-error">
         {code}: {error.message}
       </p>

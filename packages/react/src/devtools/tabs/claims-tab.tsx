@@ -36,7 +36,7 @@ function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): Re
   const isClaimed = (id: string) => (claims[id]?.holders.length ?? 0) > 0;
   const idsByAnswer = new Map<string, string[]>();
   for (const id of watched.filter((each) => !isClaimed(each))) {
-    const says = inWords(claims[id]);
+    const says = describeClaims(claims[id]);
     idsByAnswer.set(says, [...(idsByAnswer.get(says) ?? []), id]);
   }
   return (
@@ -47,7 +47,7 @@ function ClaimsOf({ model, ids }: { model: string; ids: readonly string[] }): Re
             <h3>
               {model} {id}
             </h3>
-            <p>{inWords(claims[id])}</p>
+            <p>{describeClaims(claims[id])}</p>
           </li>
         ))}
         {[...idsByAnswer].map(([says, alike]) => (
@@ -76,7 +76,7 @@ const IGNORANCE: Record<NonNullable<RecordClaims["why"]>, string> = {
   denied: "Unknown: the token may not read them.",
 };
 
-function inWords(claims: RecordClaims | undefined): string {
+function describeClaims(claims: RecordClaims | undefined): string {
   if (!claims || claims.state === "unknown") return IGNORANCE[claims?.why ?? "not-watched"];
   if (claims.holders.length === 0) return "Free";
   const held = claims.holders.map(({ actor, participantKind, field, description, isMine, fence }) => {

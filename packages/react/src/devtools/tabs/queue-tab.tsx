@@ -5,7 +5,7 @@ import { usePending } from "../../hooks/use-pending.ts";
 import { type Bases, useBases } from "../bases.ts";
 import { Diff } from "../diff.tsx";
 import { download } from "../download.ts";
-import { inWords } from "../sentences.ts";
+import { describeWrite } from "../sentences.ts";
 import { SEEN_AT_MOST } from "../view.ts";
 import { clock } from "./status-tab.tsx";
 
@@ -47,7 +47,7 @@ export function WriteList(props: { pending: readonly PendingMutation[]; bases?: 
       <ol>
         {pending.slice(0, SEEN_AT_MOST).map((write) => (
           <li key={write.clientTxId}>
-            <h3>{inWords(write)}</h3>
+            <h3>{describeWrite(write)}</h3>
             <p>
               {write.phase}, written at {clock(write.createdAt)}
               {write.attempts > 0 && `, sent ${write.attempts} times`}

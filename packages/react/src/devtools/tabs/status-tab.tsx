@@ -1,7 +1,7 @@
 import type { SyncStatus } from "@holdfast/sdk";
 import type { ReactElement } from "react";
 import { useSyncStatus } from "../../hooks/use-sync-status.ts";
-import { leaderInWords, nameInWords } from "../sentences.ts";
+import { describeConnection, describeLeader } from "../sentences.ts";
 
 export function StatusTab(): ReactElement {
   return <StatusList status={useSyncStatus()} />;
@@ -25,8 +25,8 @@ function linesOf(status: Partial<SyncStatus>): [string, string][] {
   const { name, reason, retryAt, syncId, pending, oldestPendingAt, conflicts, attention } = status;
   const { storage, storageTrouble, persisted, lostStore, loadedRows } = status;
   const lines: [string, string | number | undefined][] = [
-    ["Connection", nameInWords(name)],
-    ["Leader", leaderInWords(status)],
+    ["Connection", describeConnection(name)],
+    ["Leader", describeLeader(status)],
     ["Reason", reason],
     ["Next attempt", retryAt && clock(retryAt)],
     ["Log position", syncId],

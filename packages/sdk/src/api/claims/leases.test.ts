@@ -353,7 +353,7 @@ test("[U11] a model that the token may not read is not requested again, and the 
   expect(() => client.claims.watch("slyde" as never, ["s1"])).toThrowError(/no model "slyde"/);
 });
 
-test("[U15] what cannot be loaded is logged, tried again, and keeps nothing else from working", async () => {
+test("[U15] code for claims and presence that cannot be loaded is logged and retried, and everything else works", async () => {
   let loads = 0;
   const collab = () => (++loads < 3 ? Promise.reject(new TypeError("Failed to fetch")) : import("./collab.ts"));
   const { client, slides, settle, connection, clock } = await start({ platform: { collab } });
@@ -418,7 +418,7 @@ test("[U1] a record that was just made is claimed once it is there", async () =>
   expect(server.claims.of("slide", "s2").claims).toMatchObject([{ id: lease.id, actor: "ann" }]);
 });
 
-test("[U3] [U5] a check that gets no good answer is made again, and the lease goes on", async () => {
+test("[U3] [U5] a check without a usable response is repeated, and the lease continues", async () => {
   const { slides, connection, signals, wait, requested } = await start();
   const lease = await slides.claim("s1", { ttl: "60s" });
   await wait(2_000);
@@ -502,7 +502,7 @@ test("[U8] a claim that is released without a connection is released later, whil
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
 });
 
-test("[U9] what waits for a person, itself or what it builds on, holds up neither a release nor a claim", async () => {
+test("[U9] writes that wait for a person, and writes that depend on them, delay neither a release nor a claim", async () => {
   const { client, slides, server, connection, settle } = await start();
   connection.quiet = true;
   const lease = await slides.claim("s1");
@@ -516,7 +516,7 @@ test("[U9] what waits for a person, itself or what it builds on, holds up neithe
   expect(server.claims.of("slide", "s1").claims).toEqual([]);
 });
 
-test("[U11] what is looked at again before the server was told to stop is known as it is", async () => {
+test("[U11] a record that is watched again before the server was asked to stop is still up to date", async () => {
   const { client, ben, settle, clock } = await start();
   const off = client.claims.watch("slide", ["s1"]);
   await settle();

@@ -1,7 +1,8 @@
 import { type ClaimNews, targetKey } from "../../core/claims/claim-state.ts";
 import { remainingMs } from "../../core/claims/lease-time.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import { knownFailure, type LossReason } from "../../core/queue/failure.ts";
+import type { LossReason } from "../../core/queue/failure.ts";
+import { knownFailure } from "../../core/queue/known-failure.ts";
 import type { MutationOperation } from "../../core/queue/mutation.ts";
 
 import type { CollabEngine } from "../../engine/collab-engine.ts";
@@ -9,8 +10,7 @@ import { localError, SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { notifyApp } from "../notify-app.ts";
-import type { OperationRequest } from "../writes/write.ts";
-import type { Write, WriteOptions } from "../writes/write-api.ts";
+import type { OperationRequest, Write, WriteOptions } from "../writes/write-api.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
 
 type Listener = (news: ClaimNews) => void;

@@ -1,7 +1,8 @@
 import type { Holds } from "../../core/claims/claim-state.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import { knownFailure, readFailure } from "../../core/queue/failure.ts";
+import { knownFailure } from "../../core/queue/known-failure.ts";
 import { type Reply, verdictOf } from "../../core/queue/outcome.ts";
+import { readFailure } from "../../core/queue/read-failure.ts";
 import type { CollabEngine, CollabEngineDeps } from "../../engine/collab-engine.ts";
 import type { Asked } from "../../engine/ports.ts";
 import { SyncError } from "../../errors.ts";

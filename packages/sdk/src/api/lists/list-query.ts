@@ -1,31 +1,44 @@
+import { shownRow } from "../../core/conflicts/overlay.ts";
 import { tableOf } from "../../core/log/tables.ts";
-import { knownFailure } from "../../core/queue/failure.ts";
-import { SyncError } from "../../errors.ts";
+import type { ClientState } from "../../core/state.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
-import type { Json, JsonObject } from "../../protocol/json.ts";
-import { jsonEqual } from "../../protocol/json-equal.ts";
-import type { Field, Model } from "../../protocol/schema/model-schema.ts";
-import type { ShowRow } from "./shown-rows.ts";
+import type { JsonObject } from "../../protocol/json.ts";
+import type { Model } from "../../protocol/schema/model-schema.ts";
+import { type Conditions, compileConditions, compileSearch } from "./conditions.ts";
+import { mustBe } from "./query-error.ts";
+import { queryKey } from "./query-key.ts";
+import { asGiven, type ShownRows } from "./shown-rows.ts";
+import { compileOrder, type SortOptions, type SortOrder } from "./sort-order.ts";
 
 /** A query on any model. */
-export interface AnyQuery {
-  readonly where?: Readonly<Record<string, unknown>> | undefined;
-  readonly orderBy?: string | undefined;
-  readonly order?: "asc" | "desc" | undefined;
+export interface AnyQuery extends SortOptions {
+  readonly where?: Conditions | undefined;
+  readonly search?: string | undefined;
+  /** A place in the order: only the records from there on. */
+  readonly from?: JsonObject | undefined;
   readonly limit?: number | undefined;
   readonly archived?: "without" | "only" | "with" | undefined;
+  readonly staleOk?: boolean | undefined;
+  readonly include?: AnyInclude | undefined;
 }
 
-/** A query, compiled to run on each row. */
-export interface ListQuery {
+/** Relations by name: each whole, or with a query of its own. */
+export type AnyInclude = Readonly<Record<string, true | AnyQuery | undefined>>;
+
+export type StateOfRows = Pick<ClientState, "rows" | "overlay">;
+
+/** A compiled query. */
+export interface ListQuery extends SortOrder {
+  /** The same for queries that ask for the same. */
+  readonly key: string;
   readonly table: string;
   readonly limit: number;
-  /** The row as the app receives it. */
-  show(row: Row): Row;
-  matches(row: Row): boolean;
-  /** A total order: no two records are equal. */
-  compare(a: JsonObject, b: JsonObject): number;
-  sorted(records: readonly JsonObject[]): JsonObject[];
+  /** Makes a record of the query ready for the app: see `ShownRows`. */
+  give(data: JsonObject, base?: JsonObject): JsonObject;
+  /** A record as the app receives it, if it matches. */
+  find(state: StateOfRows, id: string): JsonObject | undefined;
+  /** All records that match, in no order. */
+  all(state: StateOfRows): Generator<JsonObject>;
 }
 
 /** Compiles a query. Throws for an invalid one, which would otherwise look like an empty list. */
@@ -33,116 +46,49 @@ export function listQuery(
   model: string,
   query: AnyQuery,
   schema: Model | undefined,
-  show: ShowRow = (_, row) => row,
+  { show, give }: ShownRows = { show: (_, row) => row, give: (_, data) => asGiven(data) },
 ): ListQuery {
-  const { where = {}, orderBy = "id", order = "asc", limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
-  const fieldOf = (field: string, param: string) => checkField(model, schema, field, param);
-  const tests = Object.entries(where).map(([field, wanted]) => {
-    const test = testOf(wanted, fieldOf(field, `where.${field}`), `where.${field}`);
-    return (data: JsonObject) => test(data[field] ?? null);
-  });
-  fieldOf(orderBy, "orderBy");
-  if (order !== "asc" && order !== "desc") throw odd("order", `order must be "asc" or "desc" (got ${shown(order)}).`);
+  const { where = {}, search, from, before, limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
   if (!["without", "only", "with"].includes(archived))
-    throw odd("archived", `archived must be "without", "only" or "with" (got ${shown(archived)}).`);
-  const keyOf = comparableOf(schema?.fields[orderBy]?.type === "datetime");
-  const inOrder = order === "desc" ? -1 : 1;
+    throw mustBe("archived", `"without", "only" or "with"`, archived);
+  if (query.staleOk !== undefined && typeof query.staleOk !== "boolean")
+    throw mustBe("staleOk", "true or false", query.staleOk);
+  const tests = [compileConditions(model, schema, where)];
+  if (search !== undefined) tests.push(compileSearch(schema, search));
+  const order = compileOrder(model, schema, query);
+  const place = before ?? from;
+  if (place) {
+    if (typeof place.id !== "string") throw mustBe("from", "a record", place);
+    tests.push((data) => order.compare(data, place) > (before ? 0 : -1));
+  }
+  const table = tableOf(model);
+  const key = queryKey(model, query);
+  // Only an object that is ready for the app has them. A value may look like one: that only costs time.
+  const usesFacts = key.includes('"$');
+  const matching = (found: Row | null | undefined): JsonObject | undefined => {
+    if (!found) return undefined;
+    const { data, archivedAt } = show(table, found);
+    if (usesFacts) give(table, data);
+    const isOfKind = archived === "with" || (archivedAt === null) === (archived === "without");
+    return isOfKind && tests.every((test) => test(data)) ? data : undefined;
+  };
   return {
-    table: tableOf(model),
-    show: (row) => show(tableOf(model), row),
+    ...order,
+    key,
+    table,
     limit: Math.max(0, Math.trunc(limit) || 0),
-    matches: ({ data, archivedAt }) =>
-      (archived === "with" || (archivedAt === null) === (archived === "without")) && tests.every((test) => test(data)),
-    compare: (a, b) => compareBy(keyOf(a[orderBy]), a, keyOf(b[orderBy]), b, inOrder),
-    // Computes each record's sort key once, so that dates are not parsed in every comparison.
-    sorted: (records) =>
-      records
-        .map((data) => ({ key: keyOf(data[orderBy]), data }))
-        .sort((a, b) => compareBy(a.key, a.data, b.key, b.data, inOrder))
-        .map(({ data }) => data),
+    give: (data, base) => give(table, data, base),
+    find: (state, id) => matching(shownRow(state, { model: table, id })),
+    *all({ rows, overlay }) {
+      const over = overlay[table];
+      for (const [id, row] of rows.tables[table]?.entries() ?? []) {
+        const data = over?.has(id) ? undefined : matching(row);
+        if (data) yield data;
+      }
+      for (const row of over?.values() ?? []) {
+        const data = matching(row);
+        if (data) yield data;
+      }
+    },
   };
-}
-
-function checkField(model: string, schema: Model | undefined, name: string, param: string): Field | undefined {
-  const field = schema && Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined;
-  if (field || name === "id" || !schema) return field;
-  throw new SyncError(knownFailure("unknown_field", `The model "${model}" has no field ${shown(name)}.`, { param }));
-}
-
-const odd = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));
-const shown = (value: unknown): string => JSON.stringify(value) ?? String(value);
-
-/** Records without a value come last in either direction. Then numbers precede strings, and ids break ties. */
-function compareBy(left: Comparable, a: JsonObject, right: Comparable, b: JsonObject, inOrder: 1 | -1): number {
-  if (left === right) return byId(a.id as string, b.id as string);
-  if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
-  if (typeof left !== typeof right) return typeof left === "number" ? -inOrder : inOrder;
-  return left < right ? -inOrder : inOrder;
-}
-
-const byId = (left: string, right: string) => Number(left > right) - Number(left < right);
-
-type Comparable = string | number | undefined;
-
-/** Compares date-times as instants, because one instant can be written with several offsets. */
-const comparableOf =
-  (isDatetime: boolean) =>
-  (value: unknown): Comparable => {
-    if (value === null || value === undefined) return undefined;
-    if (typeof value === "boolean") return Number(value);
-    if (typeof value === "number") return value;
-    if (typeof value === "string") return isDatetime ? instantOf(value) : value;
-    return JSON.stringify(value);
-  };
-
-/** A string that is not a date sorts as if it had no value. */
-function instantOf(text: string): number | undefined {
-  const instant = Date.parse(text);
-  return Number.isNaN(instant) ? undefined : instant;
-}
-
-/** Whether a value is within a bound of a range. */
-const RANGES: Readonly<Record<string, (own: string | number, bound: string | number) => boolean>> = {
-  gt: (own, bound) => own > bound,
-  gte: (own, bound) => own >= bound,
-  lt: (own, bound) => own < bound,
-  lte: (own, bound) => own <= bound,
-};
-
-const OPERATORS = ["in", ...Object.keys(RANGES)];
-
-/** Compiles a condition, which is a value or an object of operators, for use on every row. */
-function testOf(wanted: unknown, field: Field | undefined, param: string): (value: Json) => boolean {
-  if (wanted === undefined) throw odd(param, `${param} is undefined. Omit the condition, or use null.`);
-  if (!isOperators(wanted, field, param)) return (value) => jsonEqual(value, plain(wanted));
-  const comparable = comparableOf(field?.type === "datetime");
-  const tests = Object.entries(wanted).map(([operator, bound]) => {
-    if (bound === undefined) throw odd(`${param}.${operator}`, `${param}.${operator} is undefined.`);
-    const isWithin = RANGES[operator];
-    if (!isWithin) {
-      if (!Array.isArray(bound)) throw odd(`${param}.in`, `${param}.in must be a list.`);
-      const values = bound.map(plain);
-      return (value: Json) => values.some((one) => jsonEqual(one, value));
-    }
-    const limit = comparable(plain(bound));
-    return (value: Json) => {
-      const own = comparable(value);
-      return own !== undefined && limit !== undefined && typeof own === typeof limit && isWithin(own, limit);
-    };
-  });
-  return (value) => tests.every((test) => test(value));
-}
-
-/** A condition may use a Date, although records store strings. */
-const plain = (value: unknown): Json => (value instanceof Date ? value.toISOString() : (value as Json));
-
-/** Whether the condition contains only operators. Any other object is an error unless the field holds objects. */
-function isOperators(wanted: unknown, field: Field | undefined, param: string): wanted is object {
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted) || wanted instanceof Date) return false;
-  const keys = Object.keys(wanted);
-  const unknown = keys.find((key) => !OPERATORS.includes(key));
-  if (unknown === undefined && keys.length > 0) return true;
-  if (!field || field.type === "json") return false;
-  const what = unknown === undefined ? "without an operator" : `with the operator ${shown(unknown)}`;
-  throw odd(param, `${param} is a condition ${what}. The operators are ${OPERATORS.join(", ")}.`);
 }

@@ -93,7 +93,7 @@ test("[R5] a write that settles changes nothing that is shown", async () => {
   expect(slides.list()).toBe(list);
 });
 
-test("[R6] a list that is mended says what one that is computed anew says", async () => {
+test("[R6] an incrementally updated list equals one that is computed anew", async () => {
   const change = fc.tuple(fc.nat(4), fc.nat(9), fc.integer({ min: 0, max: 5 }));
   await fc.assert(
     fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
@@ -113,7 +113,7 @@ test("[R6] a list that is mended says what one that is computed anew says", asyn
   );
 });
 
-test("[R18] a query that asks for what no list can answer is refused where it is made, and says what is wrong", async () => {
+test("[R18] an invalid query throws where it is made, with the reason", async () => {
   const { slides } = await board();
   slides.create({ title: "a", due: "2030-01-01T00:00:00Z" }, { id: "1" });
   const refused = (query: object, param: string) => {

@@ -1,26 +1,37 @@
 import { refOf, tableOf } from "../../core/log/tables.ts";
+import { rowsStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { JsonObject } from "../../protocol/json.ts";
-import { type AnyQuery, listQuery } from "./list-query.ts";
+import type { Lazy } from "../lazy.ts";
+import type { JoinedList } from "../relations/joined-list.ts";
+import type { Joins } from "../relations/joins.ts";
+import { type AnyQuery, type ListQuery, listQuery } from "./list-query.ts";
+import { type Counts, LiveCounts } from "./live-counts.ts";
 import { LiveList } from "./live-list.ts";
-import type { ShowRow } from "./shown-rows.ts";
+import { checkCounted, odd } from "./query-error.ts";
+import { queryKey } from "./query-key.ts";
+import type { ShownRows } from "./shown-rows.ts";
 
 /** The maximum size of all lists without a subscriber, in records. */
 const UNHELD_RECORDS = 200_000;
-/** The fixed size of a list, in records. */
-const LIST_WEIGHT = 100;
+/** The fixed size of a list or count, in records. */
+const VIEW_WEIGHT = 100;
 /** A list without a subscriber is dropped if it was not read for this long. */
 const UNREAD_MS = 60_000;
 /** How long a subscriber may batch changes before it reads its lists again. */
 const GATHER_MS = 5_000;
 
-interface KeptList {
+type LiveView = LiveList | LiveCounts | JoinedList;
+
+interface KeptView {
   readonly key: string;
-  readonly list: LiveList;
+  readonly view: LiveView;
   readAt: number;
   /** The number of changes when it was last read. */
   readAfter: number;
+  /** Whether it was read while the rows were complete. */
+  wasComplete: boolean;
 }
 
 /**
@@ -33,17 +44,25 @@ interface KeptList {
 export class Lists {
   readonly #state: () => ClientState;
   readonly #clock: Clock;
-  readonly #show: ShowRow | undefined;
-  readonly #kept = new Map<string, KeptList>();
-  readonly #byTable = new Map<string, Set<LiveList>>();
+  readonly #shown: ShownRows | undefined;
+  readonly #joins: Lazy<Joins> | undefined;
+  readonly #kept = new Map<string, KeptView>();
+  readonly #byTable = new Map<string, Set<LiveView>>();
   #changes = 0;
   #subscribers = 0;
   /** The records added since the last sweep, and the time of that sweep. */
   #added = 0;
   #sweptAt = 0;
 
-  constructor(state: () => ClientState, clock: Clock, show?: ShowRow) {
-    this.#show = show;
+  constructor(
+    state: () => ClientState,
+    clock: Clock,
+    shown?: ShownRows,
+    /** Undefined: the schema has no relations. */
+    joins?: Lazy<Joins>,
+  ) {
+    this.#shown = shown;
+    this.#joins = joins;
     this.#state = state;
     this.#clock = clock;
   }
@@ -62,38 +81,77 @@ export class Lists {
   note({ touched }: ClientState): void {
     this.#changes += 1;
     if (this.#clock.monotonic() - this.#sweptAt > UNREAD_MS) this.#sweep();
+    const joins = this.#joins?.now();
     if (touched === "everything") {
-      for (const { list } of this.#kept.values()) list.note();
+      joins?.noteAll();
+      for (const { view } of this.#kept.values()) view.note();
       return;
     }
     for (const key of touched) {
       const { model, id } = refOf(key);
-      for (const list of this.#byTable.get(model) ?? []) list.note(id);
+      for (const view of this.#byTable.get(model) ?? []) view.note(id);
+      joins?.note(model, id);
     }
   }
 
   list(model: string, query: AnyQuery): readonly JsonObject[] {
-    const key = `${tableOf(model)} ${JSON.stringify(query, apart)}`;
+    const key = `list ${queryKey(model, query)}`;
+    const { include } = query;
+    const joins = include && this.#joins?.now();
+    if (include && !joins) return this.#withoutJoins();
+    const records = this.#read<readonly JsonObject[]>(key, () => {
+      const plain = new LiveList(this.compiled(model, query));
+      return joins ? joins.open(model, plain, include) : plain;
+    });
+    return query.staleOk === false && !this.#hasBeenComplete(key) ? NONE : records;
+  }
+
+  /** How many records match, by their value of a field; without a field, all of them under `true`. */
+  counts(model: string, { where, search, archived }: AnyQuery, field?: string): Counts {
+    const query = { where, search, archived };
+    return this.#read(`counts ${field ?? ""} ${queryKey(model, query)}`, () => {
+      if (field !== undefined) checkCounted(model, this.#state().models[tableOf(model)], field);
+      return new LiveCounts(this.compiled(model, query), field);
+    });
+  }
+
+  #read<Answer>(key: string, make: () => LiveView & { read(state: ClientState): Answer }): Answer {
     const known = this.#kept.get(key);
-    const kept = known ?? this.#keep(key, this.#live(model, query));
+    const kept = known ?? this.#keep(key, make());
     kept.readAt = this.#clock.monotonic();
     kept.readAfter = this.#changes;
-    const records = kept.list.read(this.#state());
+    const answer = kept.view.read(this.#state()) as Answer;
     if (!known) this.#added += weightOf(kept);
     if (this.#added > UNHELD_RECORDS / 4) this.#sweep();
-    return records;
+    return answer;
   }
 
-  #live(model: string, query: AnyQuery): LiveList {
-    return new LiveList(listQuery(model, query, this.#state().models[tableOf(model)], this.#show));
+  /** Until the code for them is loaded, lists that include records are empty. */
+  #withoutJoins(): readonly JsonObject[] {
+    if (this.#joins) return NONE;
+    throw odd("include", 'No field of the schema "references" a model, so that nothing can be included.');
   }
 
-  #keep(key: string, list: LiveList): KeptList {
-    const { table } = list.query;
-    const kept: KeptList = { key, list, readAt: 0, readAfter: 0 };
+  /** Once is enough: a list that was shown does not disappear when the connection ends. */
+  #hasBeenComplete(key: string): boolean {
+    const kept = this.#kept.get(key);
+    if (kept?.wasComplete) return true;
+    const isComplete = rowsStatus(this.#state()) === "complete";
+    if (kept) kept.wasComplete = isComplete;
+    return isComplete;
+  }
+
+  /** Throws for an invalid query. */
+  compiled(model: string, query: AnyQuery): ListQuery {
+    return listQuery(model, query, this.#state().models[tableOf(model)], this.#shown);
+  }
+
+  #keep(key: string, view: LiveView): KeptView {
+    const { table } = view.query;
+    const kept: KeptView = { key, view, readAt: 0, readAfter: 0, wasComplete: false };
     this.#kept.set(key, kept);
-    const lists = this.#byTable.get(table) ?? new Set();
-    this.#byTable.set(table, lists.add(list));
+    const views = this.#byTable.get(table) ?? new Set();
+    this.#byTable.set(table, views.add(view));
     return kept;
   }
 
@@ -106,20 +164,17 @@ export class Lists {
       weight += weightOf(kept);
       if (weight <= UNHELD_RECORDS && this.#sweptAt - kept.readAt <= UNREAD_MS) continue;
       this.#kept.delete(kept.key);
-      this.#byTable.get(kept.list.query.table)?.delete(kept.list);
+      this.#byTable.get(kept.view.query.table)?.delete(kept.view);
+      if ("close" in kept.view) kept.view.close();
     }
   }
 
-  #isHeld({ readAfter, readAt }: KeptList): boolean {
+  #isHeld({ readAfter, readAt }: KeptView): boolean {
     if (this.#subscribers === 0) return false;
     return readAfter >= this.#changes - 1 || this.#sweptAt - readAt < GATHER_MS;
   }
 }
 
-const weightOf = ({ list }: KeptList) => LIST_WEIGHT + list.size;
+const NONE: readonly never[] = [];
 
-/**
- * Marks values that JSON would drop or turn into null. Record strings cannot contain NUL, so the marker is unambiguous.
- */
-const apart = (_key: string, value: unknown): unknown =>
-  value === undefined || (typeof value === "number" && !Number.isFinite(value)) ? `\0${value}` : value;
+const weightOf = ({ view }: KeptView) => VIEW_WEIGHT + view.size;

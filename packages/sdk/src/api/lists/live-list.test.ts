@@ -48,15 +48,13 @@ const slide = (n: number, order: number): Change => ({
 
 /** What the list has to say, found the long way. */
 function naive(state: State, query: AnyQuery): JsonObject[] {
-  const all = new Map<string, Row>();
-  for (const [id, row] of state.rows.tables.slide?.entries() ?? []) all.set(id, row);
-  for (const [id, row] of state.overlay.slide?.entries() ?? [])
-    if (row) all.set(id, row);
-    else all.delete(id);
-  const { matches, compare, limit } = listQuery("slide", query, model);
-  return [...all.values()]
-    .filter(matches)
-    .map((row) => row.data)
+  const ids = new Set<string>();
+  for (const [id] of state.rows.tables.slide?.entries() ?? []) ids.add(id);
+  for (const [id] of state.overlay.slide?.entries() ?? []) ids.add(id);
+  const { find, compare, limit } = listQuery("slide", query, model);
+  return [...ids]
+    .map((id) => find(state, id))
+    .filter((data) => data !== undefined)
     .sort(compare)
     .slice(0, limit);
 }
@@ -123,6 +121,36 @@ test("[R6] a list that is mended says what filtering and sorting all rows says, 
     ),
     { numRuns: 500 },
   );
+});
+
+test("[R46] the records from a place on and those before it are the whole list, whatever changes", () => {
+  fc.assert(
+    fc.property(aQuery, aChange, fc.array(someChanges, { maxLength: 15 }), ({ limit: _, ...query }, at, steps) => {
+      const place = { id: at.id, ...at.row?.data };
+      const list = (more: AnyQuery) => new LiveList(listQuery("slide", { ...query, ...more }, model), 2);
+      const lists = [
+        list({}),
+        list({ from: place }),
+        list({ before: place }),
+        list({ before: place, limit: 2 }),
+      ] as const;
+      let state = empty;
+      for (const changes of steps) {
+        state = changed(state, changes);
+        for (const each of lists) for (const { id } of changes) each.note(id);
+        const [whole = [], after = [], before = [], near] = lists.map((each) => each.read(state));
+        expect([...before].reverse().concat(after)).toEqual(whole);
+        expect(near).toEqual(before.slice(0, 2));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
+test("[R46] a place is a record, or what one has", () => {
+  const at = (from: unknown) => listQuery("slide", { from } as AnyQuery, model);
+  expect(() => at("s1")).toThrow(expect.objectContaining({ name: "SyncError", param: "from" }));
+  expect(at({ id: "s1" }).find(changed(empty, [slide(1, 1)]), "s1")).toMatchObject({ id: "s1" });
 });
 
 test("[R6] emptied from the top, or filled from there, a list shows at each step what is first by then", () => {

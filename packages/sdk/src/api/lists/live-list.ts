@@ -1,15 +1,11 @@
-import { shownRow } from "../../core/conflicts/overlay.ts";
-import type { ClientState } from "../../core/state.ts";
 import type { JsonObject } from "../../protocol/json.ts";
-import type { ListQuery } from "./list-query.ts";
-import { asGiven } from "./shown-rows.ts";
+import type { ListQuery, StateOfRows } from "./list-query.ts";
+import { StaleIds } from "./stale-ids.ts";
 
 /** Records kept beyond the shown ones, so that a record can replace one that leaves the list. */
 const SPARE = 1_000;
 /** Up to this many changed records are moved one by one; more are merged by sorting. */
 const MANY = 64;
-
-type StateOfRows = Pick<ClientState, "rows" | "overlay">;
 
 /**
  * One list of the app, updated incrementally:
@@ -30,8 +26,7 @@ export class LiveList {
   /** No matching record lies behind the kept ones. */
   #isWhole = true;
   #shown: readonly JsonObject[] = [];
-  /** Records whose view may have changed since the last update. Undefined: all. */
-  #stale: Set<string> | undefined;
+  readonly #stale = new StaleIds();
 
   constructor(query: ListQuery, spare = SPARE, many = MANY) {
     this.query = query;
@@ -46,21 +41,17 @@ export class LiveList {
 
   /** Notes that this record changed; without an id, any record may have changed. */
   note(id?: string): void {
-    if (id !== undefined) this.#stale?.add(id);
-    // Bound the set for a list that is never read. With so many changes, a full scan is cheaper anyway.
-    if (id === undefined || (this.#stale?.size ?? 0) > this.#kept.length + SPARE) this.#stale = undefined;
+    this.#stale.note(id, this.#kept.length);
   }
 
   /** Returns the same array until something in it changes. */
   read(state: StateOfRows): readonly JsonObject[] {
-    const stale = this.#stale;
+    const stale = this.#stale.take();
     if (stale?.size === 0) return this.#shown;
-    this.#stale = new Set();
     if (stale && !this.#mend(stale, state)) return this.#shown;
     if (!stale) this.#fill(state);
     const shown = this.#kept.slice(0, this.query.limit);
     if (shown.length !== this.#shown.length || shown.some((data, i) => data !== this.#shown[i])) {
-      for (const data of shown) asGiven(data);
       this.#shown = shown;
     }
     return this.#shown;
@@ -71,7 +62,7 @@ export class LiveList {
     const { sorted } = this.query;
     let found: JsonObject[] = [];
     this.#isWhole = true;
-    for (const data of matching(this.query, state)) {
+    for (const data of this.query.all(state)) {
       // Sort and cut at intervals, which bounds memory. Later records must then beat the last kept one.
       if (this.#isBehind(data, found[this.#capacity - 1])) continue;
       found.push(data);
@@ -83,22 +74,20 @@ export class LiveList {
     this.#byId.clear();
     for (const data of this.#kept) this.#byId.set(data.id as string, data);
     this.#trim();
+    for (const data of this.#kept) this.query.give(data);
   }
 
   /** Moves only the changed records. Returns false if no kept record has changed. */
   #mend(stale: ReadonlySet<string>, state: StateOfRows): boolean {
-    const { table, matches, show } = this.query;
     const last = this.#kept.at(-1);
     const moves: Move[] = [];
     for (const id of stale) {
-      const found = shownRow(state, { model: table, id });
-      const row = found && show(found);
       const before = this.#byId.get(id);
-      const matched = row && matches(row) ? row.data : undefined;
+      const matched = this.query.find(state, id);
       const now = matched && this.#isBehind(matched, last) ? undefined : matched;
       if (before === now) continue;
       moves.push({ before, now });
-      if (now) this.#byId.set(id, now);
+      if (now) this.#byId.set(id, this.query.give(now));
       else this.#byId.delete(id);
     }
     if (moves.length === 0) return false;
@@ -113,8 +102,8 @@ export class LiveList {
   #move({ before, now }: Move): void {
     const kept = this.#kept;
     // A new record starts behind the last one, and a removed record ends there.
-    const from = before ? this.#placeOf(before) : kept.length;
-    let to = now ? this.#placeOf(now) : kept.length;
+    const from = before ? this.query.placeOf(before, kept) : kept.length;
+    let to = now ? this.query.placeOf(now, kept) : kept.length;
     // Removing the record from its old index shifts all later ones forward.
     if (before && to > from) to -= 1;
     if (from > to) for (let at = from; at > to; at--) kept[at] = kept[at - 1] as JsonObject;
@@ -142,36 +131,10 @@ export class LiveList {
       this.#isWhole = false;
     }
   }
-
-  /** The first index whose record does not sort before this one. */
-  #placeOf(data: JsonObject): number {
-    let low = 0;
-    let high = this.#kept.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const other = this.#kept[middle];
-      if (other && this.query.compare(other, data) < 0) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  }
 }
 
 /** A record as it is in the list, and as it should be. */
 interface Move {
   readonly before: JsonObject | undefined;
   readonly now: JsonObject | undefined;
-}
-
-function* matching({ table, matches, show }: ListQuery, { rows, overlay }: StateOfRows): Generator<JsonObject> {
-  const over = overlay[table];
-  for (const [id, found] of rows.tables[table]?.entries() ?? []) {
-    if (over?.has(id)) continue;
-    const row = show(found);
-    if (matches(row)) yield row.data;
-  }
-  for (const found of over?.values() ?? []) {
-    const row = found && show(found);
-    if (row && matches(row)) yield row.data;
-  }
 }

@@ -51,7 +51,7 @@ test("[R20] rows that are read anew and say the same are the same objects", asyn
   server.commit({ clientTxId: "u", operations: [update] } as never, "ben");
   await settle();
   const again = slides.list();
-  // As over a network: what is read again are other objects.
+  // As over a network: rows that are read again are new objects.
   for (const [key, row] of server.rows) server.rows.set(key, structuredClone(row));
   connection.say({ frame: "resync", reason: "schema" } as never);
   await settle();

@@ -1,27 +1,33 @@
 import { tableOf } from "../../core/log/tables.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
+import { isFilledByServer } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 
 declare const process: { readonly env: { readonly NODE_ENV?: string } };
 
-/** Converts a row for the app. The same row always gives the same object. */
-export type ShowRow = (table: string, row: Row) => Row;
+/** Converts rows for the app. */
+export interface ShownRows {
+  /** The same row gives the same object, until something changes that the app has read of it. */
+  show(table: string, row: Row): Row;
+  /** Makes an object ready for the app. `base`: the object of `show` that this one is a copy of. */
+  give(table: string, data: JsonObject, base?: JsonObject): JsonObject;
+}
 
 /**
  * Fills in defaults for rows that were written before a field had one. The stored rows stay as in the log, so that
- * another version of the app can apply its own schema.
+ * another version of the app can apply its own schema. `facts`: what adds `$createdAt` and the like, once it is loaded.
  */
-export function shownRows(models: Readonly<Record<string, Model>>): ShowRow {
+export function shownRows(models: Readonly<Record<string, Model>>, facts?: () => ShownRows | undefined): ShownRows {
   const defaults = new Map(
     Object.entries(models).map(([name, { fields }]) => [
       tableOf(name),
-      Object.entries(fields).filter(([, field]) => field.default !== undefined),
+      Object.entries(fields).filter(([, field]) => field.default !== undefined && !isFilledByServer(field)),
     ]),
   );
   const filled = new WeakMap<JsonObject, JsonObject>();
 
-  return (table, row) => {
+  const fill = (table: string, row: Row): Row => {
     const missing = (defaults.get(table) ?? []).filter(([name]) => !Object.hasOwn(row.data, name));
     if (missing.length === 0) return row;
     let data = filled.get(row.data);
@@ -31,6 +37,13 @@ export function shownRows(models: Readonly<Record<string, Model>>): ShowRow {
       filled.set(row.data, data);
     }
     return { ...row, data };
+  };
+  return {
+    show(table, row) {
+      const filled = fill(table, row);
+      return facts?.()?.show(table, filled) ?? filled;
+    },
+    give: (table, data, base) => asGiven(facts?.()?.give(table, data, base) ?? data),
   };
 }
 

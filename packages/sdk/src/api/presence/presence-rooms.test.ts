@@ -90,7 +90,7 @@ test("[U12] a state that is not JSON or is too large is refused by set()", async
   expect(() => mine.set({ text: "ä".repeat(2_048) })).toThrowError(/4 KiB/);
 });
 
-test("[U13] without a connection the others stay visible for a moment, and are then removed", async () => {
+test("[U13] without a connection other participants stay visible for a moment, and are then removed", async () => {
   const { ann, ben, tick, settle } = await people();
   const mine = ann.client.presence("deck:d1");
   ben.client.presence("deck:d1").set({ here: true });

@@ -1,4 +1,4 @@
-import { knownFailure } from "../../core/queue/failure.ts";
+import { invalidFailure } from "../../core/queue/failure.ts";
 import { SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { JsonObject } from "../../protocol/json.ts";
@@ -56,6 +56,6 @@ export function presenceIn(collab: Lazy<Collab>, name: string): Presence {
 function checkedState(given: JsonObject): JsonObject {
   const state = jsonCopy(given, "state");
   if (new TextEncoder().encode(JSON.stringify(state)).length > limits.presenceStateBytes)
-    throw new SyncError(knownFailure("invalid_value", "The presence state is larger than 4 KiB.", { param: "state" }));
+    throw new SyncError(invalidFailure("invalid_value", "The presence state is larger than 4 KiB.", "state"));
   return state;
 }

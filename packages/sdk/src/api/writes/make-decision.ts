@@ -1,8 +1,8 @@
 import { planFor } from "../../core/conflicts/plan-decision.ts";
 import type { Decision, NewOperation } from "../../core/events.ts";
 import { localError } from "../../errors.ts";
-import { checkCount, checked, checkOwner, type OperationRequest, type WriteDeps } from "./write.ts";
-import type { Write } from "./write-api.ts";
+import { checkCount, checked, checkOwner, type WriteDeps } from "./write.ts";
+import type { OperationRequest, Write } from "./write-api.ts";
 
 /** Applies a decision about a conflicted or rejected write, and returns the write that is sent because of it. */
 export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, decision: Decision): Write {

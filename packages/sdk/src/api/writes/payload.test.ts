@@ -31,7 +31,7 @@ test.each([
   expect(error.message).toMatch(/^data.*\.$/s);
 });
 
-test("[Q19] what JSON can carry is copied, so that a later change of the app's object changes nothing", () => {
+test("[Q19] JSON values are copied, so that a later change of the app's object changes nothing", () => {
   const data = { text: "ä😀", list: [1, { a: null }], f: 1e-7, no: false, deep: deep(63) };
   const copy = jsonCopy(data, "data");
   expect(copy).toEqual(data);

@@ -1,4 +1,4 @@
-import { knownFailure } from "../../core/queue/failure.ts";
+import { invalidFailure } from "../../core/queue/failure.ts";
 import { SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
@@ -54,8 +54,9 @@ function copyValue(value: unknown, path: string, depth: number): Json {
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype: unknown = Object.getPrototypeOf(value);
-  return prototype === Object.prototype || prototype === null;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  // A row that the client gave has a prototype of its own, which says that it is a plain object.
+  return prototype === null || (Object.hasOwn(prototype, "constructor") && prototype.constructor === Object);
 }
 
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
@@ -65,9 +66,7 @@ const RECORD_ID = new RegExp(`^[A-Za-z0-9_.:~-]{1,${limits.idLength}}$`);
 
 export function checkId(id: unknown): string {
   if (typeof id === "string" && RECORD_ID.test(id) && id !== "." && id !== "..") return id;
-  throw new SyncError(
-    knownFailure("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", { param: "id" }),
-  );
+  throw new SyncError(invalidFailure("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", "id"));
 }
 
 /** Leaves room for the suffix that a replaced log adds to a name. */
@@ -76,8 +75,8 @@ const TX_ID = /^[\x21-\x7e]{1,200}$/;
 export function checkTxId(clientTxId: unknown): string {
   if (typeof clientTxId === "string" && TX_ID.test(clientTxId)) return clientTxId;
   const message = "clientTxId must be 1 to 200 visible ASCII characters.";
-  throw new SyncError(knownFailure("invalid_idempotency_key", message, { param: "clientTxId" }));
+  throw new SyncError(invalidFailure("invalid_idempotency_key", message, "clientTxId"));
 }
 
 const refused = (path: string, what: string) =>
-  new SyncError(knownFailure("invalid_value", `${path} ${what}.`, { param: path }));
+  new SyncError(invalidFailure("invalid_value", `${path} ${what}.`, path));

@@ -44,6 +44,12 @@ export function readExport(state: ClientState, exported: unknown): readonly Muta
     });
 }
 
+function isFieldChange(change: unknown): boolean {
+  if (typeof change !== "object" || change === null) return false;
+  const { increment, add = [], remove = [] } = change as Record<string, unknown>;
+  return typeof increment === "number" || (increment === undefined && Array.isArray(add) && Array.isArray(remove));
+}
+
 const isWrite = (write: unknown): write is Mutation => {
   const { clientTxId, operations, reads, body, createdAt, keys, stage } = (write ?? {}) as Partial<Mutation>;
   return (
@@ -54,6 +60,9 @@ const isWrite = (write: unknown): write is Mutation => {
     Array.isArray(reads) &&
     Array.isArray(keys) &&
     Array.isArray(operations) &&
-    operations.every(({ model, id, action }) => [model, id, action].every((each) => typeof each === "string"))
+    operations.every(
+      ({ model, id, action, changes = {} }) =>
+        [model, id, action].every((each) => typeof each === "string") && Object.values(changes).every(isFieldChange),
+    )
   );
 };

@@ -1,5 +1,8 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
+import type { FieldChanges } from "../../protocol/commits/field-change.ts";
+import type { Action } from "../../protocol/commits/operation.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
+import type { JsonObject } from "../../protocol/json.ts";
 
 export interface WriteOptions {
   /** Default `notify`: a stale write is not applied and becomes a conflict. */
@@ -10,6 +13,14 @@ export interface WriteOptions {
   clientTxId?: string;
   /** The lease under which the write is made. If there are several, each operation uses the one on its record. */
   claim?: LeaseRef | readonly LeaseRef[];
+}
+
+export interface UpdateOptions extends WriteOptions {
+  /**
+   * The values of the written fields from which the new ones were made, if they are not the ones shown now: a form that
+   * was opened earlier gives them together with `readAt`. A conflict shows them, and texts are merged from them.
+   */
+  base?: JsonObject;
 }
 
 /** The immediate result of a write. */
@@ -25,10 +36,32 @@ export interface Write {
   readonly receipt: Promise<CommitReceipt>;
 }
 
+/** The immediate result of a write that is not a decision about an earlier one. */
+export interface UndoableWrite extends Write {
+  /**
+   * Makes what this write has changed as it was before, with a write of its own: it can conflict, and be undone, like any
+   * other. What others have changed in other fields stays. Undefined if there is nothing to undo, for example because
+   * the write was refused.
+   */
+  undo(options?: WriteOptions): UndoableWrite | undefined;
+}
+
 /** The parts of a lease that a write needs. */
 export interface LeaseRef {
   /** The claim's id. */
   readonly id: string;
   readonly model: string;
   readonly recordId: string;
+}
+
+/** An operation as the app gives it. */
+export interface OperationRequest {
+  readonly action: Action;
+  readonly model: string;
+  readonly id?: string | undefined;
+  /** Values, and for an update also what `increment`, `add` and `remove` return. */
+  readonly data?: object | undefined;
+  /** The same changes, as a stored write has them. */
+  readonly changes?: FieldChanges | undefined;
+  readonly base?: JsonObject | undefined;
 }

@@ -1,22 +1,30 @@
+import { shownRow } from "../../core/conflicts/overlay.ts";
 import { anothersToken } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
-import { recordKey, tableOf } from "../../core/log/tables.ts";
-import { knownFailure, nameTaken } from "../../core/queue/failure.ts";
+import { type RecordRef, recordKey, tableOf } from "../../core/log/tables.ts";
+import { invalidFailure, nameTaken } from "../../core/queue/failure.ts";
 import type { Premise } from "../../core/queue/mutation.ts";
 import { find } from "../../core/queue/queue.ts";
+import { shownState } from "../../core/select.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { PendingPromises } from "../../engine/pending-promises.ts";
 import type { Random } from "../../engine/ports.ts";
 import { localError, SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
+import type { Row } from "../../protocol/commits/apply.ts";
+import { CHANGE, type Change } from "../../protocol/commits/change.ts";
+import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
-import type { Json, JsonObject } from "../../protocol/json.ts";
+import type { JsonObject } from "../../protocol/json.ts";
+import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import type { ShowRow } from "../lists/shown-rows.ts";
+import type { ShownRows } from "../lists/shown-rows.ts";
+import type { judgeWrite } from "./judge-write.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
-import type { LeaseRef, Write, WriteOptions } from "./write-api.ts";
+import type { undoOf } from "./undo.ts";
+import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
+import { got, wrong } from "./wrong-field.ts";
 
 /** The dependencies of the write functions. */
 export interface WriteDeps {
@@ -24,14 +32,15 @@ export interface WriteDeps {
   readonly waiters: PendingPromises;
   readonly random: Random;
   readonly isClosed: () => boolean;
-  readonly show: ShowRow;
+  readonly shown: ShownRows;
+  /** Undefined: it is still being loaded. */
+  readonly later: () => LaterCode | undefined;
 }
 
-export interface OperationRequest {
-  readonly action: Action;
-  readonly model: string;
-  readonly id?: string | undefined;
-  readonly data?: object | undefined;
+/** What writes need only later than the first view, and so comes with the runtime. */
+export interface LaterCode {
+  readonly undoOf: typeof undoOf;
+  readonly judgeWrite: typeof judgeWrite;
 }
 
 const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
@@ -42,7 +51,7 @@ export function makeWrite(
   asked: readonly OperationRequest[],
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
-): Write {
+): UndoableWrite {
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
   const { onStale = "notify", readAt } = options;
@@ -51,14 +60,44 @@ export function makeWrite(
     throw invalid("readAt", "readAt must be a position in the log: a whole number from 0.");
   checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
-  const operations = asked.map((o): NewOperation => underClaim({ ...checked(deps, o), readAt, onStale }, claims));
+  const isAlone = asked.length === 1;
+  const operations = asked.map((one): NewOperation => {
+    const operation = checked(deps, one, isAlone);
+    deps.later()?.judgeWrite(deps.engine.store.getState(), operation, isAlone);
+    return underClaim({ ...operation, readAt, onStale }, claims);
+  });
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw invalid("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
+  const before = new Map(operations.map((o) => [recordKey(o), shownNow(deps, o)]));
+  /** What the changes of the write did is not there, or taken back already. */
+  let isGone = false;
+  if (operations.some(({ changes }) => changes))
+    receipt.catch(({ type, code }: SyncError) => {
+      // A person decides about the values of a conflict. Its changes are sent either way.
+      isGone = type !== "claim_error" && code !== "stale_context";
+    });
   deps.engine.dispatch({ type: "mutated", clientTxId, operations, reads });
-  return { id: operations[0]?.id ?? "", clientTxId, queued, receipt };
+  return {
+    ...{ id: operations[0]?.id ?? "", clientTxId, queued, receipt },
+    undo: (undoOptions) => {
+      const { models } = deps.engine.store.getState();
+      const now = (record: RecordRef) => shownNow(deps, record);
+      const later = deps.later();
+      if (!later) throw localError("part_not_loaded", "The client is still loading: it cannot undo yet.");
+      const back = later.undoOf({ operations, isGone, before: (record) => before.get(recordKey(record)), now, models });
+      isGone = true;
+      return back.length === 0 ? undefined : makeWrite(deps, back, undoOptions);
+    },
+  };
+}
+
+/** The record as the user sees it. */
+function shownNow({ engine, shown }: WriteDeps, record: RecordRef): Row | undefined {
+  const row = shownRow(shownState(engine.store.getState()), record);
+  return row && shown.show(tableOf(record.model), row);
 }
 
 /** Writes belong to the owner of the store. A write by another participant would be sent in the owner's name. */
@@ -69,9 +108,7 @@ export function checkOwner({ engine }: WriteDeps): void {
 
 export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {
   if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
-    throw new SyncError(
-      knownFailure("too_many_operations", "A commit must have 1 to 100 operations.", { param: "operations" }),
-    );
+    throw new SyncError(invalidFailure("too_many_operations", "A commit must have 1 to 100 operations.", "operations"));
 }
 
 /** A claim is on an existing record, so a create has none. */
@@ -83,11 +120,22 @@ function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation 
 export function checkModel(models: object, model: unknown): void {
   if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
   const message = `The client's schema has no model ${JSON.stringify(model)}.`;
-  throw new SyncError(knownFailure("unknown_model", message, { param: "model" }));
+  throw new SyncError({
+    code: "unknown_model",
+    type: "not_found_error",
+    status: 404,
+    then: "fix",
+    message,
+    param: "model",
+  });
 }
 
-/** An operation of the app, validated against the schema. */
-export function checked(deps: WriteDeps, { action, model, id, data }: OperationRequest): Omit<NewOperation, "onStale"> {
+/** An operation of the app, validated against the schema. `isAlone`: no other one changes the record before it. */
+export function checked(
+  deps: WriteDeps,
+  { action, model, id, data, changes: stored, base }: OperationRequest,
+  isAlone = true,
+): Omit<NewOperation, "onStale"> {
   const models = deps.engine.store.getState().models;
   checkModel(models, model);
   switch (action) {
@@ -95,14 +143,18 @@ export function checked(deps: WriteDeps, { action, model, id, data }: OperationR
       const fields = jsonCopy(data, "data");
       const own = checkId(id ?? fields.id ?? deps.random.id());
       if (fields.id !== undefined && fields.id !== own)
-        throw new SyncError(knownFailure("id_mismatch", "data.id must equal the record's id.", { param: "data.id" }));
+        throw new SyncError(invalidFailure("id_mismatch", "data.id must equal the record's id.", "data.id"));
       return { action, model, id: own, data: checkedData(models, model, action, fields) };
     }
     case "update": {
-      const fields = jsonCopy(data, "data");
-      if (Object.keys(fields).length === 0)
-        throw new SyncError(knownFailure("empty_update", "An update needs at least one field.", { param: "data" }));
-      return { action, model, id: checkId(id), data: checkedData(models, model, action, fields) };
+      const own = checkId(id);
+      const patch = patchOf(deps, { model, id: own }, data ?? (stored && {}), isAlone);
+      const fields = jsonCopy(patch.data, "data");
+      const changes = stored || patch.changes ? { ...stored, ...patch.changes } : undefined;
+      if (Object.keys({ ...fields, ...changes }).length === 0)
+        throw new SyncError(invalidFailure("empty_update", "An update needs at least one field.", "data"));
+      const update = { action, model, id: own, data: checkedData(models, model, action, fields) };
+      return { ...update, ...(changes && { changes }), ...(base && { base: jsonCopy(base, "base") }) };
     }
     case "delete":
     case "archive":
@@ -111,6 +163,19 @@ export function checked(deps: WriteDeps, { action, model, id, data }: OperationR
     default:
       throw invalid("action", `Unknown action: ${JSON.stringify(action satisfies never)}.`);
   }
+}
+
+function patchOf(
+  deps: WriteDeps,
+  record: RecordRef,
+  data: object | undefined,
+  isAlone: boolean,
+): { readonly data: unknown; readonly changes?: FieldChanges } {
+  const change = Object.values(data ?? {}).find((value) => value?.[CHANGE]) as Change<unknown> | undefined;
+  if (!data || !change) return { data };
+  const model = deps.engine.store.getState().models[tableOf(record.model)];
+  const shown = isAlone ? shownNow(deps, record)?.data : undefined;
+  return change[CHANGE].split(data as Record<string, unknown>, { name: record.model, model, shown });
 }
 
 /** Validates the data against the schema, so that a write that the server would refuse is not queued. */
@@ -123,26 +188,26 @@ function checkedData(
   const fields = models[tableOf(model)]?.fields ?? {};
   for (const [name, value] of Object.entries(data)) {
     if (name === "id") continue;
+    const param = `data.${name}`;
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (!field) throw wrong("unknown_field", name, `The model "${model}" has no field ${JSON.stringify(name)}.`);
+    if (!field)
+      throw wrong(
+        "unknown_field",
+        name.startsWith("$")
+          ? `${JSON.stringify(name)} is set by the server.`
+          : `The model "${model}" has no field ${JSON.stringify(name)}.`,
+        param,
+      );
     if (!fits(field, value))
-      throw wrong("invalid_type", name, `The "${name}" field must be ${expectedValue(field)} (got ${got(value)}).`);
+      throw wrong("invalid_type", `The "${name}" field must be ${expectedValue(field)} (got ${got(value)}).`, param);
+    const broken = brokenRule(field, value, action);
+    if (broken) throw wrong("rule_broken", `The "${name}" field ${broken.demand}.`, param, broken.rule);
   }
   if (action === "create")
     for (const [name, field] of Object.entries(fields))
       if (isRequired(field) && name !== "id" && !Object.hasOwn(data, name))
-        throw wrong("missing_field", name, `The "${name}" field is missing: a new ${model} needs it.`);
+        throw wrong("missing_field", `The "${name}" field is missing: a new ${model} needs it.`, `data.${name}`);
   return data;
 }
 
-const wrong = (code: "unknown_field" | "invalid_type" | "missing_field", field: string, message: string) =>
-  new SyncError(knownFailure(code, message, { param: `data.${field}` }));
-
-const got = (value: Json): string =>
-  value === null || typeof value === "string"
-    ? JSON.stringify(value)?.slice(0, 40)
-    : Array.isArray(value)
-      ? "an array"
-      : typeof value;
-
-const invalid = (param: string, message: string) => new SyncError(knownFailure("invalid_value", message, { param }));
+const invalid = (param: string, message: string) => new SyncError(invalidFailure("invalid_value", message, param));

@@ -1,8 +1,8 @@
 import type { ClaimFrame } from "../../protocol/stream/frames-down.ts";
 import { dueNow } from "../connection/retry.ts";
 import { recordKey } from "../log/tables.ts";
-import { readFailure } from "../queue/failure.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
+import { readFailure } from "../queue/read-failure.ts";
 import {
   joinQueue,
   leave,

@@ -1,7 +1,8 @@
 import type { Claim, ClaimStatus } from "../../protocol/claims/claim.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { type Pace, waitAfter } from "../connection/retry.ts";
-import { type Failure, knownFailure, type LossReason } from "../queue/failure.ts";
+import type { Failure, LossReason } from "../queue/failure.ts";
+import { knownFailure } from "../queue/known-failure.ts";
 import type { verdictOf } from "../queue/outcome.ts";
 import { isOutstanding, unreadOf } from "./claim-grant.ts";
 import type { ClaimDraft, ClaimNews, Flight, Hold, HoldStage, Instant, User } from "./claim-state.ts";

@@ -7,8 +7,9 @@ import * as claims from "../claims/claim-events.ts";
 import type { ClaimDraft, ClaimEffect, ConnectionState, Holds, Instant, Target, Terms } from "../claims/claim-state.ts";
 import * as watched from "../claims/watched.ts";
 import * as presence from "../presence/presence.ts";
-import { type Failure, readFailure } from "../queue/failure.ts";
+import type { Failure } from "../queue/failure.ts";
 import type { Reply } from "../queue/outcome.ts";
+import { readFailure } from "../queue/read-failure.ts";
 
 /* Claims and presence, as a state machine beside the client's own. Rows and queue do not depend on it. */
 

@@ -1,3 +1,5 @@
+import { writtenFields } from "../../protocol/commits/field-change.ts";
+import { operationIndexOf } from "../../protocol/commits/operation-param.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
 import type { Failure } from "../queue/failure.ts";
 import type { ClaimRefusal, Mutation, MutationOperation } from "../queue/mutation.ts";
@@ -17,12 +19,12 @@ export function conflictedByClaim(
   const { claims = [] } = failure;
   const code = (["claim_lost", "claim_conflict"] as const).find((each) => each === failure.code);
   if (!code) return undefined;
-  const refused = write.operations[Number(/operations\[(\d+)\]/.exec(failure.param ?? "")?.[1] ?? 0)];
+  const refused = write.operations[operationIndexOf(failure.param) ?? 0];
   if (!refused || refused.action === "create") return undefined;
   const { model, id, readAt = 0 } = refused;
   const fields = write.operations
     .filter((o) => recordKey(o) === recordKey(refused) && o.action === "update")
-    .flatMap((o) => Object.keys(o.data ?? {}));
+    .flatMap((o) => writtenFields(o));
   const [holder] = claims;
   const notification = {
     object: "stale_notification" as const,

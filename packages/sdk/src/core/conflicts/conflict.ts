@@ -129,5 +129,5 @@ export const pick = (data: JsonObject, fields: Iterable<string>): JsonObject => 
   return picked;
 };
 
-export const without = (data: JsonObject, fields: readonly string[]): JsonObject =>
+export const without = <T>(data: Readonly<Record<string, T>>, fields: readonly string[]): Record<string, T> =>
   Object.fromEntries(Object.entries(data).filter(([field]) => !fields.includes(field)));

@@ -1,3 +1,4 @@
+import { changedValues, writtenFields } from "../../protocol/commits/field-change.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { recordKey } from "../log/tables.ts";
 import type { Mutation, MutationOperation, Premise } from "../queue/mutation.ts";
@@ -31,7 +32,9 @@ export function broughtBack(conflicted: Mutation, conflicts: readonly OpenConfli
   const operations = conflicted.operations.map((o): MutationOperation => {
     const row = deleted.has(recordKey(o)) ? conflicted.lost?.[recordKey(o)] : undefined;
     if (!row || o.action !== "update") return o;
-    return { ...o, action: "create", data: { ...without(row, ["id"]), ...o.data } };
+    const { changes, ...rest } = o;
+    const values = changes && changedValues(row, changes, undefined);
+    return { ...rest, action: "create", data: { ...without(row, ["id"]), ...o.data, ...values } };
   });
   return { ...conflicted, operations };
 }
@@ -49,7 +52,9 @@ export function withoutContested(
   if (!conflict || o.action === "create") return [o];
   if (o.action !== "update") return which === "conflicted" ? [] : [o];
   const data = without(o.data ?? {}, conflict.fields);
-  return Object.keys(data).length > 0 ? [{ ...o, data }] : [];
+  // A change fits whatever they wrote. Only who holds a claim can keep it out.
+  const changes = o.changes && without(o.changes, conflict.claim ? conflict.fields : []);
+  return writtenFields({ data, changes }).length > 0 ? [{ ...o, data, ...(changes && { changes }) }] : [];
 }
 
 /** What remains to be sent of a write with a claim conflict. */

@@ -1,6 +1,6 @@
-import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
+import { applyOperation, type Moment, type Row } from "../../protocol/commits/apply.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { participantOf } from "../connection/owner-name.ts";
 import type { RowChange } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
@@ -32,14 +32,15 @@ export function refreshed(state: ClientState, before: ClientState): ClientState 
  */
 function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
   const { appended, models } = state;
+  const by = participantOf(state);
   const shown = new Map<string, Row | undefined>();
   for (const write of appended)
-    for (const { action, model, id, data } of write.operations) {
+    for (const { action, model, id, data, changes } of write.operations) {
       const key = recordKey({ model, id });
       if (done.has(key)) continue;
       const row = shown.has(key) ? shown.get(key) : shownRow(state, { model, id });
-      const step = { action, id, data };
-      shown.set(key, applyOperation(row, step, models[tableOf(model)], dateOf(action, write)));
+      const step = { action, id, data, changes };
+      shown.set(key, applyOperation(row, step, models[tableOf(model)], momentOf(write, by)));
     }
   const changes = [...shown].map(([key, row]): RecordChange<Row | null> => {
     const record = refOf(key);
@@ -82,8 +83,9 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
  */
 function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
   const model = state.models[tableOf(refOf(key).model)];
+  const by = participantOf(state);
   let shown = row;
-  let contested: { fields: readonly string[]; upTo: number } | undefined;
+  let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
   // snapshot, without names.
   const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
@@ -91,22 +93,30 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
     if (write.stage.phase === "rejected") continue;
     if (write.stage.phase === "conflicted") {
       const conflict = openConflictOn(state, write, key);
-      if (conflict) contested = { fields: conflict.fields, upTo: write.stage.conflictedAfter };
+      if (conflict) {
+        const { fields, claim } = conflict;
+        contested = { fields, claimed: claim ? fields : [], upTo: write.stage.conflictedAfter };
+      }
     }
-    for (const { action, id, model: name, data } of write.operations) {
+    for (const { action, id, model: name, data, changes } of write.operations) {
       if (recordKey({ model: name, id }) !== key) continue;
       const hidden = contested && (write.stage.phase === "conflicted" || positionOf(write) <= contested.upTo);
       if (hidden && write.stage.phase === "conflicted" && action !== "update" && action !== "create") continue;
-      const step = { action, id, data: hidden && data ? without(data, contested?.fields ?? []) : data };
-      shown = applyOperation(shown, step, model, dateOf(action, write));
+      const { fields, claimed } = (hidden && contested) || { fields: [], claimed: [] };
+      const step = { action, id, data: data && without(data, fields), changes: changes && without(changes, claimed) };
+      shown = applyOperation(shown, step, model, momentOf(write, by));
     }
   }
   return shown;
 }
 
-/** Only an archive needs its date, and formatting dates is the most expensive part of this loop. */
-const dateOf = (action: Action, { createdAt }: Mutation): string =>
-  action === "archive" ? new Date(createdAt).toISOString() : "";
+/** Few writes need their date, and formatting dates is the most expensive part of this loop. */
+const momentOf = ({ createdAt }: Mutation, by: string | undefined): Moment => ({
+  by,
+  get now() {
+    return new Date(createdAt).toISOString();
+  },
+});
 
 /** Writes that are not on disk yet come last. */
 const positionOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;

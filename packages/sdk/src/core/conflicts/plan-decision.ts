@@ -58,7 +58,9 @@ function merge(
   const operations = mine.operations.map((o): MutationOperation => {
     if (recordKey(o) !== recordKey(decision)) return o;
     const rest = without(o.data ?? {}, contested);
-    return { ...o, action: o.action === "create" ? "create" : "update", data: { ...rest, ...decision.patch } };
+    const action = o.action === "create" ? "create" : "update";
+    const changes = o.changes && without(o.changes, Object.keys(decision.patch));
+    return { ...o, action, data: { ...rest, ...decision.patch }, ...(changes && { changes }) };
   });
   // Later writes to this record are part of "mine", which the patch replaces. Later writes to other records stay.
   const again = withoutFields(rebased(followers, conflicts), answered);

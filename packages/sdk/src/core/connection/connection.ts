@@ -6,7 +6,7 @@ import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts"
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
-import { withChanged } from "../queue/queue.ts";
+import { withChanged } from "../queue/queue-changes.ts";
 import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
 import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
@@ -44,7 +44,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   if (isOtherLog(draft, logId, stamp)) return;
   const { reading } = draft.state;
   set(draft, {
-    stream: { phase: "live", failures: 0, wait: undefined },
+    stream: { phase: "live", failures: 0, wait: undefined, upTo: stamp },
     reading: { ...reading, verified: true, pollAt: undefined },
   });
   set(draft, { trouble: undefined });

@@ -12,6 +12,10 @@ export const withoutTenant = (owner: string): string =>
 export const isSameOwner = (a: string, b: string): boolean =>
   a === b || ((isShort(a) || isShort(b)) && withoutTenant(a) === withoutTenant(b));
 
+/** `<kind>:<id>` of this client's participant, once the server has named it. */
+export const participantOf = ({ self, owner }: Pick<ClientState, "self" | "owner">): string | undefined =>
+  self?.participant ?? (owner === undefined ? undefined : withoutTenant(owner).replace("/", ":"));
+
 export const anothersToken = ({ owner, tokenOwner }: Pick<ClientState, "owner" | "tokenOwner">): string =>
   `The token belongs to ${tokenOwner ?? "another participant"}, but this store belongs to ${owner}. ` +
   "Use a separate store for each participant and organization (options user and store).";

@@ -38,13 +38,12 @@ export function onOwned(draft: Draft, owner: string): void {
 
 /**
  * Shows or hides the store's data. A follower has no connection that names the owner of its token, so the leader's
- * result applies to all tabs.
+ * result applies to all tabs. A tab that is about to lead keeps it until the server has named its token's owner.
  */
-export function withhold(draft: Draft): void {
-  const { lead, tabs, tokenOwner, withheld: before } = draft.state;
-  const isKnown = (lead === "no" && tabs.connection) || tokenOwner !== undefined;
-  const isLeaders = lead === "no" && tabs.connection?.withheld === true;
-  const withheld = isKnown ? isLeaders || isAnothers(draft.state) : before;
+export function updateWithheld(draft: Draft): void {
+  const { tabs, tokenOwner, withheld: before } = draft.state;
+  const isKnown = tabs.connection !== undefined || tokenOwner !== undefined;
+  const withheld = isKnown ? tabs.connection?.withheld === true || isAnothers(draft.state) : before;
   if (before !== withheld) touch(draft, "everything");
   set(draft, { withheld });
 }
@@ -52,7 +51,7 @@ export function withhold(draft: Draft): void {
 function checkOwner(draft: Draft): boolean {
   const { owner, tokenOwner } = draft.state;
   if (tokenOwner === undefined || owner === undefined) return true;
-  withhold(draft);
+  updateWithheld(draft);
   if (!isAnothers(draft.state)) return true;
   set(draft, { reading: { ...draft.state.reading, verified: false } });
   onTokenRefused(draft, anothersToken(draft.state));

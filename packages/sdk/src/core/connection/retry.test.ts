@@ -11,7 +11,7 @@ test("[Q6] waits double up to half a minute, and half of each is chance", () => 
   expect(waitAfter(undefined, sendPace, 0, 0).at).toBe(250);
 });
 
-test("[Q6] what the server asks for is the least that is waited", () => {
+test("[Q6] the client waits at least as long as the server asks", () => {
   expect(waitAfter(undefined, sendPace, 0, 0.5, 7_000).at).toBe(7_000);
   expect(waitAfter({ attempt: 9, at: 0 }, sendPace, 0, 1, 7_000).at).toBe(30_000);
 });

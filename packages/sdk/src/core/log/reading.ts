@@ -6,11 +6,14 @@ import type { ClientEvent, TokenFacts } from "../events.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
-import { find, onRecord, withChanged } from "../queue/queue.ts";
+import { find, onRecord } from "../queue/queue.ts";
+import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import type { Reading } from "../state.ts";
-import { type LogRange, noRows, type Rows, readRange, withSameData } from "./rows.ts";
+import { readRange } from "./read-range.ts";
+import { withSameData } from "./row-changes.ts";
+import { type LogRange, noRows, type Rows } from "./rows.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -24,15 +27,18 @@ export function onLogRange(draft: Draft, range: LogRange): void {
     const missing = Math.max(reading.missing ?? 0, range.to);
     return set(draft, { reading: { ...reading, missing } });
   }
-  // Erased data must not be kept for a person who wants to restore the record.
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
-  keepLost(draft, read.rows, keysOf(read.changes.filter(({ erased }) => !erased)));
-  forgetLost(draft, keysOf(read.changes.filter(({ erased }) => erased)));
-  set(draft, { rows: read.rows });
-  touch(
+  const keys = [...keysOf(read.changes), ...(rows.ahead?.keys() ?? [])];
+  const erased = new Set(keysOf(read.changes.filter((change) => change.erased)));
+  // Erased data must not be kept for a person who wants to restore the record.
+  keepLost(
     draft,
-    read.changes.map((change) => recordKey(change.record)),
+    read.rows,
+    keys.filter((key) => !erased.has(key)),
   );
+  forgetLost(draft, [...erased]);
+  set(draft, { rows: read.rows });
+  touch(draft, keys);
   markEchoed(draft, range);
   const settled = settle(draft);
   const missing = reading.missing !== undefined && reading.missing > range.to ? reading.missing : undefined;
@@ -142,7 +148,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   touch(draft, "everything");
   // The other log may lack writes that the old log contained.
   if (other) set(draft, { tabs: { ...draft.state.tabs, logged: [] } });
-  offerAgain(draft, rows, other || elsewhere ? "all" : "strays");
+  offerAgain(draft, rows, other || elsewhere ? "all" : "from-other-log");
   const { generation } = draft.state;
   const settled = settle(draft);
   if (generation === undefined) return;
@@ -234,7 +240,7 @@ function coversNothing(draft: Draft): void {
   dropPartial(draft);
   if (rows.position === undefined || isEmpty(rows)) return;
   const { resync: kind } = draft.state.reading;
-  replaceRows(draft, { ...rows, tables: {}, viewHash: undefined });
+  replaceRows(draft, { ...rows, tables: {}, ahead: undefined, viewHash: undefined });
   // As soon as the token may read something again, read everything.
   set(draft, { reading: { ...draft.state.reading, resync: kind } });
 }

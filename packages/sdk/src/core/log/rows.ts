@@ -1,14 +1,19 @@
 import type { Row } from "../../protocol/commits/apply.ts";
-import type { JsonObject } from "../../protocol/json.ts";
-import { jsonEqual } from "../../protocol/json-equal.ts";
+import type { FollowedRecords } from "../../protocol/log/followed-records.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
-import type { SnapshotLine } from "../../protocol/log/snapshot.ts";
-import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, type Tables } from "./tables.ts";
+import type { RecordChange, Tables } from "./tables.ts";
 
 /** A record in the state that the log gives it. */
 export interface LogRow extends Row {
   /** Position of its last log entry. */
   readonly syncId: number;
+  /** Undefined here: rows of a server or a store that does not know it. */
+  readonly createdAtMs?: number | undefined;
+  /** `<kind>:<id>` of a participant. */
+  readonly createdBy?: string | undefined;
+  /** Undefined: as it was created. */
+  readonly updatedAtMs?: number | undefined;
+  readonly updatedBy?: string | undefined;
 }
 
 /** The state of the log, without pending writes of this client. */
@@ -26,6 +31,11 @@ export interface Rows {
   readonly viewHash?: string | undefined;
   /** Which records these are (`scopeKey`). Absent: all that the token and the schema cover. */
   readonly scope?: string | undefined;
+  /**
+   * The rows at `position` of the records that `tables` has in a later state (`withAhead`). Undefined in it: the record
+   * was absent.
+   */
+  readonly ahead?: ReadonlyMap<string, LogRow | undefined> | undefined;
 }
 
 /** A snapshot that is not complete yet. */
@@ -44,6 +54,8 @@ export interface PartialSnapshot {
 export interface Scope {
   readonly models?: readonly string[] | undefined;
   readonly groups?: readonly string[] | undefined;
+  /** By model: only records that meet these conditions, or those of one of several alternatives. */
+  readonly where?: FollowedRecords | undefined;
 }
 
 export const noRows: Rows = { tables: {}, logId: undefined, position: undefined };
@@ -58,59 +70,4 @@ export interface LogRange {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly LogEntry[];
-}
-
-/** Applies a range of the log. Skips positions that were read before; "gap": positions before the range are missing. */
-export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
-  const { position } = rows;
-  if (position === undefined || range.to <= position) return "known";
-  if (range.from > position) return "gap";
-  const latest = new Map<string, RowChange>();
-  for (const entry of range.entries) {
-    if (entry.syncId <= position) continue;
-    const record: RecordRef = { model: entry.model, id: entry.id };
-    const key = recordKey(record);
-    const known = latest.get(key);
-    const before = known ? known.value : lookUp(rows.tables, record);
-    // A snapshot row may be newer than the position from which the log is read.
-    if (before && before.syncId >= entry.syncId) continue;
-    latest.set(key, { record, value: rowAfter(before, entry), ...(entry.verb === "erased" && { erased: true }) });
-  }
-  const changes = [...latest.values()];
-  return { rows: { ...rows, tables: changeTables(rows.tables, changes), position: range.to }, changes };
-}
-
-/** Reuses previous row objects whose data is unchanged, so that views of them do not render again. */
-export function withSameData(tables: Rows["tables"], before: Rows["tables"]): Rows["tables"] {
-  const same: RowChange[] = [];
-  for (const [model, table] of Object.entries(tables)) {
-    const old = before[model];
-    if (!old || old === table) continue;
-    for (const [id, row] of table.entries()) {
-      const data = old.get(id)?.data;
-      if (data && data !== row.data && jsonEqual(data, row.data))
-        same.push({ record: { model, id }, value: { ...row, data } });
-    }
-  }
-  return changeTables(tables, same);
-}
-
-function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {
-  const data = entry.data as JsonObject | null;
-  switch (entry.verb) {
-    case "deleted":
-    case "erased":
-      return undefined;
-    case "created":
-    case "unarchived":
-      return data ? { data, archivedAt: null, syncId: entry.syncId } : undefined;
-    case "updated":
-      return data ? { data, archivedAt: before?.archivedAt ?? null, syncId: entry.syncId } : undefined;
-    case "archived":
-      return data ? { data, archivedAt: entry.createdAt, syncId: entry.syncId } : undefined;
-  }
-}
-
-export function rowChange({ model, id, data, syncId, archivedAt }: SnapshotLine): RowChange {
-  return { record: { model, id }, value: { data, archivedAt: archivedAt ?? null, syncId } };
 }

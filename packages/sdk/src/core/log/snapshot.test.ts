@@ -5,7 +5,7 @@ import { createTestServer } from "../../testing/test-server.ts";
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const ids = (n: number) => Array.from({ length: n }, (_, i) => `s${i}`);
 
-/** A server with seven records, of which a page holds two, and a line that is cut after some pages. */
+/** A server with seven records, two in a page, and a connection that is cut after some pages. */
 async function start(pages: number, disk = new MemoryDisk()) {
   const own = createTestServer(schema);
   for (const id of ids(7)) {
@@ -45,7 +45,7 @@ test("[N13] a first snapshot is shown as it comes, with how much has come, and i
   expect(client.status()).toMatchObject({ name: "online", syncId: 7 });
 });
 
-test("[N13] after a reload it goes on where it was: no page is read twice", async () => {
+test("[N13] after a reload the snapshot continues where it was: no page is read twice", async () => {
   const disk = new MemoryDisk();
   const { client, open, server } = await start(2, disk);
   await client.close();
@@ -64,7 +64,7 @@ test("[N13] after a reload it goes on where it was: no page is read twice", asyn
   expect(disk.rows().tables.slide?.size).toBe(7);
 });
 
-test("[N13] what is written while it comes is kept, and sent when it is whole", async () => {
+test("[N13] writes made while the snapshot loads are kept, and sent when it is complete", async () => {
   const { client, slides, server, connection, settle, clock } = await start(1);
   const write = slides.create({ title: "mine" }, { id: "mine" });
   await write.queued;
@@ -88,7 +88,7 @@ test("[N9] a log that was replaced between two pages is read from its beginning"
   expect(slides.list().map((s) => s.id)).toEqual(ids(5));
 });
 
-test("[N9] a snapshot that the server will not go on with is read from its beginning", async () => {
+test("[N9] a snapshot that the server does not continue is read from its beginning", async () => {
   const { client, connection, slides, settle, clock } = await start(2);
   connection.cursorsRefused = 1;
   connection.up = true;
@@ -125,7 +125,7 @@ test("[N13] a page that does not join what is on disk is made up for in the end"
   expect(disk.rows().tables.slide?.size).toBe(7);
 });
 
-test("[N19] a page that does not come in its time is asked for as a smaller one, and grows again", async () => {
+test("[N19] a page that times out is requested in a smaller size, which then grows again", async () => {
   const own = createTestServer(schema);
   for (const id of ids(7)) {
     const commit = { operations: [{ action: "create", model: "slide", id, data: { title: id }, onStale: "notify" }] };

@@ -4,7 +4,8 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
-import { type PartialSnapshot, rowChange } from "./rows.ts";
+import { rowChanges } from "./row-changes.ts";
+import type { PartialSnapshot } from "./rows.ts";
 import { scopeKey } from "./scope.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
@@ -33,7 +34,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   // not belong together.
   if (partial && !(partial.stamp === stamp && isSameState(partial, { logId, rowsVersion, viewHash })))
     return dropPartial(draft);
-  const changes = event.lines.map(rowChange);
+  const changes = rowChanges(event.lines);
   const tables = changeTables(partial?.tables ?? {}, changes);
   const isFirstLoad = draft.state.rows.position === undefined;
   const { generation } = draft.state;

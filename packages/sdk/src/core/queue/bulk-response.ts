@@ -1,5 +1,7 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { conflictedByClaim } from "../conflicts/claim-conflict.ts";
+import { mayMerge, putMerged } from "../conflicts/merging.ts";
+import { planMerge } from "../conflicts/plan-merge.ts";
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { sendPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
@@ -8,8 +10,9 @@ import { isOtherLog, resync } from "../log/reading.ts";
 import type { Failure } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { type Outcome, outcomesOf, verdictOf } from "./outcome.ts";
-import { find, withChanged } from "./queue.ts";
-import { missed, settleAll } from "./settle.ts";
+import { find } from "./queue.ts";
+import { withChanged } from "./queue-changes.ts";
+import { missingRecordFailure, settleAll } from "./settle.ts";
 
 type Answered = Extract<ClientEvent, { type: "answered" }>;
 
@@ -42,6 +45,7 @@ type Writes = readonly (Mutation | undefined)[];
 function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[], own: boolean): void {
   const news: Mutation[] = [];
   const kept: Mutation[] = [];
+  const stale: Stale[] = [];
   let signIn: string | undefined;
   let again: string | undefined;
   let progress = false;
@@ -53,19 +57,24 @@ function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[
       case "confirmed": {
         progress = true;
         news.push({ ...write, stage: { phase: "confirmed", receipt: outcome.receipt } });
-        const failure = missed(write, outcome.receipt);
+        const failure = missingRecordFailure(write, outcome.receipt);
         notify(draft, write, failure ? { kind: "failed", failure } : { kind: "confirmed", receipt: outcome.receipt });
         return;
       }
       case "conflicted": {
-        progress = true;
         const { notifications = [] } = outcome.receipt;
-        kept.push({
-          ...write,
-          stage: { phase: "conflicted", notifications, conflictedAfter: draft.state.queue.lastSeq },
-        });
-        notify(draft, write, { kind: "failed", failure: outcome.failure });
-        return;
+        if (draft.merging === undefined || !mayMerge(draft.state, write, notifications)) {
+          progress = true;
+          kept.push(conflicted(draft, write, outcome));
+          return;
+        }
+        // The server repeats its answer when the same bytes are sent again.
+        if (draft.merging === "loading") again = "The code that merges texts is being loaded.";
+        else {
+          progress = true;
+          stale.push({ clientTxId: write.clientTxId, outcome });
+        }
+        break;
       }
       case "refused":
         // The write is sent again after the rows of the other log have been read.
@@ -91,6 +100,7 @@ function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[
     if (own) news.push({ ...write, attempts, stage: { phase: "queued" } });
   });
   set(draft, { queue: withChanged(draft.state.queue, [...news, ...kept]) });
+  kept.push(...mergeStale(draft, stale, own));
   // A confirmation does not change what is shown, so only conflicted and rejected writes need a refresh.
   for (const write of kept) touch(draft, write.keys);
   keep(draft, kept);
@@ -111,6 +121,36 @@ function applyOutcomes(draft: Draft, writes: Writes, outcomes: readonly Outcome[
       trouble: again,
     });
   else delay(draft, again ?? "The server answered, but accepted no write.", 0);
+}
+
+interface Stale {
+  readonly clientTxId: string;
+  readonly outcome: Extract<Outcome, { kind: "conflicted" }>;
+}
+
+/**
+ * Merges the texts of stale writes, which are queued again by now, and so are those behind them. Returns the others,
+ * which a person has to decide about. The tab that has sent them merges; the other tabs learn from it what follows.
+ */
+function mergeStale(draft: Draft, stale: readonly Stale[], own: boolean): readonly Mutation[] {
+  const { merging } = draft;
+  return stale.flatMap(({ clientTxId, outcome }) => {
+    const write = find(draft.state.queue, clientTxId);
+    if (!write || typeof merging !== "function") return [];
+    const plan = planMerge(merging, draft.state, write, outcome.receipt.notifications ?? []);
+    if (plan && own) putMerged(draft, plan);
+    if (plan) return [];
+    const left = conflicted(draft, write, outcome);
+    set(draft, { queue: withChanged(draft.state.queue, [left]) });
+    return [left];
+  });
+}
+
+/** The write as it waits for a person. */
+function conflicted(draft: Draft, write: Mutation, { receipt, failure }: Stale["outcome"]): Mutation {
+  notify(draft, write, { kind: "failed", failure });
+  const { notifications = [] } = receipt;
+  return { ...write, stage: { phase: "conflicted", notifications, conflictedAfter: draft.state.queue.lastSeq } };
 }
 
 /** Whether the server refused a write because it was made against another log than the current one. */

@@ -2,7 +2,8 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { type Failure, localFailure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation, serialized } from "./mutation.ts";
-import { find, withoutMutations, withReplaced } from "./queue.ts";
+import { find } from "./queue.ts";
+import { withoutMutations, withReplaced } from "./queue-changes.ts";
 
 export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
   if (!plan || find(draft.state.queue, plan.write.clientTxId) !== plan.write) return tooLate(draft, newTxId);
@@ -45,7 +46,7 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   const fresh = { ...next, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };
-  return reseal(draft, fresh);
+  return reseal(draft, { ...fresh, merges: undefined });
 }
 
 /**

@@ -1,13 +1,8 @@
 import type { Claim, ClaimStatus } from "../../protocol/claims/claim.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
-import type { RequiredCapability } from "../../protocol/errors/error.ts";
-import {
-  type ErrorCode,
-  type ErrorType,
-  errorCodes,
-  isErrorCode,
-  type Remedy,
-} from "../../protocol/errors/error-codes.ts";
+import type { RequiredCapability, SourceRefusal } from "../../protocol/errors/error.ts";
+import type { ErrorCode, ErrorType, InvalidCode, Remedy } from "../../protocol/errors/error-codes.ts";
+import type { RecordRef } from "../log/tables.ts";
 
 /** Error codes that only the client produces. */
 const localCodes = {
@@ -54,6 +49,10 @@ export interface Failure {
   readonly requiredCapability?: RequiredCapability | undefined;
   readonly receipt?: CommitReceipt | undefined;
   readonly claims?: readonly Claim[] | undefined;
+  readonly rule?: string | undefined;
+  readonly fields?: readonly string[] | undefined;
+  readonly records?: readonly RecordRef[] | undefined;
+  readonly source?: SourceRefusal | undefined;
   readonly reason?: LossReason | undefined;
 }
 
@@ -62,43 +61,17 @@ export function localFailure(code: LocalErrorCode, message?: string): Failure {
   return { code, type: "client_error", then, message: message ?? says };
 }
 
-/** Creates a failure with one of the server's error codes, even if the client detected it. */
-export function knownFailure(code: ErrorCode, message: string, more: Partial<Failure> = {}): Failure {
-  return { code, ...errorCodes[code], message, ...more };
+/** What the server would say of a write or a query that the client refuses. It does not need the table of codes. */
+export function invalidFailure(code: InvalidCode, message: string, param: string, rule?: string): Failure {
+  return { code, type: "validation_error", status: 400, then: "fix", message, param, rule };
 }
 
 /** The `clientTxId` belongs to another write in the queue. */
-export const nameTaken = (clientTxId: string): Failure =>
-  knownFailure("idempotency_conflict", `The clientTxId ${clientTxId} is already in the queue.`, {
-    param: "clientTxId",
-  });
-
-/** Parses an error body without trusting its shape. Undefined: it is not an error body of this server. */
-export function readFailure(value: unknown, status: number): Failure | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const body = value as Record<string, unknown>;
-  if (typeof body.code !== "string" || typeof body.type !== "string") return undefined;
-  const text = (key: string) => (typeof body[key] === "string" ? (body[key] as string) : undefined);
-  const code = body.code;
-  return {
-    code,
-    type: body.type as ErrorType,
-    then: isErrorCode(code) ? errorCodes[code].then : remedyOf(status),
-    message: text("message") ?? code,
-    status,
-    param: text("param"),
-    docUrl: text("doc_url"),
-    requestId: text("request_id"),
-    requiredCapability: body.requiredCapability as RequiredCapability | undefined,
-    receipt: body.receipt as CommitReceipt | undefined,
-    claims: Array.isArray(body.claims) ? (body.claims as Claim[]) : undefined,
-  };
-}
-
-/** Derives the remedy from the status, for codes of a newer server. */
-function remedyOf(status: number): Remedy {
-  if (status === 401) return "sign-in";
-  if (status === 408 || status === 425 || status >= 500) return "retry";
-  if (status === 429) return "wait";
-  return "fix";
-}
+export const nameTaken = (clientTxId: string): Failure => ({
+  code: "idempotency_conflict",
+  type: "idempotency_error",
+  status: 409,
+  then: "fix",
+  message: `The clientTxId ${clientTxId} is already in the queue.`,
+  param: "clientTxId",
+});

@@ -1,5 +1,6 @@
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
+import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { Action } from "../../protocol/commits/operation.ts";
 import type { OnStale, StaleNotification } from "../../protocol/commits/stale.ts";
 import type { JsonObject } from "../../protocol/json.ts";
@@ -12,6 +13,7 @@ export interface MutationOperation {
   readonly model: string;
   readonly id: string;
   readonly data?: JsonObject | undefined;
+  readonly changes?: FieldChanges | undefined;
   /** The rows' position when the user wrote. Undefined until the local store has been read. */
   readonly readAt?: number | undefined;
   readonly onStale: OnStale;
@@ -94,6 +96,8 @@ export interface Mutation {
    * records.
    */
   readonly lost?: Readonly<Record<string, JsonObject>> | undefined;
+  /** How often in a row the client has merged its texts with those of others, without a person. */
+  readonly merges?: number | undefined;
   readonly stage: Stage;
 }
 
@@ -161,7 +165,7 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
  * Counted by hand, because this layer must not use platform APIs. Counting code units would let multi-byte text exceed
  * the request limit.
  */
-function utf8Length(text: string): number {
+export function utf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

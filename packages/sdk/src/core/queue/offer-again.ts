@@ -1,28 +1,29 @@
+import { writtenFields } from "../../protocol/commits/field-change.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
 import { expectedSlot, type Mutation, type MutationOperation, serialized } from "./mutation.ts";
 import { nextName } from "./next-name.ts";
-import { inOrder, withChanged, withReplaced } from "./queue.ts";
+import { inOrder } from "./queue.ts";
+import { withChanged, withReplaced } from "./queue-changes.ts";
 
 /**
  * The log was replaced by another one (a restored backup), so positions of the old log are invalid. Offers every write
  * again that the new log does not contain. If the record still has the values that the user saw, the write gets the
  * current position; otherwise it gets position 0, so that the server detects the difference and reports a conflict.
  */
-export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): void {
+export function offerAgain(draft: Draft, rows: Rows, which: "all" | "from-other-log"): void {
   const own = new Set<string>();
   const offered: { before: Mutation; after: Mutation }[] = [];
   const stay: Mutation[] = [];
   const leads = draft.state.generation !== undefined;
   for (const write of inOrder(draft.state.queue)) {
     if (write.stage.phase === "confirmed" && write.stage.receipt.logId === rows.logId) continue;
-    if (which === "strays" && !isStray(write, rows)) continue;
+    if (which === "from-other-log" && !isFromOtherLog(write, rows)) continue;
     const operations = write.operations.map((o) => {
       const same = unchanged(o, rows, own);
-      for (const field of o.action === "update" ? Object.keys(o.data ?? {}) : ["*"])
-        own.add(`${recordKey(o)} ${field}`);
+      for (const field of o.action === "update" ? writtenFields(o) : ["*"]) own.add(`${recordKey(o)} ${field}`);
       return { ...o, readAt: same ? (rows.position ?? 0) : 0 };
     });
     const reads = write.reads.map((r) => ({ ...r, readAt: 0 }));
@@ -62,7 +63,7 @@ export function offerAgain(draft: Draft, rows: Rows, which: "all" | "strays"): v
 const UNKNOWN = "";
 
 /** The positions or the receipt of the write belong to another log than the rows. */
-export const isStray = ({ logId, stage }: Mutation, rows: Rows): boolean =>
+export const isFromOtherLog = ({ logId, stage }: Mutation, rows: Rows): boolean =>
   (logId ?? rows.logId) !== rows.logId ||
   (stage.phase === "confirmed" && (stage.receipt.logId ?? rows.logId) !== rows.logId);
 

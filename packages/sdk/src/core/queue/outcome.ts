@@ -1,6 +1,8 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import { errorCodes, isErrorCode } from "../../protocol/errors/error-codes.ts";
-import { type Failure, knownFailure, readFailure } from "./failure.ts";
+import type { Failure } from "./failure.ts";
+import { knownFailure } from "./known-failure.ts";
+import { readFailure } from "./read-failure.ts";
 
 /** The raw result of a request. */
 export type Reply =

@@ -66,82 +66,12 @@ export function withMutations(queue: Queue, mutations: readonly Mutation[]): Que
   return placed(next, queue, mutations);
 }
 
-/** Replaces writes that are in the queue by new versions (stage, slot or body) under the same name. */
-export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue {
-  if (mutations.length === 0) return queue;
-  const next: Queue = {
-    ...queue,
-    byTxId: queue.byTxId.edit((draft) => {
-      for (const m of mutations) if (draft.get(m.clientTxId)) draft.set(m.clientTxId, m);
-    }),
-    confirmed: relisted(queue.confirmed, queue, mutations, isConfirmed),
-    waiting: relisted(queue.waiting, queue, mutations, waitsForPerson),
-  };
-  const news = mutations.filter((m) => m.seq !== find(queue, m.clientTxId)?.seq);
-  return news.length === 0 ? next : placed(next, queue, news);
-}
-
-export function withoutMutations(queue: Queue, clientTxIds: readonly string[]): Queue {
-  const removed = new Map<string, Mutation>();
-  for (const name of clientTxIds) {
-    const mutation = find(queue, name);
-    if (mutation) removed.set(name, mutation);
-  }
-  if (removed.size === 0) return queue;
-  const stays = (name: string) => !removed.has(name);
-  return {
-    ...queue,
-    byTxId: queue.byTxId.edit((draft) => {
-      for (const name of removed.keys()) draft.delete(name);
-    }),
-    order: queue.order.filter(stays),
-    byRecord: queue.byRecord.edit((draft) => {
-      for (const key of new Set([...removed.values()].flatMap((m) => m.keys))) {
-        const names = (draft.get(key) ?? []).filter(stays);
-        if (names.length > 0) draft.set(key, names);
-        else draft.delete(key);
-      }
-    }),
-    confirmed: kept(queue.confirmed, stays),
-    waiting: kept(queue.waiting, stays),
-  };
-}
-
 /** Returns the same list if nothing is removed. */
-const kept = (list: readonly string[], stays: (name: string) => boolean): readonly string[] =>
+export const kept = (list: readonly string[], stays: (name: string) => boolean): readonly string[] =>
   list.every(stays) ? list : list.filter(stays);
 
-/** Replaces a write in its slot, so that a resolved write stays ahead of the writes that follow it. */
-export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Queue {
-  const before = find(queue, clientTxId);
-  if (!before) return queue;
-  const swap = (name: string) => (name === clientTxId ? by.clientTxId : name);
-  return {
-    ...queue,
-    byTxId: queue.byTxId.edit((draft) => {
-      draft.delete(clientTxId);
-      draft.set(by.clientTxId, by);
-    }),
-    order: queue.order.map(swap),
-    byRecord: queue.byRecord.edit((draft) => {
-      for (const key of before.keys) {
-        const names = (draft.get(key) ?? []).map(swap).filter((n) => n !== by.clientTxId || by.keys.includes(key));
-        if (names.length > 0) draft.set(key, names);
-        else draft.delete(key);
-      }
-    }),
-    confirmed: kept(queue.confirmed, (name) => name !== clientTxId),
-    waiting: relisted(
-      kept(queue.waiting, (name) => name !== clientTxId),
-      queue,
-      [by],
-      waitsForPerson,
-    ),
-  };
-}
-
 /** Updates a list of names after some writes changed: new members are appended, former members are removed. */
-function relisted(
+export function relisted(
   list: readonly string[],
   before: Queue,
   mutations: readonly Mutation[],
@@ -159,13 +89,13 @@ function relisted(
   return news.length === 0 ? stay : [...stay, ...news];
 }
 
-const isConfirmed = (m: Mutation) => m.stage.phase === "confirmed";
+export const isConfirmed = (m: Mutation) => m.stage.phase === "confirmed";
 
 /**
  * Keeps the queue in order. New writes usually belong at the end and nothing moves. Only if two tabs write at the same
  * time can an earlier `seq` arrive late; then the queue is sorted once.
  */
-function placed(next: Queue, before: Queue, news: readonly Mutation[]): Queue {
+export function placed(next: Queue, before: Queue, news: readonly Mutation[]): Queue {
   const seqs = news.map((m) => m.seq).filter((seq) => seq !== undefined);
   if (seqs.length === 0) return next;
   const lastSeq = Math.max(before.lastSeq, ...seqs);

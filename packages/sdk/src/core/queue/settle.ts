@@ -1,9 +1,11 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
-import { type Failure, knownFailure } from "./failure.ts";
+import type { Failure } from "./failure.ts";
+import { knownFailure } from "./known-failure.ts";
 import type { Mutation, Removed } from "./mutation.ts";
-import { eachOnRecord, find, withChanged, withoutMutations } from "./queue.ts";
+import { eachOnRecord, find } from "./queue.ts";
+import { withChanged, withoutMutations } from "./queue-changes.ts";
 
 /**
  * Removes the writes that the rows have reached, and returns what may be deleted from disk. A confirmed write stays in
@@ -17,7 +19,7 @@ export function settle(draft: Draft): readonly Removed[] {
     const mutation = find(queue, name);
     if (mutation?.stage.phase !== "confirmed" || !reached(mutation.stage.receipt, rows)) continue;
     if (!isNext(draft.state, mutation)) continue;
-    const failure = missed(mutation, mutation.stage.receipt);
+    const failure = missingRecordFailure(mutation, mutation.stage.receipt);
     if (failure) rejected.push({ ...mutation, stage: { phase: "rejected", failure } });
     else done.push(mutation);
   }
@@ -81,7 +83,7 @@ function reached(receipt: CommitReceipt, rows: { logId: string | undefined; posi
 }
 
 /** A write to a missing record has no effect, so it must not appear as saved. Deleting a missing record succeeds. */
-export function missed(mutation: Mutation, receipt: CommitReceipt): Failure | undefined {
+export function missingRecordFailure(mutation: Mutation, receipt: CommitReceipt): Failure | undefined {
   const missing = new Set(receipt.missingIds);
   const lost = mutation.operations.find((o) => o.action !== "delete" && o.action !== "create" && missing.has(o.id));
   return (

@@ -9,7 +9,7 @@ import { keysOf, type Mutation, serialized } from "./mutation.ts";
 const schema = { models: { slide: { fields: { order: { type: "number" } } } } } as const;
 const record = { model: "slide", id: "a" };
 
-/** The rows of a log with that many entries, each of which counted the record up by one. */
+/** The rows of a log with that many entries, each of which increments the record's counter. */
 function rowsAt(position: number): Rows {
   const row = { data: { id: "a", order: position }, archivedAt: null, syncId: position };
   return { tables: changeTables({}, [{ record, value: row as never }]), logId: "log_1", position };
@@ -22,7 +22,7 @@ function count(to: number): Mutation {
   return serialized({ ...bare, clientTxId: `tx${to}`, seq: to, reads: [], stage }, "client", rowsAt(0));
 }
 
-/** A tab that follows, and what it shows of the record after each thing that happens. */
+/** A follower, and the value that it shows after each event. */
 function follower() {
   let state = initialState({ schema, paused: false, sendAtMost: 100 });
   const apply = (happening: Happening): unknown => {
@@ -30,7 +30,7 @@ function follower() {
     return (lookUp(state.overlay, record) ?? lookUp(state.rows.tables, record))?.data.order;
   };
   const empty = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
-  apply({ type: "restored", clientId: "client", ...empty, rows: rowsAt(0) });
+  apply({ type: "restored", clientId: "client", storeId: "store", ...empty, rows: rowsAt(0) });
   return Object.assign(apply, { pending: () => state.queue.order });
 }
 
@@ -76,7 +76,7 @@ test("[R8] an earlier write that a tab finds on disk late is not shown on top of
   expect(apply({ type: "changed", change: 1, put: [], removed })).toBe(2);
 });
 
-test("[Q35] what a tab put on disk while it was about to lead is known to it, and leaves the queue when the log has it", () => {
+test("[Q35] a tab that is becoming the leader knows the writes that it stored meanwhile, and settles them when the log has them", () => {
   const apply = follower();
   apply({ type: "elected" });
   apply({ type: "arrived", mutations: [count(1)] });
@@ -96,7 +96,7 @@ test("[Q35] what a tab put on disk while it was about to lead is known to it, an
   expect(apply.pending()).toEqual([]);
 });
 
-test("[Q35] what waited for an unheard place leaves the queue as soon as that is heard of", () => {
+test("[Q35] a confirmed write behind an unknown slot leaves the queue as soon as the slot is known", () => {
   const apply = follower();
   apply({ type: "arrived", mutations: [count(2)] });
   apply(confirmed(2));

@@ -2,8 +2,8 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
-import type { Extent } from "../tabs/tab-message.ts";
-import { isStray, offerAgain } from "./offer-again.ts";
+import type { QueueNumbers } from "../tabs/tab-message.ts";
+import { isFromOtherLog, offerAgain } from "./offer-again.ts";
 import type { QueueEffect } from "./reconcile/queue-view.ts";
 import { isBehind, type QueueMessage, reconcile } from "./reconcile/reconcile.ts";
 import { lastSeq } from "./reconcile/seq-set.ts";
@@ -30,8 +30,8 @@ function perform(draft: Draft, effect: QueueEffect): void {
       return touch(draft, effect.keys);
     case "settle":
       return settleAll(draft);
-    case "offerStrays":
-      return offerStrays(draft, effect);
+    case "offerFromOtherLog":
+      return offerFromOtherLog(draft, effect);
     case "notify":
     case "readQueue":
     case "lookUpOutcomes":
@@ -40,10 +40,10 @@ function perform(draft: Draft, effect: QueueEffect): void {
 }
 
 /** Offers writes again that were made with positions of another log than the leader's. */
-function offerStrays(draft: Draft, { writes }: Extract<QueueEffect, { do: "offerStrays" }>): void {
+function offerFromOtherLog(draft: Draft, { writes }: Extract<QueueEffect, { do: "offerFromOtherLog" }>): void {
   const { rows, generation } = draft.state;
   if (generation === undefined || rows.position === undefined) return;
-  if (writes.some((m) => isStray(m, rows))) offerAgain(draft, rows, "strays");
+  if (writes.some((m) => isFromOtherLog(m, rows))) offerAgain(draft, rows, "from-other-log");
 }
 
 export function onPersisted(
@@ -62,7 +62,7 @@ export const reloadQueue = (draft: Draft, rows: WhichRows = "further"): void =>
 export const knowsQueue = ({ shared, storageTrouble }: ClientState): boolean =>
   storageTrouble !== undefined || (shared.reloads === 0 && shared.dropping === 0 && !isBehind(shared));
 
-export const extentOf = ({ shared: { seqs, changes } }: ClientState): Extent => ({
+export const queueNumbersOf = ({ shared: { seqs, changes } }: ClientState): QueueNumbers => ({
   lastSeq: lastSeq(seqs),
   changes,
 });

@@ -1,7 +1,7 @@
 import { refreshed } from "../conflicts/overlay.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { checkScope } from "../log/scope.ts";
+import { checkScope, withLoaded } from "../log/scope.ts";
 import type { StorageTrouble } from "../state.ts";
 import { localFailure, nameTaken } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
@@ -12,9 +12,9 @@ import { take } from "./writes.ts";
 /** The local store has been read. Writes that the app made meanwhile go behind the stored ones. */
 export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(draft.state.queue)];
-  const { rows, clientId, owner, partial, mutations, changes, lastSeq } = event;
+  const { rows, clientId, storeId, owner, partial, mutations, changes, lastSeq } = event;
   const shared = { ...draft.state.shared, changes, seqs: seqSetUpTo(lastSeq) };
-  set(draft, { life: "running", clientId, owner, rows, shared });
+  set(draft, { life: "running", clientId, storeId, owner, rows, shared });
   // Shows the stored pages of an unfinished first snapshot while the rest is read.
   if (partial)
     set(draft, {
@@ -22,6 +22,7 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
       reading: { ...draft.state.reading, partial: { ...partial, isKept: true } },
     });
   set(draft, { queue: withMutations(emptyQueue, mutations) });
+  set(draft, { scope: withLoaded(draft.state.scope, partial?.scope ?? rows.scope) });
   checkScope(draft);
   touch(draft, "everything");
   // The view is computed at the end of each step. Compute it now only if early writes need their base values.

@@ -1,3 +1,4 @@
+import type { FieldChanges } from "../../protocol/commits/field-change.ts";
 import type { Action } from "../../protocol/commits/operation.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 
@@ -7,6 +8,8 @@ export interface OldOperation {
   readonly model: string;
   readonly id: string;
   readonly data?: JsonObject | undefined;
+  /** Changes made with `increment`, `add` and `remove`. */
+  readonly changes?: FieldChanges | undefined;
 }
 
 /** Converts an operation of an older schema to the present one. Undefined: the operation has no meaning any more. */

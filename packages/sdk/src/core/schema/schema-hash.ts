@@ -1,5 +1,7 @@
+import { writtenFields } from "../../protocol/commits/field-change.ts";
 import type { Field, Model, ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { tableOf } from "../log/tables.ts";
+import type { MutationOperation } from "../queue/mutation.ts";
 
 type Models = Readonly<Record<string, Model>>;
 
@@ -12,20 +14,23 @@ export const schemaHash = ({ models }: Pick<ModelSchema, "models">): string => h
 /** The hash of the part that a write uses, so that other schema changes do not affect the write. */
 export function shapeOf(
   models: Models,
-  operations: readonly { readonly model: string; readonly data?: object | undefined }[],
+  operations: readonly Pick<MutationOperation, "model" | "data" | "changes">[],
 ): string {
-  const used = operations.map(({ model, data = {} }) => {
+  const used = operations.map(({ model, data, changes }) => {
     const known = models[tableOf(model)];
-    const fields = Object.keys(data).sort();
+    const fields = [...writtenFields({ data, changes })].sort();
     return [tableOf(model), known !== undefined, fields.map((field) => [field, meaningOf(known?.fields[field])])];
   });
   return hashOf(sorted(used));
 }
 
-/** Leaves out what a field references: that affects when a write is sent, not what it means. */
+/**
+ * Leaves out what a field references, what is unique, how it is merged, and rules that the server judges: none changes
+ * what a write means.
+ */
 function meaningOf(field: Field | undefined): object | null {
   if (!field) return null;
-  const { references: _, ...meaning } = field;
+  const { references, inverse, merge, pattern, transitions, writableBy, onDelete, unique, ...meaning } = field;
   return meaning;
 }
 

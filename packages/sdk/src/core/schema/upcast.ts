@@ -1,3 +1,4 @@
+import { writtenFields } from "../../protocol/commits/field-change.ts";
 import { tableOf } from "../log/tables.ts";
 import { localFailure } from "../queue/failure.ts";
 import { keysOf, lastingPhase, type Mutation, type MutationOperation, serialized } from "../queue/mutation.ts";
@@ -44,17 +45,19 @@ export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
   lastingPhase(m.stage) === lastingPhase(onDisk.stage) ? m : onDisk;
 
 function converted(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
-  const { action, model, id, data } = o;
-  const now = upcast({ action, model, id, ...(data && { data }) });
+  const { action, model, id, data, changes } = o;
+  const now = upcast({ action, model, id, ...(data && { data }), ...(changes && { changes }) });
   if (!now) return [];
   // The base values use the old schema too.
   const base = o.base && upcast({ action: "update", model, id, data: o.base });
   return [{ ...o, ...now, base: base?.data ?? o.base }];
 }
 
-function isKnown({ model, data = {} }: OldOperation, { models }: ClientState): boolean {
-  const fields = models[tableOf(model)]?.fields;
-  return fields !== undefined && Object.keys(data).every((field) => field === "id" || Object.hasOwn(fields, field));
+function isKnown(operation: OldOperation, { models }: ClientState): boolean {
+  const fields = models[tableOf(operation.model)]?.fields;
+  return (
+    fields !== undefined && writtenFields(operation).every((field) => field === "id" || Object.hasOwn(fields, field))
+  );
 }
 
 const unknown = (m: Mutation, reason: string): Mutation => ({

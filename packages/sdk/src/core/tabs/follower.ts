@@ -1,15 +1,15 @@
-import { withhold } from "../connection/owner.ts";
+import { updateWithheld } from "../connection/owner.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { withAhead } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
-import type { LogRow, Rows } from "../log/rows.ts";
+import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onFollowed } from "../log/scope.ts";
-import { changeTables, lookUp } from "../log/tables.ts";
 import { settleAll } from "../queue/settle.ts";
-import { extentOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
+import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
-import type { Extent, LeaderConnection, TabMessage } from "./tab-message.ts";
+import type { LeaderConnection, QueueNumbers, TabMessage } from "./tab-message.ts";
 
 /*
  * How a follower takes part in the leader's connection: it receives the log and the state of the connection from the
@@ -61,42 +61,38 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
   const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
-  // This also holds for another view: entries beyond its snapshot were received under the new view.
-  if (isSame) replaceRows(draft, { ...rows, tables: newer(rows, before) }, { isSameLog: true });
+  if (isSame) replaceRows(draft, withAhead(rows, readBeyond(before, rows.position)), { isSameLog: true });
   else replaceRows(draft, rows);
   checkScope(draft);
-  if (before.logId !== rows.logId) post(draft, { type: "joined", ...extentOf(draft.state) });
+  if (before.logId !== rows.logId) post(draft, { type: "joined", ...queueNumbersOf(draft.state) });
   if (newest > rows.position) set(draft, { reading: { ...draft.state.reading, missing: newest } });
 }
 
-function newer(rows: Rows, received: Rows): Rows["tables"] {
-  const later = Object.entries(received.tables).flatMap(([model, table]) =>
+const readBeyond = ({ tables }: Rows, position: number): readonly RowChange[] =>
+  Object.entries(tables).flatMap(([model, table]) =>
     [...table.entries()]
-      .filter(([id, row]) => row.syncId > (lookUp(rows.tables, { model, id })?.syncId ?? rows.position ?? 0))
-      .map(([id, value]): { record: { model: string; id: string }; value: LogRow } => ({
-        record: { model, id },
-        value,
-      })),
+      .filter(([, row]) => row.syncId > position)
+      .map(([id, value]) => ({ record: { model, id }, value })),
   );
-  return changeTables(rows.tables, later);
-}
 
 export function onLeaderConnection(draft: Draft, { connection }: Of<"connection">): void {
   const { rows, reading } = draft.state;
   if (!isFollower(draft.state)) return;
   set(draft, { tabs: { ...draft.state.tabs, connection } });
-  withhold(draft);
-  reconcileQueue(draft, { type: "extent", extent: connection.extent });
+  updateWithheld(draft);
+  reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onFollowed(draft, connection.scope);
   if (connection.position === undefined) return;
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
+  // This tab led, and was about to read all rows again. If the leader need not, it never says that they are there.
+  if (reading.resync !== "no") reloadQueue(draft, "all");
   if (connection.position > rows.position)
     set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
 }
 
 /** A tab was opened. The leader sends it the state of the connection, and from then on the log. */
-export function onTabJoined(draft: Draft, extent: Extent): void {
-  reconcileQueue(draft, { type: "extent", extent });
+export function onTabJoined(draft: Draft, numbers: QueueNumbers): void {
+  reconcileQueue(draft, { type: "numbers", numbers });
   set(draft, { tabs: { ...draft.state.tabs, listening: true } });
   if (draft.state.lead === "yes") post(draft, { type: "connection", connection: connectionOf(draft.state) });
 }
@@ -111,13 +107,14 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.name !== then.name ||
     now.reason !== then.reason ||
     now.retryAt !== then.retryAt ||
+    now.isBehind !== then.isBehind ||
     before.lead !== "yes"
   )
     post(draft, { type: "connection", connection: now });
 }
 
 function connectionOf(state: ClientState): LeaderConnection {
-  const { name, reason, retryAt } = statusOf(state);
+  const { name, reason, retryAt, rows: rowsAre } = statusOf(state);
   const {
     rows: { logId, position },
     scope,
@@ -127,10 +124,11 @@ function connectionOf(state: ClientState): LeaderConnection {
     name: shownName,
     reason,
     retryAt,
+    isBehind: rowsAre !== "complete",
     logId,
     position,
     scope,
-    extent: extentOf(state),
+    extent: queueNumbersOf(state),
     withheld: state.withheld,
   };
 }

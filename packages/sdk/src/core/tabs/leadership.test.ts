@@ -12,7 +12,7 @@ const leader: ClientState = {
 const hears = (generation: number | undefined, state = leader) =>
   machine.step(state, { type: "leading", generation, now: 0, roll: 0 });
 
-test("[Q41] of two tabs that lead the one with the later generation stays, and says so to the other", () => {
+test("[Q41] of two leaders the one with the later generation stays, and notifies the other", () => {
   const [steppedDown, effects] = hears(6);
   expect(steppedDown.lead).toBe("no");
   expect(steppedDown.generation).toBe(undefined);

@@ -1,5 +1,5 @@
 import { isAnothers } from "../connection/auth.ts";
-import { withhold } from "../connection/owner.ts";
+import { updateWithheld } from "../connection/owner.ts";
 import { type Draft, emit, keep, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { requeue } from "../queue/bulk-response.ts";
@@ -7,7 +7,7 @@ import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { find, inOrder } from "../queue/queue.ts";
 import { UNKNOWN_WRITES } from "../queue/reconcile/reconcile.ts";
-import { extentOf, reconcileQueue } from "../queue/shared-queue.ts";
+import { queueNumbersOf, reconcileQueue } from "../queue/shared-queue.ts";
 import type { ClientState, QueueSnapshot } from "../state.ts";
 import { takeRows } from "./follower.ts";
 
@@ -36,12 +36,12 @@ export function campaign(draft: Draft): void {
 export function leadIfOwner(draft: Draft): void {
   const { lead, tabs, storageTrouble, paused } = draft.state;
   if (!isAnothers(draft.state)) {
-    if (!tabs.abstains) return;
-    set(draft, { tabs: { ...tabs, abstains: false } });
+    if (!tabs.skipsElection) return;
+    set(draft, { tabs: { ...tabs, skipsElection: false } });
     if (!paused) campaign(draft);
   } else if (lead !== "no" && tabs.listening && storageTrouble === undefined) {
     stepDown(draft);
-    set(draft, { tabs: { ...draft.state.tabs, abstains: true } });
+    set(draft, { tabs: { ...draft.state.tabs, skipsElection: true } });
     emit(draft, { do: "campaign", wanted: false });
   }
 }
@@ -71,7 +71,7 @@ export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken
     reconcileQueue(draft, { type: "leadTaken", snapshot });
   }
   set(draft, { lead: "yes", generation, tabs: { ...draft.state.tabs, connection: undefined } });
-  withhold(draft);
+  updateWithheld(draft);
   const { tabs, rows } = draft.state;
   // The tab that stored these writes was killed before it could post them, or is about to post them.
   const found = snapshot.mutations.filter(
@@ -87,7 +87,7 @@ export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken
     draft,
     [...inOrder(draft.state.queue)].filter((m) => isWorthKeeping(m) || names.has(m.clientTxId)),
   );
-  if (rows.position !== undefined) offerAgain(draft, rows, "strays");
+  if (rows.position !== undefined) offerAgain(draft, rows, "from-other-log");
   emit(draft, { do: "post", message: { type: "leading", generation } });
 }
 
@@ -102,7 +102,7 @@ export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading"
     onFenced(draft);
   }
   set(draft, { tabs: { ...draft.state.tabs, connection: undefined } });
-  emit(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
+  emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });
 }
 
 function keepReceived(draft: Draft, generation: number): void {
@@ -143,5 +143,5 @@ export function stepDown(draft: Draft): void {
   });
   emit(draft, { do: "abort" });
   // While this tab led, it did not process the other leader's messages as a follower does. Request the current state.
-  emit(draft, { do: "post", message: { type: "joined", ...extentOf(draft.state) } });
+  emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });
 }

@@ -24,7 +24,7 @@ export type TabMessage =
   /** The state of the leader's connection. */
   | { readonly type: "connection"; readonly connection: LeaderConnection }
   /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
-  | ({ readonly type: "joined" } & Extent)
+  | ({ readonly type: "joined" } & QueueNumbers)
   /** The tab leads with this generation of the store. */
   | { readonly type: "leading"; readonly generation?: number | undefined }
   /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */
@@ -35,6 +35,15 @@ export type TabMessage =
   | { readonly type: "signedOut" }
   /** The user returned to one of the tabs: pending retries need not wait any longer. */
   | { readonly type: "hurry" };
+
+/** A message as it is posted. */
+export type PostedMessage = TabMessage & {
+  /**
+   * The store that the tab has open. Numbers and positions of another store, which was cleared, mean nothing here.
+   * Absent: the message applies to each store, or a tab of an older version of the app posts it.
+   */
+  readonly storeId?: string | undefined;
+};
 
 /**
  * A change of the stored queue other than new writes. Changes are numbered: each tab applies them in order, or reloads.
@@ -51,16 +60,19 @@ export interface LeaderConnection {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
   readonly reason: string | undefined;
   readonly retryAt: number | undefined;
+  /** Its rows are not complete. A leader of an earlier version does not say so. */
+  readonly isBehind?: boolean;
   readonly logId: string | undefined;
   readonly position: number | undefined;
   readonly scope: Scope;
-  readonly extent: Extent;
+  /** How much of the queue the leader knows. Tabs of another version of the app read this name. */
+  readonly extent: QueueNumbers;
   /** The leader's token belongs to another owner than the store, so no tab shows the store's data. */
   readonly withheld?: boolean;
 }
 
 /** How much of the stored queue a tab knows: the last `seq`, and the last change number. */
-export interface Extent {
+export interface QueueNumbers {
   readonly lastSeq: number;
   readonly changes: number;
 }

@@ -1,4 +1,5 @@
 import { type Static, Type } from "typebox";
+import { limits } from "../limits.ts";
 import { OnStale } from "./stale.ts";
 
 export const ACTIONS = ["create", "update", "delete", "archive", "unarchive"] as const;
@@ -6,6 +7,34 @@ export type Action = (typeof ACTIONS)[number];
 
 /** The whole record on create, the changed fields on update; other actions have none. `input` means the same. */
 const Data = Type.Record(Type.String(), Type.Unknown());
+
+const strict = { additionalProperties: false };
+const Items = Type.Array(Type.Union([Type.String(), Type.Number(), Type.Boolean()]), {
+  maxItems: limits.itemsPerChange,
+});
+
+/** A change of one field, applied to the value that is there when the write happens. */
+export const FieldChange = Type.Union([
+  Type.Object(
+    {
+      /** For a number or integer: how much is added. A value that is absent or null counts as 0. */
+      increment: Type.Number(),
+    },
+    strict,
+  ),
+  Type.Object(
+    {
+      /** For an array: items that it shall have, each once; those that it lacks go to its end. */
+      add: Type.Optional(Items),
+      /** For an array: items that it shall not have. */
+      remove: Type.Optional(Items),
+    },
+    strict,
+  ),
+]);
+
+/** Field name → its change, of an update. Changes never conflict with those of others. */
+export const FieldChanges = Type.Record(Type.String(), FieldChange);
 
 /** One item of a commit. `data` is the whole entity on create and the changed fields on update. */
 export const Operation = Type.Object(
@@ -17,6 +46,8 @@ export const Operation = Type.Object(
     /** Chosen by the client, also on create. The server generates one only for a `favorite` without id. */
     id: Type.Optional(Type.String()),
     data: Type.Optional(Data),
+    /** Fields to change by what is there: see FieldChange. A field cannot be in `data` too. */
+    changes: Type.Optional(FieldChanges),
     /** The log position that the operation is based on; absent: it is not checked. */
     readAt: Type.Optional(Type.Integer({ minimum: 0 })),
     onStale: Type.Optional(OnStale),

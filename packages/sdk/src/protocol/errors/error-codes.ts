@@ -26,7 +26,8 @@ const permission = { type: "permission_error", status: 403, then: "fix" } as con
 const notFound = { type: "not_found_error", status: 404, then: "fix" } as const;
 const claim = { type: "claim_error", status: 409, then: "wait" } as const;
 const unavailable = { type: "unavailable_error", status: 503, then: "retry" } as const;
-const validation = (status: 400 | 405 | 415 | 431) => ({ type: "validation_error", status, then: "fix" }) as const;
+const validation = <Status extends 400 | 405 | 415 | 431>(status: Status) =>
+  ({ type: "validation_error", status, then: "fix" }) as const;
 const conflict = (then: Remedy) => ({ type: "conflict_error", status: 409, then }) as const;
 
 /**
@@ -51,6 +52,8 @@ export const errorCodes = {
   invalid_frame: validation(400),
   invalid_type: validation(400),
   invalid_value: validation(400),
+  rule_broken: validation(400),
+  invalid_reference: validation(400),
   invalid_id: validation(400),
   id_mismatch: validation(400),
   missing_field: validation(400),
@@ -76,6 +79,7 @@ export const errorCodes = {
   duplicate_header: validation(400),
   invalid_url: validation(400),
   blocked_address: validation(400),
+  datasource_unreachable: validation(400),
   method_not_allowed: validation(405),
   unsupported_media_type: validation(415),
   headers_too_large: validation(431),
@@ -91,14 +95,26 @@ export const errorCodes = {
   capability_not_found: notFound,
   ephemeral_key_not_found: notFound,
   webhook_endpoint_not_found: notFound,
+  datasource_not_found: notFound,
 
   other_log: conflict("re-read"),
   stale_context: conflict("re-read"),
   already_exists: conflict("re-read"),
+  not_unique: conflict("fix"),
+  still_referenced: conflict("fix"),
+  too_many_dependents: conflict("fix"),
   dependency_blocked: conflict("re-read"),
   schema_incompatible: conflict("fix"),
   schema_busy: conflict("wait"),
+  source_refused: conflict("fix"),
+  client_id_required: conflict("fix"),
   too_many_endpoints: conflict("fix"),
+  datasource_exists: conflict("fix"),
+  datasource_in_use: conflict("fix"),
+  datasource_busy: conflict("wait"),
+  datasource_hosted: conflict("fix"),
+  datasource_has_tables: conflict("fix"),
+  datasource_has_models: conflict("fix"),
   endpoint_busy: conflict("wait"),
   resync_required: { type: "conflict_error", status: 410, then: "re-read" },
   claim_conflict: claim,
@@ -111,10 +127,17 @@ export const errorCodes = {
   request_too_large: { type: "too_large_error", status: 413, then: "fix" },
   overloaded: unavailable,
   unavailable: unavailable,
+  source_changed: unavailable,
+  source_unavailable: unavailable,
   storage_full: unavailable,
   internal_error: { type: "internal_error", status: 500, then: "retry" },
 } as const satisfies Record<string, ErrorRow>;
 
 export type ErrorCode = keyof typeof errorCodes;
+
+/** The codes of what is wrong with a value, a field or an option. */
+export type InvalidCode = {
+  [C in ErrorCode]: (typeof errorCodes)[C] extends { type: "validation_error"; status: 400 } ? C : never;
+}[ErrorCode];
 
 export const isErrorCode = (code: string): code is ErrorCode => Object.hasOwn(errorCodes, code);

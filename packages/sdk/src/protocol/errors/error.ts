@@ -18,6 +18,21 @@ export const RequiredCapability = Type.Object({
 });
 export type RequiredCapability = Static<typeof RequiredCapability>;
 
+/** Why a table or an endpoint did not take a write, in their own words. */
+export const SourceRefusal = Type.Object({
+  /**
+   * Of a table. Five characters, as Postgres documents them: `23505` for a value that is taken, `P0001` for a trigger's
+   * exception.
+   */
+  sqlstate: Type.Optional(Type.String()),
+  /** Of an endpoint: its own code. */
+  code: Type.Optional(Type.String()),
+  constraint: Type.Optional(Type.String()),
+  table: Type.Optional(Type.String()),
+  column: Type.Optional(Type.String()),
+});
+export type SourceRefusal = Static<typeof SourceRefusal>;
+
 /** Every error body over HTTP, and every error frame on the stream. */
 export const ErrorEnvelope = Type.Object({
   /** Coarse class of the error. */
@@ -41,5 +56,16 @@ export const ErrorEnvelope = Type.Object({
   problems: Type.Optional(
     Type.Array(Type.Object({ model: Type.String(), field: Type.Optional(Type.String()), problem: Type.String() })),
   ),
+  /** `rule_broken` only: the option of the field that the value breaks, such as `maxLength`. */
+  rule: Type.Optional(Type.String()),
+  /** `not_unique` only: the fields whose values count together. */
+  fields: Type.Optional(Type.Array(Type.String())),
+  /**
+   * `not_unique`: the record that has the value. `still_referenced`: some of the records that reference it. Only records
+   * that the caller may read.
+   */
+  records: Type.Optional(Type.Array(Type.Object({ model: Type.String(), id: Type.String() }))),
+  /** `source_refused` only: what the database that has the rows says. */
+  source: Type.Optional(SourceRefusal),
 });
 export type ErrorEnvelope = Static<typeof ErrorEnvelope>;

@@ -6,6 +6,11 @@ import type { EndpointName } from "../paths.ts";
 import { group, model, wholeNumber } from "../query-parameters.ts";
 import { LogEntry } from "./log.ts";
 
+const where = {
+  description:
+    'Only these records of a model, as JSON: `{"task":{"projectId":"p1"}}`. By field a value, or `in`, `contains`, `gt`, `gte`, `lt`, `lte`; an array of conditions means any of them.',
+} as const;
+
 /** The log and the snapshot. */
 export const logEndpoints = {
   readLog: {
@@ -22,6 +27,7 @@ export const logEndpoints = {
       },
       model,
       group,
+      where,
       wait: {
         description: "Milliseconds to wait for new entries, 0 to 25000.",
         schema: wholeNumber(0, limits.logWaitMs, 0),
@@ -36,6 +42,7 @@ export const logEndpoints = {
     query: {
       model,
       group,
+      where,
       limit: {
         description: "Rows of this page, 1 to 10000.",
         schema: wholeNumber(1, limits.snapshotPage, limits.snapshotPage),

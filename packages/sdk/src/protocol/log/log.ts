@@ -35,6 +35,13 @@ export const LogEntry = Type.Object({
   claim: Type.Union([Type.String(), Type.Null()]),
   /** When it was committed; never before the previous entry. */
   createdAt: Type.String(),
+  /** Since when the record is archived, on an update of an archived one. */
+  archivedAt: Type.Optional(Type.String()),
+  /**
+   * Who created the record, `<participantKind>:<participantId>`, and when: of a change that may bring it to a reader of
+   * groups or conditions who has not seen it.
+   */
+  record: Type.Optional(Type.Object({ createdAt: Type.String(), createdBy: Type.String() })),
   /** The record left the groups that the reader hears: `verb` is `deleted`, the record still exists elsewhere. */
   left: Type.Optional(Type.Boolean()),
 });

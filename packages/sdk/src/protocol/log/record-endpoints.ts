@@ -54,8 +54,12 @@ export const recordEndpoints = {
         schema: Type.Union([Type.Literal("asc"), Type.Literal("desc")], { default: "asc" }),
       },
       order_by: {
-        description: "A scalar field, `id` (default), `createdAt` or `updatedAt`.",
+        description:
+          "A scalar field, `id` (default), `createdAt`, `createdBy`, `updatedAt` or `updatedBy`; `<field>:values` for an enum in the order of its values.",
         schema: Type.String({ default: "id" }),
+      },
+      search: {
+        description: 'Words, each of which occurs in one of the fields with `"index": "text"`, in upper or lower case.',
       },
       starting_after: { description: "`next_cursor` of the previous page." },
       state: {

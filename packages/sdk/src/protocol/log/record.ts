@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { Claim } from "../claims/claim.ts";
+import { FieldChanges } from "../commits/operation.ts";
 import { OnStale } from "../commits/stale.ts";
 import { limits } from "../limits.ts";
 
@@ -37,9 +38,9 @@ const strict = { additionalProperties: false };
 export const CreateBody = Type.Object({ data: Data, id: Type.Optional(Type.String()), ...WriteKeys }, strict);
 export type CreateBody = Static<typeof CreateBody>;
 
-/** Only `favorite` can omit `data`. If `id` is sent, it must equal the id in the path. */
+/** Needs `data` or `changes`; only `favorite` can omit both. If `id` is sent, it must equal the id in the path. */
 export const UpdateBody = Type.Object(
-  { data: Type.Optional(Data), id: Type.Optional(Type.String()), ...WriteKeys },
+  { data: Type.Optional(Data), changes: Type.Optional(FieldChanges), id: Type.Optional(Type.String()), ...WriteKeys },
   strict,
 );
 export type UpdateBody = Static<typeof UpdateBody>;
@@ -61,6 +62,8 @@ export const ReadEnvelope = Type.Object({
   /** Position of the record's last entry: send it as `readAt` of a write. */
   syncId: Type.Integer(),
   createdAt: Type.String(),
+  /** `<participantKind>:<participantId>` of the participant that created it. */
+  createdBy: Type.String(),
   updatedAt: Type.String(),
   /** `<participantKind>:<participantId>` of the last writer. */
   updatedBy: Type.String(),

@@ -23,6 +23,13 @@ export const SnapshotLine = Type.Object({
   id: Type.String(),
   syncId: Type.Integer(),
   archivedAt: Type.Optional(Type.String()),
+  createdAt: Type.Optional(Type.String()),
+  /** `<participantKind>:<participantId>` of the participant that created it. */
+  createdBy: Type.Optional(Type.String()),
+  /** Absent: nothing has changed since it was created. */
+  updatedAt: Type.Optional(Type.String()),
+  /** The last writer. Absent: nothing has changed since it was created. */
+  updatedBy: Type.Optional(Type.String()),
   data: Type.Unsafe<JsonObject>(Type.Record(Type.String(), Type.Unknown())),
 });
 export type SnapshotLine = Static<typeof SnapshotLine>;

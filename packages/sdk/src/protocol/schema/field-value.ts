@@ -38,5 +38,12 @@ export function expectedValue(field: Field): string {
   return field.nullable ? `${type}, or null` : type;
 }
 
+/**
+ * Whether the default is no value but a name for what each create gets: in a string field `$participant`, the writer as
+ * `<kind>:<id>`; in a datetime field `$now`, the time of the commit.
+ */
+export const isFilledByServer = ({ type, default: value }: Field): boolean =>
+  (type === "string" && value === "$participant") || (type === "datetime" && value === "$now");
+
 /** Whether a create needs a value for the field, or has a default for it. */
 export const isRequired = (field: Field): boolean => field.required === true && field.default === undefined;

@@ -1,6 +1,7 @@
 import { expectTypeOf, test } from "vitest";
+import type { Change } from "../commits/change.ts";
 import type { Json } from "../json.ts";
-import { defineSchema, type NewRow, type Patch, type RowOf } from "./row-types.ts";
+import { type DataOf, defineSchema, type NewRow, type Patch, type RowFacts, type RowOf } from "./row-types.ts";
 
 const schema = defineSchema({
   models: {
@@ -22,7 +23,7 @@ const schema = defineSchema({
 type S = typeof schema;
 
 test("a row has its id, what is required or has a default, and the rest if it was given", () => {
-  expectTypeOf<RowOf<S, "slide">>().toEqualTypeOf<{
+  expectTypeOf<DataOf<S, "slide">>().toEqualTypeOf<{
     readonly id: string;
     readonly deckId: string;
     readonly order: number;
@@ -36,10 +37,42 @@ test("a row has its id, what is required or has a default, and the rest if it wa
   }>();
 });
 
+test("[R39] a row has what the server knows of it, a create and an update do not", () => {
+  type Both = DataOf<S, "slide"> & RowFacts;
+  expectTypeOf<RowOf<S, "slide">>().toEqualTypeOf<{ [K in keyof Both]: Both[K] }>();
+  expectTypeOf<RowOf<S, "slide">["$createdBy"]>().toEqualTypeOf<string | undefined>();
+  expectTypeOf<"$createdAt">().not.toExtend<keyof NewRow<S, "slide">>();
+  expectTypeOf<"$createdAt">().not.toExtend<keyof Patch<S, "slide">>();
+});
+
 test("a create needs what is required and has no default", () => {
   expectTypeOf<{ deckId: string }>().toExtend<NewRow<S, "slide">>();
   expectTypeOf<{ title: string }>().not.toExtend<NewRow<S, "slide">>();
   expectTypeOf<{ deckId: string; status: "gone" }>().not.toExtend<NewRow<S, "slide">>();
+});
+
+test("the items of an array have the type that it declares", () => {
+  const own = defineSchema({
+    models: {
+      slide: {
+        fields: {
+          tags: { type: "array", items: "string", default: [] },
+          sizes: { type: "array", items: "integer", default: [] },
+          any: { type: "array", default: [] },
+        },
+      },
+    },
+  });
+  expectTypeOf<DataOf<typeof own, "slide">>().toEqualTypeOf<{
+    readonly id: string;
+    readonly tags: readonly string[];
+    readonly sizes: readonly number[];
+    readonly any: readonly Json[];
+  }>();
+  type P = Required<Patch<typeof own, "slide">>;
+  expectTypeOf<Change<readonly string[]>>().toExtend<P["tags"]>();
+  expectTypeOf<Change<readonly number[]>>().not.toExtend<P["tags"]>();
+  expectTypeOf<Change<readonly number[]>>().toExtend<P["any"]>();
 });
 
 test("an update takes any of the fields, and null where the field takes it", () => {
@@ -47,4 +80,13 @@ test("an update takes any of the fields, and null where the field takes it", () 
   expectTypeOf<{ notes: null }>().toExtend<Patch<S, "slide">>();
   expectTypeOf<{ title: null }>().not.toExtend<Patch<S, "slide">>();
   expectTypeOf<{ order: string }>().not.toExtend<Patch<S, "slide">>();
+});
+
+test("the values of an enum may be a list of the app's own", () => {
+  const values = ["draft", "done"] as const;
+  const own = defineSchema({ models: { slide: { fields: { status: { type: "enum", values, default: "draft" } } } } });
+  expectTypeOf<DataOf<typeof own, "slide">>().toEqualTypeOf<{
+    readonly id: string;
+    readonly status: "draft" | "done";
+  }>();
 });

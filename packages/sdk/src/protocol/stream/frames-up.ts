@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../limits.ts";
+import { FollowedRecords } from "../log/followed-records.ts";
 
 const strict = { additionalProperties: false };
 const Names = Type.Array(Type.String(), { maxItems: 200 });
@@ -15,6 +16,8 @@ export const Hello = Type.Object(
     since: Type.Optional(Type.Integer({ minimum: 0 })),
     models: Type.Optional(Names),
     groups: Type.Optional(Names),
+    /** Only these records of the models that it names. */
+    where: Type.Optional(FollowedRecords),
     /** The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`. */
     view: Type.Optional(Type.String({ maxLength: 64 })),
   },
@@ -22,9 +25,14 @@ export const Hello = Type.Object(
 );
 /** A new token, before the old one expires. */
 export const Auth = Type.Object({ frame: Type.Literal("auth"), token: Type.String() }, strict);
-/** Replaces the selection of models and groups. */
+/** Replaces the selection of models, groups and records. */
 export const Follow = Type.Object(
-  { frame: Type.Literal("follow"), groups: Type.Optional(Names), models: Type.Optional(Names) },
+  {
+    frame: Type.Literal("follow"),
+    groups: Type.Optional(Names),
+    models: Type.Optional(Names),
+    where: Type.Optional(FollowedRecords),
+  },
   strict,
 );
 /** Watches the claims of these records of a model, instead of those watched before. */

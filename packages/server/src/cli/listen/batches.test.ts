@@ -40,7 +40,7 @@ test("[W60] an event has the documented keys and no other, the model as declared
   expect(told(entry(8, { verb: "deleted", data: null }))).toMatchObject({ data: [{ data: null }] });
 });
 
-test("[W60] all is told once and in order: up to 100 events in a batch, and up to 1 MiB; a larger one goes alone", () => {
+test("[W60] every event is sent once and in order: up to 100 events and 1 MiB in a batch; a larger event goes alone", () => {
   expect(batchesOf([])).toEqual([]);
   const batches = batchesOf(Array.from({ length: 201 }, (_, i) => entry(5 + 2 * i)));
   expect(batches.map(({ from, to, events }) => [from, to, events.length])).toEqual([

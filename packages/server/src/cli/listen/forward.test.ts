@@ -18,7 +18,7 @@ const failed: ForwardedBatch = {
 };
 const away = new Error("away");
 
-/** A log in pages, and a handler and a server that answer as they are told; what is done is written down. */
+/** A log in pages, and a scripted handler and server that record all calls. */
 function tenant(pages: Readonly<Record<number, Page | Error | (Page | Error)[]>>, outcomes: ForwardedBatch[] = []) {
   const told: string[] = [];
   const controller = new AbortController();
@@ -69,7 +69,7 @@ test("[W61] the log goes out in order, one request at a time, and the position m
   ]);
 });
 
-test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 s, and what is behind it waits", async () => {
+test("[W61] a batch that is not accepted is repeated unchanged after 1, 2, 4 … 30 s, and later events wait", async () => {
   const { told, ports } = tenant(
     { 0: { entries: entries(1, 101), examined: 101 } },
     Array<ForwardedBatch>(8).fill(failed),
@@ -85,7 +85,7 @@ test("[W61] a batch that is not taken comes again as it is after 1, 2, 4 … 30 
   ]);
 });
 
-test("[W62] a server that is away is asked again from the same position; a refusal ends it", async () => {
+test("[W62] an unreachable server is retried from the same position; a refusal ends the command", async () => {
   const page: Page = { entries: entries(1, 1), examined: 1 };
   const { told, ports } = tenant({ 0: [away, away, page], 1: new Error("410") });
   await expect(forward(0, ports)).rejects.toThrow("410");

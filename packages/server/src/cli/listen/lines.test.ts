@@ -26,7 +26,7 @@ const refused = sent(
   null,
 );
 
-test("[W61] a line tells when, which positions, what, and what came of it", () => {
+test("[W61] a printed line has the time, the positions, the events and the result", () => {
   expect(deliveryLine(batch("slide.created", "slide.updated", "slide.created"), taken)).toBe(
     `${AT}  41-43  3 events (slide.created ×2, slide.updated)  200  12 ms`,
   );
@@ -38,7 +38,7 @@ test("[W61] a line tells when, which positions, what, and what came of it", () =
   );
 });
 
-test("[W61] what a handler says is shown in one line, without what a terminal would obey", () => {
+test("[W61] the handler's response is shown in one line, without control characters", () => {
   const said = (response: string) =>
     deliveryLine(
       batch("a.created"),

@@ -85,7 +85,7 @@ insert into holdfast.claim as c (tenant, id, model, record, field, status, parti
   ttl_ms, place, fence, granted_sync_id, change, created_at, granted_at, expires_at, ended_at, seen_at, revoked_at)
 select tenant, id, model, record, field, status, participant, "tokenId", "clientId", groups, action, description, meta,
   "ttlMs", place, fence, "grantedSyncId", change, "createdAt", "grantedAt", "expiresAt", "endedAt", "seenAt",
-  (select k.revoked_at from holdfast.secret_key k where k.id = "tokenId")
+  coalesce((select k.revoked_at from holdfast.secret_key k where k.id = "tokenId"), (select e.ended_at from holdfast.ended_token e where e.id = "tokenId"))
 from json_to_recordset($1::json) as x(tenant int, id text, model text, record text, field text, status text, participant text, "tokenId" text,
   "clientId" text, groups text[], action text, description text, meta json, "ttlMs" int, place bigint, fence bigint, "grantedSyncId" bigint, change bigint,
   "createdAt" timestamptz(3), "grantedAt" timestamptz(3), "expiresAt" timestamptz(3), "endedAt" timestamptz(3), "seenAt" timestamptz(3))

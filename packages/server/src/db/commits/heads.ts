@@ -1,6 +1,7 @@
 import type { Head } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { TenantElsewhere } from "./tenant-elsewhere.ts";
 
 /** Whether a schema push has stored newer forms beside some of the tenant's rows: see rewritten-records.ts. */
 export interface Rewriting {
@@ -60,6 +61,15 @@ export const lockHeads = (tenants: readonly number[]): Statement<(LockedHead & R
     })),
 });
 
+/** Locks one tenant's head, and returns it as it is under the lock. */
+export async function lockHead(tx: Transaction, tenant: number): Promise<LockedHead & Rewriting> {
+  const { text, values, read } = lockHeads([tenant]);
+  const { rows, command } = await tx.query(text, [...values]);
+  const [head] = read(rows, command);
+  if (!head) throw new TenantElsewhere(tenant);
+  return head;
+}
+
 export async function readHead(db: Transaction, tenant: number): Promise<Head & Rewriting> {
   const { rows } = await db.query<HeadRow>({
     name: "read_head",
@@ -67,8 +77,13 @@ export async function readHead(db: Transaction, tenant: number): Promise<Head & 
     values: [tenant],
   });
   const row = rows[0];
-  if (!row) throw new Error(`Tenant ${tenant} has no head.`);
+  if (!row) throw new TenantElsewhere(tenant);
   return toHead(row);
+}
+
+/** Whether the tenant lives in this database. */
+export async function hasHead(db: Transaction, tenant: number): Promise<boolean> {
+  return (await readHeads(db, [tenant])).has(tenant);
 }
 
 /** The tenants whose heads no other transaction has locked. Does not wait for locks. */

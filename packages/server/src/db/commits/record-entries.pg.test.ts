@@ -88,7 +88,7 @@ test("[G12] [G13] a record's lines are those of the log that name it, in pages o
   );
 });
 
-test("[S8] what happened to several records since they were read is asked at once, their making and ending too", async () => {
+test("[S8] the changes of several records since they were read are loaded with one query, with creation and deletion", async () => {
   await fc.assert(
     fc.asyncProperty(story, fc.nat(30), fc.nat(30), async (steps, first, second) => {
       const entries = await write(steps);

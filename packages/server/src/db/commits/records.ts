@@ -132,3 +132,32 @@ export async function hasRecords(db: Transaction, tenant: number, model: string)
   ]);
   return rows.length > 0;
 }
+
+/** Records by id, with their data as JSON. */
+export async function readRecordTexts(
+  db: Transaction,
+  tenant: number,
+  model: string,
+  ids: readonly string[],
+): Promise<{ readonly id: string; readonly data: string }[]> {
+  const { rows } = await db.query<{ id: string; data: string }>(
+    "select id, data from holdfast.record where tenant = $1 and model = $2 and id = any($3)",
+    [tenant, model, ids],
+  );
+  return rows;
+}
+
+/** Ids of a model's records, in order. */
+export async function readRecordIds(
+  db: Transaction,
+  tenant: number,
+  model: string,
+  after: string,
+  most: number,
+): Promise<string[]> {
+  const { rows } = await db.query<{ id: string }>(
+    "select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4",
+    [tenant, model, after, most],
+  );
+  return rows.map(({ id }) => id);
+}

@@ -1,4 +1,5 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
+import { TenantElsewhere } from "../commits/tenant-elsewhere.ts";
 
 /** SQLSTATE of a Postgres error, or Node's code of a network error. Undefined for other errors. */
 export const errorState = (error: unknown): string | undefined => {
@@ -8,10 +9,14 @@ export const errorState = (error: unknown): string | undefined => {
 
 const BUSY = new Set(["40001", "40P01", "55P03", "57014", "25P03", "53300", "53200"]);
 const FULL = new Set(["53100"]);
-const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$|^25006$/;
+/**
+ * The last ones are of databases that other people run: they change a password, take rights away, or drop the database.
+ */
+const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$|^25006$|^(28|3D)|^42501$|^55000$/;
 
 /** The error code that a caller gets for a database failure. Undefined if it is a bug of ours. */
 export function failureCode(error: unknown): ErrorCode | undefined {
+  if (error instanceof TenantElsewhere) return "unavailable";
   const state = errorState(error);
   if (state === undefined) return driverFailure(error);
   if (BUSY.has(state)) return "overloaded";
@@ -30,3 +35,8 @@ function driverFailure(error: unknown): ErrorCode | undefined {
 
 const LOST =
   /^(Connection terminated|Client has encountered a connection error|Client was closed|The database connection went silent|timeout expired)/;
+
+/** Postgres' code for a lock that was not free within `lock_timeout`. */
+export const LOCK_NOT_AVAILABLE = "55P03";
+/** Postgres' code for a key that exists already. */
+export const UNIQUE_VIOLATION = "23505";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { freshDatabase } from "../../testing/database.ts";
 import { createPool } from "./pool.ts";
 
-test("[O2] what is told of an idle connection that broke is the error, and nothing of the connection", async () => {
+test("[O2] for a broken idle connection the log has the error, and nothing of the connection", async () => {
   const { url } = await freshDatabase();
   let told: (error: Error) => void = () => {};
   const broken = new Promise<Error>((resolve) => {

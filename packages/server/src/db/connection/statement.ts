@@ -30,3 +30,8 @@ export const commit: Statement<void> = {
 export const probe: Statement<void> = { name: "", text: "select 1", values: [], read: () => {} };
 
 export const rollback: Statement<void> = { name: "", text: "rollback", values: [], read: () => {} };
+
+export const savepoint: Statement<void> = { name: "", text: "savepoint s", values: [], read: () => {} };
+
+/** Undoes what was done since the savepoint; the transaction goes on. */
+export const rollbackToSavepoint: Statement<void> = { name: "", text: "rollback to s", values: [], read: () => {} };

@@ -15,6 +15,8 @@ export interface WakeListeners {
   claims(tenant: number): void;
   /** A token was revoked, or will be after its grace period. */
   token(id: string): void;
+  /** A tenant lives in another database now. */
+  home(tenant: number): void;
   /** The logs got new ids, as the process that renewed them reports (see log-epoch.ts). */
   renewed(): void;
   /** Hints are received from now on. Earlier ones were missed. */
@@ -30,6 +32,7 @@ export interface WakeListeners {
  *   `s7`     tenant 7 has another schema
  *   `c7`     claims of tenant 7 have changed
  *   `tkey_1` token key_1 ends
+ *   `h7`     tenant 7 lives in another database
  *   `e`      the logs have new ids
  */
 export interface Wake {
@@ -39,6 +42,7 @@ export interface Wake {
   schema(tenant: number): void;
   claims(tenant: number): void;
   token(id: string): void;
+  home(tenant: number): void;
   close(): Promise<void>;
 }
 
@@ -82,6 +86,7 @@ export function openWake(url: string): Wake {
     schema: (tenant) => send(`s${tenant}`),
     claims: (tenant) => send(`c${tenant}`),
     token: (id) => send(`t${id}`),
+    home: (tenant) => send(`h${tenant}`),
     async close() {
       closed = true;
       clearTimeout(sending);
@@ -90,12 +95,13 @@ export function openWake(url: string): Wake {
   };
 }
 
-function notify(mark: string, { log, schema, claims, token, renewed }: Partial<WakeListeners>): void {
+function notify(mark: string, { log, schema, claims, token, home, renewed }: Partial<WakeListeners>): void {
   const rest = mark.slice(1);
   if (mark === "e") return renewed?.();
   if (mark.startsWith("c")) return claims?.(Number(rest));
   if (mark.startsWith("s")) return schema?.(Number(rest));
   if (mark.startsWith("t")) return token?.(rest);
+  if (mark.startsWith("h")) return home?.(Number(rest));
   const [tenant, position] = mark.split(":");
   log?.(Number(tenant), position === undefined ? undefined : Number(position));
 }

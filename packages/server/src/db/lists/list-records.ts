@@ -1,9 +1,10 @@
-import type { ListColumn } from "../../rules/lists/list-column.ts";
-import type { Comparison, ListFilter } from "../../rules/lists/list-filter.ts";
+import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
+import type { Comparison, FilterValue, ListCondition } from "../../rules/lists/list-filter.ts";
+import type { SearchFilter } from "../../rules/lists/search.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { withinBytes } from "../log/within-bytes.ts";
 import { recordTable } from "../schema/rewritten-records.ts";
-import { columnSql, TEXT_KEPT } from "./record-column.ts";
+import { columnSql, searchedSql, TEXT_KEPT } from "./record-column.ts";
 
 export interface ListQuestion {
   readonly tenant: number;
@@ -12,10 +13,10 @@ export interface ListQuestion {
   readonly rewriting: boolean;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
-  readonly filters: readonly ListFilter[];
+  readonly filters: readonly ListCondition[];
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
-  readonly sort: ListColumn;
+  readonly sort: SortColumn;
   readonly descending: boolean;
   /** The end of the previous page: the sort value in Postgres's text form (null: no value) and the id. */
   readonly after: PageEnd | undefined;
@@ -80,7 +81,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
 
   // The id and the times are never null, so one scan is enough.
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
-  if (sort.kind !== "field") return one(after ? scan(isBeyond(after)) : scan());
+  if (sort.kind !== "field" && sort.kind !== "rank") return one(after ? scan(isBeyond(after)) : scan());
   const isAbsent = `${expression} is null`;
   if (after?.value === null) return one(scan(isAbsent, isBeyond(after)));
   const isPresent = after ? isBeyond(after) : `${expression} is not null`;
@@ -89,7 +90,8 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
       select 1 as part, * from present union all select 2, * from absent`);
 }
 
-type Param = (value: unknown) => string;
+/** Adds a parameter and returns its place: `$9`. */
+export type Param = (value: unknown) => string;
 
 function conditionsOf({ tenant, model, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
   return [
@@ -97,16 +99,95 @@ function conditionsOf({ tenant, model, state, ids, groups, filters }: ListQuesti
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
     ...(ids ? [`id = any(${param(ids)}::text[])`] : []),
     ...(groups ? [`groups && ${param(groups)}::text[]`] : []),
-    ...filters.map((filter) => conditionOf(filter, param)),
+    ...filters.map((filter) => filterSql(filter, param)),
   ];
 }
 
 const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const satisfies Record<Comparison, string>;
 
-function conditionOf(filter: ListFilter, param: Param): string {
-  const { column, operator, value } = filter;
+/** A filter as a condition on a row of records. */
+export function filterSql(filter: ListCondition, param: Param): string {
+  if (filter.operator === "search") return searching(filter, param);
+  const { column } = filter;
+  switch (filter.operator) {
+    case "null":
+      return `${columnSql(column, (name) => `${param(name)}::text`).expression} is ${filter.value ? "" : "not "}null`;
+    case "not":
+      return without(compared(column, "eq", filter.value, param));
+    case "in":
+      return oneOf(column, filter.values, param);
+    case "notIn":
+      return without(oneOf(column, filter.values, param));
+    case "contains":
+      return containing(column, filter.value, filter.json, param);
+    case "startsWith":
+      return startingWith(column, filter.value, param);
+    default:
+      return compared(column, filter.operator, filter.value, param);
+  }
+}
+
+/** A condition for each word, which an index of the parts of words has. */
+function searching({ columns, words }: SearchFilter, param: Param): string {
+  const each = words.map((word) => {
+    const pattern = `${param(`%${word.replace(/[\\%_]/g, "\\$&")}%`)}::text`;
+    return `(${columns.map((column) => `${searchedSql(column, (name) => `${param(name)}::text`)} like ${pattern}`).join(" or ")})`;
+  });
+  return each.length === 0 ? "true" : each.join(" and ");
+}
+
+/** True as well where the condition says nothing, because the record has no value. */
+const without = (condition: string): string => `not coalesce(${condition}, false)`;
+
+function oneOf(column: ListColumn, values: readonly (FilterValue | null)[], param: Param): string {
+  const each = values.map((value) =>
+    value === null ? filterSql({ column, operator: "null", value: true }, param) : compared(column, "eq", value, param),
+  );
+  return each.length === 0 ? "false" : `(${each.join(" or ")})`;
+}
+
+/** A part of a text, or an item of an array: a text as it is written, or the JSON value that it spells. */
+function containing(column: ListColumn, value: string, json: string, param: Param): string {
+  if (column.kind !== "field" || column.type !== "array")
+    return `position(${param(value)}::text in ${wholeText(column, param)}) > 0`;
+  const name = `${param(column.name)}::text`;
+  const items = `json_array_elements(case when json_typeof(data->${name}) = 'array' then data->${name} else '[]' end)`;
+  return `exists (select from ${items} item where item.value::jsonb in (to_jsonb(${param(value)}::text), ${param(json)}::jsonb))`;
+}
+
+/** What begins with a text lies between it and the next one in the order of code points: a range that an index has. */
+function startingWith(column: ListColumn, value: string, param: Param): string {
+  const { expression } = columnSql(column, (name) => `${param(name)}::text`);
+  const kept = column.kind === "field" ? [...value].slice(0, TEXT_KEPT).join("") : value;
+  const end = behind(kept);
+  return [
+    `${expression} >= ${param(kept)}::text`,
+    ...(end === undefined ? [] : [`${expression} < ${param(end)}::text`]),
+    ...(kept === value && end !== undefined ? [] : [`starts_with(${wholeText(column, param)}, ${param(value)}::text)`]),
+  ].join(" and ");
+}
+
+/** The first text behind all that begin with this one. Undefined: there is none. */
+function behind(beginning: string): string | undefined {
+  const points = Array.from(beginning, (character) => character.codePointAt(0) ?? 0);
+  for (let last = points.pop(); last !== undefined; last = points.pop()) {
+    if (last === LAST_POINT) continue;
+    // Half characters are no text.
+    const next = last === 0xd7ff ? 0xe000 : last + 1;
+    return String.fromCodePoint(...points, next);
+  }
+  return undefined;
+}
+
+const LAST_POINT = 0x10ffff;
+
+const wholeText = (column: ListColumn, param: Param): string =>
+  column.kind === "field"
+    ? `(data->>${param(column.name)}::text)`
+    : columnSql(column, (name) => `${param(name)}::text`).expression;
+
+function compared(column: ListColumn, operator: Comparison, value: FilterValue, param: Param): string {
   const { expression, type } = columnSql(column, (name) => `${param(name)}::text`);
-  if (operator === "null") return `${expression} is ${value ? "" : "not "}null`;
   if (type === "timestamptz") return `${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)`;
   if (column.kind === "field" && typeof value === "string" && [...value].length >= TEXT_KEPT)
     return longTextCondition(column.name, operator, value, expression, param);

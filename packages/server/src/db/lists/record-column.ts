@@ -1,4 +1,4 @@
-import type { ListColumn } from "../../rules/lists/list-column.ts";
+import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 
 /** The SQL expression of a column of `holdfast.record`, and its type. */
 export interface ColumnSql {
@@ -9,11 +9,23 @@ export interface ColumnSql {
 /** Longer text is first compared by the prefix that `holdfast.text_of` keeps. */
 export const TEXT_KEPT = 500;
 
+/** Writes a text as a literal or as a parameter. */
+export type Written = (text: string) => string;
+
 /** `field` turns a field's name into a literal or a parameter: a name is never inserted into the SQL directly. */
-export function columnSql(column: ListColumn, field: (name: string) => string): ColumnSql {
+export function columnSql(column: SortColumn, field: Written): ColumnSql {
   if (column.kind === "id") return { expression: "id", type: "text" };
   if (column.kind === "createdAt") return { expression: "created_at", type: "timestamptz" };
   if (column.kind === "updatedAt") return { expression: "updated_at", type: "timestamptz" };
+  if (column.kind === "createdBy") return { expression: `(created_by collate "C")`, type: "text" };
+  if (column.kind === "updatedBy") return { expression: `(updated_by collate "C")`, type: "text" };
+  if (column.kind === "rank") {
+    const values = column.values.map((value) => field([...value].slice(0, TEXT_KEPT).join("")));
+    return {
+      expression: `array_position(array[${values.join(", ")}], holdfast.text_of(data, ${field(column.name)}))`,
+      type: "int4",
+    };
+  }
   const read = (reader: string) => `holdfast.${reader}(data, ${field(column.name)})`;
   switch (column.type) {
     case "number":
@@ -30,3 +42,7 @@ export function columnSql(column: ListColumn, field: (name: string) => string): 
       return { expression: `(${read("text_of")} collate "C")`, type: "text" };
   }
 }
+
+/** The text of a column in the form in which words are searched. Ids are ASCII. */
+export const searchedSql = (column: ListColumn, field: Written): string =>
+  column.kind === "field" ? `(holdfast.searchable(data, ${field(column.name)}) collate "C")` : `lower(id collate "C")`;

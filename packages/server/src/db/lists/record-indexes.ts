@@ -4,7 +4,7 @@ import pg from "pg";
 import { connectTo } from "../connection/connection.ts";
 import { session } from "../connection/pool.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { columnSql } from "./record-column.ts";
+import { columnSql, searchedSql } from "./record-column.ts";
 
 /** A field that a schema declares with an index. Tenants with the same model and field names share the index. */
 export interface IndexedField {
@@ -12,6 +12,8 @@ export interface IndexedField {
   readonly model: string;
   readonly field: string;
   readonly type: Field["type"];
+  /** What it is for: to filter and sort by the field, or to search words in it. */
+  readonly kind: "order" | "text";
 }
 
 export interface StoredIndex {
@@ -20,7 +22,8 @@ export interface StoredIndex {
   readonly valid: boolean;
 }
 
-const PREFIX = "record_by_";
+/** By kind. A release that knows only the first leaves the others alone. */
+const PREFIXES = { order: "record_by_", text: "record_text_" } as const;
 const LOCK = 4_270_004;
 
 /**
@@ -59,10 +62,11 @@ export async function claimIndexing(client: Transaction): Promise<boolean> {
 /** The fields that each tenant's current schema declares with `index`. */
 export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly tenant: number })[]> {
   const { rows } = await db.query<IndexedField & { tenant: number }>(
-    `select distinct h.tenant, lower(m.key) as model, f.key as field, f.value->>'type' as type
+    `select distinct h.tenant, lower(m.key) as model, f.key as field, f.value->>'type' as type,
+       case f.value->>'index' when 'text' then 'text' else 'order' end as kind
      from holdfast.head h join holdfast.model_schema s on s.tenant = h.tenant and s.version = h.schema_version
      cross join json_each(s.body->'models') m cross join json_each(m.value->'fields') f
-     where f.value->>'index' = 'true' order by 1, 2, 3, 4`,
+     where f.value->>'index' in ('true', 'text') order by 1, 2, 3, 4, 5`,
   );
   return rows;
 }
@@ -70,19 +74,35 @@ export async function readIndexedFields(db: Transaction): Promise<(IndexedField 
 export async function readIndexes(db: Transaction): Promise<StoredIndex[]> {
   const { rows } = await db.query<StoredIndex & Record<string, unknown>>(
     `select c.relname as name, i.indisvalid as valid from pg_index i join pg_class c on c.oid = i.indexrelid
-     where i.indrelid = 'holdfast.record'::regclass and starts_with(c.relname, $1) order by 1`,
-    [PREFIX],
+     where i.indrelid = 'holdfast.record'::regclass and c.relname::text ^@ any($1::text[]) order by 1`,
+    [Object.values(PREFIXES)],
   );
   return rows;
 }
 
 /** The name of a field's index, derived from its definition, so that every process computes the same name. */
 export const indexName = (field: IndexedField): string =>
-  PREFIX + createHash("sha256").update(definitionOf(field)).digest("hex").slice(0, 16);
+  PREFIXES[field.kind] + createHash("sha256").update(definitionOf(field)).digest("hex").slice(0, 16);
 
 /** Builds an index concurrently with writes. A failed build leaves an invalid index behind. */
 export async function createIndex(client: Transaction, field: IndexedField): Promise<void> {
+  if (field.kind === "text") await createTextExtensions(client);
   await client.query(`create index concurrently ${indexName(field)} on holdfast.record ${definitionOf(field)}`);
+}
+
+/**
+ * Creates what text indexes need. Both extensions belong to Postgres, and the owner of a database may create them.
+ * Existing ones stay in their schema, and ours can be moved: the connection searches their operator classes in all of
+ * them.
+ */
+async function createTextExtensions(client: Transaction): Promise<void> {
+  for (const name of ["pg_trgm", "btree_gin"])
+    await client.query(`create extension if not exists ${name} with schema holdfast`);
+  await client.query(
+    `select set_config('search_path', string_agg(quote_ident(nspname), ', '), false) from (
+       select distinct nspname from pg_extension join pg_namespace n on n.oid = extnamespace
+       where extname in ('pg_trgm', 'btree_gin')) of_extensions`,
+  );
 }
 
 export async function dropIndex(client: Transaction, name: string): Promise<void> {
@@ -100,8 +120,15 @@ export async function analyzeRecords(client: Transaction): Promise<void> {
 
 const WORTH_ANALYZING = 8 * 1024 * 1024;
 
-/** The columns in the order in which a list reads: tenant, value, id. Writes to other models do not touch the index. */
-function definitionOf({ model, field, type }: IndexedField): string {
-  const { expression } = columnSql({ kind: "field", name: field, type }, pg.escapeLiteral);
-  return `(tenant, ${expression}, id) where model = ${pg.escapeLiteral(model)}`;
+/**
+ * To filter and sort, the columns in the order in which a list reads: tenant, value, id. To search, the parts of words,
+ * each with the rows that have it, and the tenants with theirs. New rows wait in a list, which makes a commit ten times
+ * cheaper; a short one, because the commit that fills it pays for all of it. Writes to other models do not touch the index.
+ */
+function definitionOf({ kind, model, field, type }: IndexedField): string {
+  const column = { kind: "field", name: field, type } as const;
+  const ofModel = `where model = ${pg.escapeLiteral(model)}`;
+  return kind === "order"
+    ? `(tenant, ${columnSql(column, pg.escapeLiteral).expression}, id) ${ofModel}`
+    : `using gin (tenant, ${searchedSql(column, pg.escapeLiteral)} gin_trgm_ops) with (gin_pending_list_limit = 1024) ${ofModel}`;
 }

@@ -8,7 +8,8 @@ import { withinBytes } from "./within-bytes.ts";
 
 export const ENTRY_COLUMNS = `sync_id as "syncId", model, id, verb, data, changed_fields as "changedFields", groups, groups_before as "groupsBefore",
   client_tx_id as "clientTxId", client_id as "clientId", transaction_id as "transactionId", actor, participant_kind as "participantKind",
-  claim, created_at as "createdAt"`;
+  claim, archived_at as "archivedAt", record_created_at as "recordCreatedAt", record_created_by as "recordCreatedBy",
+  created_at as "createdAt"`;
 
 /** Estimated size of a presented entry besides its data: names, which JSON may have to escape, and keys. */
 const NAMES = `400 + 2 * (octet_length(model) + octet_length(id) + octet_length(client_tx_id) + octet_length(actor)

@@ -112,6 +112,18 @@ export async function revokeSecretKey(db: Transaction, id: string, graceSeconds:
   return rowCount === 1;
 }
 
+/** The tenant of a key, and where it lives. */
+export async function tenantOfKey(
+  db: Transaction,
+  id: string,
+): Promise<{ tenant: number; home: string | null } | undefined> {
+  const { rows } = await db.query<{ tenant: number; home: string | null }>(
+    "select w.id as tenant, w.home from holdfast.secret_key k join holdfast.tenant w on w.id = k.tenant where k.id = $1",
+    [id],
+  );
+  return rows[0];
+}
+
 /** Revokes all keys that were configured in the environment, except one. Returns their ids. */
 export async function revokeConfiguredKeys(tx: Transaction, tenant: number, exceptHash: Buffer): Promise<string[]> {
   const { rows } = await tx.query<{ id: string }>(
@@ -139,10 +151,11 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
     tenant: number;
     organization: string;
     livemode: boolean;
+    home: string | null;
     revoked: boolean;
   }>({
     name: "find_secret_keys",
-    text: `select k.nth::int4 - 1 as nth, s.id, s.tenant, w.organization, w.livemode, coalesce(s.revoked_at <= clock_timestamp(), false) as revoked
+    text: `select k.nth::int4 - 1 as nth, s.id, s.tenant, w.organization, w.livemode, w.home, coalesce(s.revoked_at <= clock_timestamp(), false) as revoked
       from unnest($1::bytea[]) with ordinality as k(hash, nth)
       join holdfast.secret_key s on s.hash = k.hash join holdfast.tenant w on w.id = s.tenant`,
     values: [hashes],
@@ -156,6 +169,7 @@ export async function findSecretKeys(db: Transaction, hashes: readonly Buffer[])
           tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
+          home: row.home,
           participantKind: "system",
           participantId: row.id,
           tokenId: row.id,

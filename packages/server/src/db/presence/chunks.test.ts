@@ -18,7 +18,7 @@ test("[P7] pieces keep the bytes of a notification, cut no character, and add up
       expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(NOTIFICATION_BYTES);
 });
 
-test("[P7] of pieces that are lost the text is lost, and no other; senders do not disturb each other", () => {
+test("[P7] a lost chunk loses only its own text, and senders do not affect each other", () => {
   fc.assert(
     fc.property(
       fc.array(fc.tuple(fc.constantFrom("x", "y"), fc.string({ minLength: 1, maxLength: 300 })), { maxLength: 20 }),
@@ -42,7 +42,7 @@ test("[P7] of pieces that are lost the text is lost, and no other; senders do no
   );
 });
 
-test("[P7] what is no piece is not heard", () => {
+test("[P7] an invalid chunk is ignored", () => {
   const join = createJoiner();
   expect(join("x", "hello")).toBe(undefined);
   expect(join("x", "")).toBe(undefined);

@@ -139,6 +139,14 @@ export const lockTokens = (table: "scoped_token" | "secret_key", ids: readonly s
   read: (rows) => (rows as { id: string; revoked: boolean }[]).flatMap(({ id, revoked }) => (revoked ? [id] : [])),
 });
 
+/** The same for tokens that are kept in another database than the claims: see end-claims.ts. */
+export const readEndedTokens = (ids: readonly string[]): Statement<string[]> => ({
+  name: "read_ended_tokens",
+  text: "select id from holdfast.ended_token where id = any($1::text[]) and ended_at <= clock_timestamp()",
+  values: [ids],
+  read: (rows) => (rows as { id: string }[]).map(({ id }) => id),
+});
+
 /** Ends a token after a grace period. A token that ends earlier stays unchanged. Returns whether the token exists. */
 export async function revokeToken(
   db: Transaction,
@@ -178,6 +186,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
     livemode: boolean;
     participant_kind: ParticipantKind;
     participant_id: string;
+    home: string | null;
     operations: string[];
     sync_groups: string[];
     expires_at: string;
@@ -192,7 +201,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
         for no key update skip locked
       ), noted as (
         update holdfast.scoped_token t set last_used_at = clock_timestamp() from used where t.id = used.id)
-      select k.nth::int4 - 1 as nth, t.id, t.kind, t.tenant, w.organization, w.livemode, t.participant_kind, t.participant_id,
+      select k.nth::int4 - 1 as nth, t.id, t.kind, t.tenant, w.organization, w.livemode, w.home, t.participant_kind, t.participant_id,
         t.operations, t.sync_groups, t.expires_at,
         (extract(epoch from t.expires_at - clock_timestamp()) * 1000)::float8 as expires_in_ms,
         coalesce(t.revoked_at <= clock_timestamp(), false) as revoked
@@ -211,6 +220,7 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
           tenant: row.tenant,
           organization: row.organization,
           livemode: row.livemode,
+          home: row.home,
           participantKind: row.participant_kind,
           participantId: row.participant_id,
           tokenId: row.id,

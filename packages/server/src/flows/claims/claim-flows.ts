@@ -218,10 +218,10 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     },
   };
 
-  /** If the waiter was silent, its claim may be due now: settle the queue. */
+  /** If the waiter was silent, its claim may be due now: bring the queue up to date. */
   async function showLife(tenant: number, { id, model, record }: ClaimState): Promise<void> {
     if (!(await touchClaim(db, tenant, id, limits.waiterSilentMs)))
-      await lane.decide({ kind: "settle", tenant, model, record, alive: [id] });
+      await lane.decide({ kind: "advance", tenant, model, record, alive: [id] });
   }
 
   /** Returns the claim. With a signal, waits until the claim's status or position changes, or until the timeout. */

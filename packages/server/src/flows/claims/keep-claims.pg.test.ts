@@ -29,7 +29,7 @@ afterEach(() => sql("delete from holdfast.claim"));
 
 const [ann, bob, eve] = await Promise.all([agent("ann"), agent("bob"), agent("eve")]);
 
-test("[A6] who waits behind somebody that fell silent gets what is free, without asking again", async () => {
+test("[A6] a waiter behind a silent one is granted a free claim without asking again", async () => {
   await make("s1");
   await claim(ann, "s1", { field: "title" });
   const whole = await claim(bob, "s1");

@@ -15,29 +15,31 @@ import type { CommitLanes } from "../commits/commit-lanes.ts";
 /** A participant with an open stream, and its device. */
 export interface Waiter {
   readonly tenant: number;
+  /** Where the tenant's claims are: see participant.ts. */
+  readonly home: string | null;
   /** `<kind>:<id>` */
   readonly participant: string;
   readonly clientId: string | null;
 }
 
-/** Queues that are settled at once. */
+/** Queues that are brought up to date at once. */
 const STEP = 500;
 
-type Settle = Extract<ClaimOrder, { kind: "settle" }>;
+type Advance = Extract<ClaimOrder, { kind: "advance" }>;
 
 /**
- * Settles queues with expired leases or lost waiters. Returns the milliseconds until the next lease expires. Does not
- * wait for the lane: a tenant whose head is locked elsewhere is skipped until its order completes, and does not delay
- * other tenants.
+ * Brings queues up to date that have expired leases or lost waiters. Returns the milliseconds until the next lease
+ * expires. Does not wait for the lane: a tenant whose head is locked elsewhere is skipped until its order completes,
+ * and does not delay other tenants.
  */
 export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unknown) => void) {
   const busy = new Set<number>();
 
-  async function settleTenant(tenant: number, queues: readonly RecordName[]): Promise<void> {
+  async function advanceTenant(tenant: number, queues: readonly RecordName[]): Promise<void> {
     busy.add(tenant);
-    await settle(
+    await advanceQueues(
       lane,
-      queues.map(({ model, id }) => ({ kind: "settle", tenant, model, record: id })),
+      queues.map(({ model, id }) => ({ kind: "advance", tenant, model, record: id })),
     )
       .catch(failed)
       .finally(() => busy.delete(tenant));
@@ -51,7 +53,7 @@ export function keepClaims(db: Database, lane: CommitLanes, failed: (error: unkn
     const passedOver = await readPassedOver(db, { silentMs, goneMs, but: [...busy], most: STEP });
     const queues = [...due, ...passedOver];
     for (const tenant of new Set(queues.map((queue) => queue.tenant)))
-      void settleTenant(
+      void advanceTenant(
         tenant,
         queues.filter((queue) => queue.tenant === tenant),
       );
@@ -68,17 +70,17 @@ export const keepWaiters =
   async (present: readonly Waiter[]): Promise<void> => {
     const alive = holdersOn(present);
     const silent: SilentWaiter[] = [];
-    // Touch all waiters before any queue is settled, so that a waiter does not fall silent while another tenant's queue
-    // is slow.
+    // Touch all waiters before any queue is brought up to date, so that a waiter does not fall silent while another
+    // tenant's queue is slow.
     for (let from = 0; from < alive.length; from += STEP)
       silent.push(...(await touchWaiters(db, alive.slice(from, from + STEP), limits.waiterSilentMs)));
     let failure: unknown;
     for (let from = 0; from < silent.length; from += STEP)
-      await settle(
+      await advanceQueues(
         lane,
         silent
           .slice(from, from + STEP)
-          .map(({ tenant, model, id, claimId }) => ({ kind: "settle", tenant, model, record: id, alive: [claimId] })),
+          .map(({ tenant, model, id, claimId }) => ({ kind: "advance", tenant, model, record: id, alive: [claimId] })),
       ).catch((error: unknown) => {
         failure ??= error;
       });
@@ -99,7 +101,7 @@ function holdersOn(present: readonly Waiter[]) {
 }
 
 /** If the lane fails for some orders, their waiters stay silent until the next sign of life. */
-async function settle(lane: CommitLanes, orders: readonly Settle[]): Promise<void> {
+async function advanceQueues(lane: CommitLanes, orders: readonly Advance[]): Promise<void> {
   const results = await Promise.all(orders.map((order) => lane.decide(order)));
   const lost = results.find((result) => result.kind === "failed");
   if (lost) throw new Error(`Claims could not be updated: ${lost.code}.`);

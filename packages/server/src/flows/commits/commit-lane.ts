@@ -1,23 +1,22 @@
 import { freeHeads } from "../../db/commits/heads.ts";
 import { UNEXPECTED } from "../../db/commits/save-creates.ts";
-import { errorState, failureCode } from "../../db/connection/database-error.ts";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
+import { errorState, failureCode, LOCK_NOT_AVAILABLE, UNIQUE_VIOLATION } from "../../db/connection/database-error.ts";
 import { openPipe, type Pipe, type PipeOptions } from "../../db/connection/pipe.ts";
 import { probe, rollback } from "../../db/connection/statement.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
-import { type CommitQueueBounds, createCommitQueue, mayGoBehind, REST_MS, type Waiting } from "./commit-queue.ts";
 import {
-  type CommittedBatch,
-  isComplete,
-  judgeExpected,
-  judgeRound,
-  type RoundOutcome,
-  type RoundResult,
-  type RoundRules,
-  save,
-} from "./commit-round.ts";
+  type CommitQueueBounds,
+  createCommitQueue,
+  mayGoBehind,
+  PATIENCE_MS,
+  REST_MS,
+  type Waiting,
+} from "./commit-queue.ts";
+import { judgeExpected, type RoundRules, type Rounds, save } from "./commit-round.ts";
 import { type Job, tenantOf } from "./job.ts";
 import type { KnownHeads } from "./known-heads.ts";
-import { type Loaded, load } from "./load-round.ts";
+import { type CommittedBatch, type Drained, isComplete, type RoundAnswer, type RoundResult } from "./round-result.ts";
 
 /**
  * A lane runs all writes, and all changes of claims, in rounds. One round is one database transaction:
@@ -42,14 +41,15 @@ export interface Lane {
   close(): Promise<void>;
 }
 
-export interface LaneOptions {
+export interface LaneOptions<Found> {
   readonly url: string;
   readonly rules: RoundRules;
+  readonly rounds: Rounds<Found>;
   readonly known: KnownHeads;
-  /** Tenants that had no active claim when this lane last read their head. */
-  readonly unclaimed: Set<number>;
   /** Called after COMMIT, in log order for each tenant. */
   announce(batch: CommittedBatch): void;
+  /** Called after COMMIT with what was taken from a tenant's attached tables; its batch comes next. */
+  recorded(tenant: number, drained: Drained): void;
   /** Called after COMMIT with each tenant whose claims changed. */
   announceClaims(tenant: number): void;
   /** Called after COMMIT with the age of the round's first request, in milliseconds. */
@@ -61,6 +61,8 @@ export interface LaneOptions {
   headsWereFree(tenants: readonly number[]): void;
   /** Postgres was slow for a round of this tenant alone. */
   isSlow(tenant: number): void;
+  /** The tenants of these jobs have attached tables, which the lane's rounds cannot write. Another lane takes them. */
+  haveTables(jobs: readonly Waiting[]): void;
   /** The records that these jobs name did not fit into the round. Returns true if another lane has taken the jobs. */
   areLarge(jobs: readonly Waiting[]): boolean;
   readonly bounds: CommitQueueBounds;
@@ -73,30 +75,35 @@ export interface LaneOptions {
 }
 
 /** A round in progress. Its load was sent, or, if it needs no load, already its save. */
-type Started = { readonly taken: readonly Waiting[] } & (
-  | { readonly loaded: Promise<{ pipe: Pipe; found: Loaded }> }
+type Started<Found> = { readonly taken: readonly Waiting[] } & (
+  | { readonly loaded: Promise<{ pipe: Pipe; found: Found }> }
   | { readonly expected: RoundResult; readonly saved: Promise<unknown> }
 );
 
 const ATTEMPTS = 3;
+/** How soon to try again to write a row that another transaction has locked. */
+const LOCKED_MS = 20;
 /** If a round of a single tenant takes Postgres longer than this, the tenant counts as slow. */
 const SLOW_MS = 150;
 
-export function createLane(options: LaneOptions): Lane {
-  const { url, rules, known, unclaimed, announce, announceClaims, took, report, bounds } = options;
+export function createLane<Found>(options: LaneOptions<Found>): Lane {
+  const { url, rules, rounds, known, announce, announceClaims, took, report, bounds } = options;
   const waiting = createCommitQueue(bounds);
   let pipe: Pipe | undefined;
   let connecting: Promise<Pipe> | undefined;
   let running = false;
   let isSaving = false;
   /** The round that was sent behind the COMMIT of the round that is being saved. */
-  let behind: Started | undefined;
+  let behind: Started<Found> | undefined;
   /**
    * Requests that were in this lane when the last round was answered: its own, and those that waited or were in
    * progress.
    */
   let present = 0;
   let waking: NodeJS.Timeout | undefined;
+  /** Jobs that write a row which another transaction has locked. */
+  const locked: Waiting[] = [];
+  let unlocking: NodeJS.Timeout | undefined;
   let idle: (() => void) | undefined;
   let closed = false;
 
@@ -108,7 +115,7 @@ export function createLane(options: LaneOptions): Lane {
       // The time to open the connection does not count as a slow round.
       if (connecting) await connecting.catch(() => {});
       const begun = performance.now();
-      const result = await settle(round);
+      const result = await finish(round);
       if (performance.now() - begun > SLOW_MS) blame(taken);
       if (result) requeueUnfinished(taken, result.outcomes);
       // Start the next round before answering this one, so that requests which arrived meanwhile do not wait for the
@@ -131,15 +138,15 @@ export function createLane(options: LaneOptions): Lane {
    * Takes the waiting jobs and sends their load or save. On an open connection the statements are sent in this same
    * tick.
    */
-  function start(): Started | undefined {
+  function start(): Started<Found> | undefined {
     const taken = waiting.take();
     if (taken.length === 0) return undefined;
     const jobs = taken.map(({ job }) => job);
     const expected = expect(jobs);
     if (expected) return { taken, ...expected };
-    const trip = async (ready: Pipe) => ({ pipe: ready, found: await load(ready, jobs, unclaimed, rules) });
+    const trip = async (ready: Pipe) => ({ pipe: ready, found: await rounds.load(ready, jobs) });
     const loaded = pipe?.usable ? trip(pipe) : connect().then(trip);
-    // Awaited later, in `settle`. Until then a failure must not count as an unhandled rejection.
+    // Awaited later, in `finish`. Until then a failure must not count as an unhandled rejection.
     loaded.catch(() => {});
     return { taken, loaded };
   }
@@ -192,7 +199,7 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   /** Undefined if the round failed. Its jobs then wait again or have been answered. */
-  async function settle(round: Started): Promise<RoundResult | undefined> {
+  async function finish(round: Started<Found>): Promise<RoundResult | undefined> {
     try {
       const { result, saved } = "saved" in round ? { result: round.expected, saved: round.saved } : await judged(round);
       isSaving = true;
@@ -211,34 +218,40 @@ export function createLane(options: LaneOptions): Lane {
     }
   }
 
-  async function judged({ taken, loaded }: Extract<Started, { loaded: unknown }>) {
+  async function judged({ taken, loaded }: Extract<Started<Found>, { loaded: unknown }>) {
     const { pipe: ready, found } = await loaded;
     const jobs = taken.map(({ job }) => job);
-    const result = await judgeRound(ready, rules, jobs, found);
+    const result = await rounds.judge(ready, jobs, found);
     known.learn(result.heads, "locked");
     return { result, saved: save(result) };
   }
 
-  function notify(taken: readonly Waiting[], { outcomes, batches, claimTenants }: RoundResult): void {
+  function notify(taken: readonly Waiting[], { outcomes, drained, heads, batches, claimTenants }: RoundResult): void {
     for (const [i, { job, resolve }] of taken.entries()) {
       const outcome = outcomes[i];
-      if (!outcome || isComplete(job, outcome)) resolve(outcome ?? "internal_error");
+      if (outcome !== "has tables" && (!outcome || isComplete(job, outcome))) resolve(outcome ?? "internal_error");
     }
     // Announce after the responses, which are written at the end of this tick: a client that both writes and listens
     // gets its response first.
     process.nextTick(() => {
+      for (const { tenant } of heads) if (drained) harmless(() => options.recorded(tenant, drained));
       for (const batch of batches) harmless(() => announce(batch));
       for (const tenant of claimTenants) harmless(() => announceClaims(tenant));
     });
   }
 
   /** The commits that did not fit into the round wait again, in fair order with the other tenants. */
-  function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundOutcome[]): void {
-    const unfinished = taken.flatMap((one, i) => {
+  function requeueUnfinished(taken: readonly Waiting[], outcomes: readonly RoundAnswer[]): void {
+    const elsewhere = taken.filter((_, i) => outcomes[i] === "has tables");
+    if (elsewhere.length > 0) options.haveTables(elsewhere);
+    const left = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
-      if (!outcome?.commits || isComplete(one.job, outcome)) return [];
-      return { ...one, job: { ...one.job, judged: outcome.commits.map(withoutEntries) } as Job };
+      if (!outcome || outcome === "has tables" || !outcome.commits || isComplete(one.job, outcome)) return [];
+      const job = { ...one.job, judged: outcome.commits.map(withoutEntries) } as Job;
+      return { isLocked: outcome.isLocked === true, one: { ...one, job } };
     });
+    letWait(left.flatMap(({ isLocked, one }) => (isLocked ? one : [])));
+    const unfinished = left.flatMap(({ isLocked, one }) => (isLocked ? [] : one));
     if (unfinished.length === 0) return;
     // A round always judges its first commit. So jobs with no judged commit go first in the next round.
     const isFresh = (one: Waiting) => one.job.judged?.length === 0;
@@ -264,13 +277,14 @@ export function createLane(options: LaneOptions): Lane {
    * its commits are stored. Jobs that fail without a database error code are retried one by one, so that one bad commit
    * does not fail the others.
    */
-  async function fail(round: Started, error: unknown): Promise<void> {
+  async function fail(round: Started<Found>, error: unknown): Promise<void> {
     const { taken } = round;
     const tenants = new Set(taken.map(({ job }) => tenantOf(job)));
-    // `settle` has marked its tenants as distrusted, so the retry loads their heads.
+    // `finish` has marked its tenants as distrusted, so the retry loads their heads.
     if ("expected" in round && MISTAKEN.has(errorState(error) ?? "")) return waiting.putBack(taken);
     if (errorState(error) === LOCK_NOT_AVAILABLE)
       return tenants.size > 1 ? await splitHeld(taken, [...tenants]) : letRest(taken);
+    if (error instanceof TenantElsewhere && tenants.size > 1) return waiting.again(taken, "by tenant");
     const code = failureCode(error);
     if (taken.length > 1 && code === undefined) return waiting.again(taken, "alone");
     const mayRetry = isWorthRetrying(error) && !closed && taken.every(({ attempts }) => attempts < ATTEMPTS);
@@ -305,6 +319,20 @@ export function createLane(options: LaneOptions): Lane {
     }
   }
 
+  /** Another transaction holds rows that these jobs write; the tenant's other jobs go on. */
+  function letWait(jobs: readonly Waiting[]): void {
+    for (const one of jobs)
+      if (closed || performance.now() - one.since > PATIENCE_MS) one.resolve("overloaded");
+      else locked.push(one);
+    if (locked.length > 0) unlocking ??= setTimeout(tryLocked, LOCKED_MS);
+  }
+
+  function tryLocked(): void {
+    unlocking = undefined;
+    for (const one of locked.splice(0)) waiting.join(one);
+    if (!running) void run();
+  }
+
   function letRest(taken: readonly Waiting[]): void {
     if (!closed && options.headIsHeld(taken)) return;
     for (const { resolve } of waiting.letRest(taken, closed)) resolve("overloaded");
@@ -328,10 +356,12 @@ export function createLane(options: LaneOptions): Lane {
     },
     canCommit,
     get waiting() {
-      return waiting.length;
+      return waiting.length + locked.length;
     },
     async close() {
       closed = true;
+      clearTimeout(unlocking);
+      for (const { resolve } of locked.splice(0)) resolve("overloaded");
       if (running || waiting.length > 0)
         await new Promise<void>((resolve) => {
           idle = resolve;
@@ -347,9 +377,7 @@ export function createLane(options: LaneOptions): Lane {
 const withoutEntries = (judged: Judged): Judged =>
   judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, entries: [] } } : judged;
 
-const LOCK_NOT_AVAILABLE = "55P03";
 const ABORTED = "25P02";
-const UNIQUE_VIOLATION = "23505";
 /** The expected head or record was wrong, or a name is already taken. */
 const MISTAKEN: ReadonlySet<string> = new Set([UNEXPECTED, UNIQUE_VIOLATION]);
 

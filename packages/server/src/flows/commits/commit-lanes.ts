@@ -2,13 +2,18 @@ import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
+import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
+import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { createTableLanes } from "../tables/table-lanes.ts";
+import { MOST_WRITTEN, tableRounds } from "../tables/table-round.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
-import type { ClaimOutcome, RoundOutcome } from "./commit-round.ts";
+import { hostedRounds, type RoundRules } from "./commit-round.ts";
 import { type Job, tenantOf } from "./job.ts";
 import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
+import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
 
 /**
  * Runs each tenant's writes in one of three lanes, so that one tenant's writes do not delay another's. Each lane has
@@ -17,13 +22,18 @@ import { createLaneChoice, type LaneName } from "./lane-choice.ts";
  *   quick   the default
  *   heavy   tenants that send a lot at once, or whose rounds are slow in Postgres
  *   held    tenants whose head is locked by another process
+ *   tables  tenants with attached tables, whose own triggers run in their rounds: see table-lanes.ts
  *
  * All jobs of a tenant take the same lane. While a tenant changes lanes, both may have its jobs; the lock of its head
  * serializes them.
  */
 export interface CommitLanes {
   /** The commits of one request, all of one tenant. Never rejects: an unavailable database is a `failed` result. */
-  submit(commits: readonly CommitRequest[], bytes?: number): Promise<JobResult>;
+  submit(commits: readonly CommitRequest[], bytes?: number): Promise<SubmitResult>;
+  /** Like `submit`, of one commit: if its records are at a source, it becomes an intent with this id. */
+  begin(commit: CommitRequest, id: string, bytes?: number): Promise<IntentResult>;
+  /** Ends an intent by its source's answer. Never rejects. */
+  settle(intent: SourceIntent, answer: SourceAnswer): Promise<JobResult>;
   /** Never rejects. */
   decide(order: ClaimOrder): Promise<ClaimResult>;
   /** Whether the connection that commits works. */
@@ -40,20 +50,30 @@ export interface CommitLanes {
 
 export type JobResult =
   | { readonly kind: "judged"; readonly judged: readonly Judged[] }
-  | { readonly kind: "failed"; readonly code: ErrorCode };
+  | { readonly kind: "failed"; readonly code: ErrorCode; readonly message?: string };
+
+/** Models of the tenant have sources: its commits `begin` one by one. */
+export type SubmitResult = JobResult | { readonly kind: "has sources" };
+
+/** Without sources, commits are submitted. */
+export type IntentResult =
+  | JobResult
+  | { readonly kind: "intent"; readonly intent: SourceIntent }
+  | { readonly kind: "has no sources" };
 
 export type ClaimResult =
   | ({ readonly kind: "judged" } & ClaimOutcome)
   | { readonly kind: "failed"; readonly code: ErrorCode };
 
-export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "report"> {
+export interface LanesOptions extends Pick<LaneOptions<unknown>, "url" | "announce" | "report"> {
   readonly schemas: SchemaCache;
-  readonly verify?: LaneOptions["verify"];
+  readonly verify?: LaneOptions<unknown>["verify"];
   /** Largest JSON size of a record after a write. */
   readonly recordBytes?: number;
   /** Largest JSON size of all records that one commit names, together. */
   readonly commitBytes?: number;
   announceClaims?(tenant: number): void;
+  recorded?: LaneOptions<unknown>["recorded"];
   took?(ms: number): void;
   /** Most commits in one transaction. */
   readonly maxCommits?: number;
@@ -64,6 +84,9 @@ export interface LanesOptions extends Pick<LaneOptions, "url" | "announce" | "re
   /** Most requests that may wait. Further requests are refused at once. */
   readonly maxWaiting?: number;
 }
+
+const jobResult = (outcome: RoundOutcome | ErrorCode): JobResult =>
+  typeof outcome === "string" ? { kind: "failed", code: outcome } : { kind: "judged", judged: outcome.commits ?? [] };
 
 /** Request bodies in one round: about what Postgres writes in ten milliseconds. */
 const MAX_BYTES = 2 ** 20;
@@ -84,6 +107,7 @@ export function createCommitLanes({
   commitBytes = serverLimits.commitBytes,
   announce,
   announceClaims = () => {},
+  recorded = () => {},
   took = () => {},
   report,
   maxCommits = 128,
@@ -93,32 +117,57 @@ export function createCommitLanes({
 }: LanesOptions): CommitLanes {
   const known = createKnownHeads(Date.now, headBytes);
   const choice = createLaneChoice(() => performance.now());
-  const lanes: Readonly<Record<LaneName, Lane>> = {
-    quick: open("quick"),
+  const rules: RoundRules = { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES };
+  const shared = { url, rules, verify, known, announce, recorded, announceClaims, took, report };
+  const bounds = { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES };
+  const quick = open("quick");
+  const lanes: Readonly<Record<LaneName, Pick<Lane, "join" | "waiting" | "close">>> = {
+    quick,
     heavy: open("heavy"),
     held: open("held"),
+    tables: createTableLanes(openForTables),
   };
   const each = Object.values(lanes);
   let closed = false;
 
-  function open(name: LaneName): Lane {
+  function open(name: "quick" | "heavy" | "held"): Lane {
     return createLane({
-      ...{ url, verify, known, announce, announceClaims, took, report },
-      rules: { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES },
-      unclaimed: new Set(),
+      ...shared,
+      rounds: hostedRounds(rules),
       headIsHeld: (jobs) => name !== "held" && !closed && stepAside(jobs),
       headsWereFree: name === "held" ? choice.areFree : () => {},
       isSlow: (tenant) => choice.isSlow(tenant),
+      haveTables(jobs) {
+        for (const one of jobs) {
+          choice.hasTables(tenantOf(one.job), true);
+          lanes.tables.join(one);
+        }
+      },
       areLarge: (jobs) => {
         for (const { job } of jobs) choice.isLarge(tenantOf(job));
         if (name !== "quick" || closed) return false;
         for (const one of jobs) lanes.heavy.join(one);
         return true;
       },
-      bounds: { maxCommits, maxBytes: MAX_BYTES, maxNames: MAX_NAMES },
+      bounds,
       lockMs: name === "quick" ? lockMs : ASIDE_LOCK_MS,
       // Connect at once: if Postgres has too few connections, reads should lack one before commits do.
       eager: name === "quick",
+    });
+  }
+
+  function openForTables(): Lane {
+    return createLane({
+      ...shared,
+      rounds: tableRounds({ rules, recorded, hasTables: choice.hasTables }),
+      headIsHeld: () => false,
+      headsWereFree: () => {},
+      isSlow: () => {},
+      haveTables: () => {},
+      areLarge: () => false,
+      bounds: { ...bounds, maxCommits: Math.min(maxCommits, MOST_WRITTEN), byTenant: true },
+      lockMs: ASIDE_LOCK_MS,
+      eager: false,
     });
   }
 
@@ -142,15 +191,22 @@ export function createCommitLanes({
   return {
     async submit(commits, bytes = 0) {
       const outcome = await entry({ commits, bytes });
-      if (typeof outcome === "string") return { kind: "failed", code: outcome };
-      return { kind: "judged", judged: outcome.commits ?? [] };
+      return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has sources" } : jobResult(outcome);
+    },
+    async begin(commit, id, bytes = 0) {
+      const outcome = await entry({ commits: [commit], bytes, source: { id } });
+      if (typeof outcome === "object" && "intent" in outcome) return { kind: "intent", intent: outcome.intent };
+      return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has no sources" } : jobResult(outcome);
+    },
+    async settle(intent, answer) {
+      return jobResult(await entry({ commits: [intent.commit], source: { intent, answer } }));
     },
     async decide(order) {
       const outcome = await entry({ order });
       if (typeof outcome === "string") return { kind: "failed", code: outcome };
       return { kind: "judged", ...(outcome.claim as ClaimOutcome) };
     },
-    canCommit: lanes.quick.canCommit,
+    canCommit: quick.canCommit,
     moved: known.moved,
     forget: known.forget,
     knownHeads: known,

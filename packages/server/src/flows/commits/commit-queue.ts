@@ -1,7 +1,7 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { createFairQueue } from "../../limits/fair-queue.ts";
-import type { RoundOutcome } from "./commit-round.ts";
 import { type Job, tenantOf, tokenOf } from "./job.ts";
+import type { RoundOutcome } from "./round-result.ts";
 
 /** A job that waits for a round or is in one. */
 export interface Waiting {
@@ -40,20 +40,27 @@ export interface CommitQueueBounds {
   readonly maxBytes: number;
   /** Most operations and premises in one round: each may name a different record. A larger job runs alone. */
   readonly maxNames: number;
+  /** Only jobs of one tenant share a round. */
+  readonly byTenant?: boolean;
 }
 
 /** How long a tenant with a locked head is set aside: the first time, and at most. */
 export const REST_MS = 300;
 const LONGEST_REST_MS = 2_400;
 /** A commit that has waited this long for its tenant's head is refused; the client retries it. */
-const PATIENCE_MS = 5_000;
+export const PATIENCE_MS = 5_000;
 
 interface Rest {
   readonly until: number;
   readonly ms: number;
 }
 
-export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueueBounds): CommitQueue {
+export function createCommitQueue({
+  maxCommits,
+  maxBytes,
+  maxNames,
+  byTenant = false,
+}: CommitQueueBounds): CommitQueue {
   const fresh = createFairQueue<Waiting>();
   /** Jobs of failed rounds. */
   let returned: Waiting[] = [];
@@ -80,6 +87,7 @@ export function createCommitQueue({ maxCommits, maxBytes, maxNames }: CommitQueu
         if (!first) return true;
         if (commits + sizeOf(one.job) > maxCommits || bytes + bytesOf(one.job) > maxBytes) return false;
         if (names + namesIn(one.job) > maxNames) return false;
+        if (byTenant && tenantOf(first.job) !== tenant) return false;
         return mayShare(first, one);
       };
       const add = (one: Waiting): void => {

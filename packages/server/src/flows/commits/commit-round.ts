@@ -1,68 +1,48 @@
 import { saveClaims } from "../../db/claims/claims.ts";
 import type { LockedHead } from "../../db/commits/heads.ts";
 import type { HistoryQuestion } from "../../db/commits/history.ts";
+import { replaceValues } from "../../db/commits/record-values.ts";
 import { deleteRecords } from "../../db/commits/records.ts";
-import { type Expectation, saveCreates } from "../../db/commits/save-creates.ts";
+import { saveCreates } from "../../db/commits/save-creates.ts";
 import { type Round, type SavedEntry, type SavedGroup, saveRound } from "../../db/commits/save-round.ts";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { commit as commitTransaction, type Statement } from "../../db/connection/statement.ts";
 import { eraseRecords, holdOffCopies } from "../../db/log/erase.ts";
 import { loadSchema } from "../../db/schema/model-schemas.ts";
-import type { ClaimDecision } from "../../rules/claims/decide-claim.ts";
-import { judgeClaim } from "../../rules/claims/judge-claim.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
-import { type Judged, judgeInOrder, lookupFor } from "../../rules/commits/judge-commits.ts";
+import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
+import { isMissing } from "../../rules/commits/record-values.ts";
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
+import { valueTexts } from "../../rules/schema/declared-values.ts";
 import type { LiveSchema, SchemaCache } from "../schema/schema-cache.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
-import type { Loaded, SizeRules } from "./load-round.ts";
+import { intentChanges, judgeJob } from "./judge-job.ts";
+import { type Loaded, load, type SizeRules } from "./load-round.ts";
+import { loadValues } from "./load-values.ts";
+import { type CommittedBatch, isComplete, judgedNow, type RoundAnswer, type RoundResult } from "./round-result.ts";
 import { emptyTenantAt, roundSizes, tenantAt } from "./tenant-at.ts";
-
-/** The result of one job. */
-export type RoundOutcome =
-  /** May have fewer commits than the job: the rest waits for a later round. */
-  | { readonly commits: readonly Judged[]; readonly claim?: undefined }
-  | { readonly claim: ClaimOutcome; readonly commits?: undefined };
-
-export interface ClaimOutcome {
-  readonly decision: ClaimDecision;
-  /** The model's name as declared. */
-  readonly declaredName: string;
-  /** The database's time of the decision, in milliseconds since 1970. */
-  readonly now: number;
-}
-
-/** The entries that a round appended to one tenant's log, in order: (from, to]. */
-export interface CommittedBatch {
-  readonly tenant: number;
-  readonly from: number;
-  readonly to: number;
-  readonly entries: readonly SavedEntry[];
-  /** The schema that the commits were judged by. */
-  readonly schema: LiveSchema;
-}
-
-export interface RoundResult {
-  /** In the order of the jobs. */
-  readonly outcomes: readonly RoundOutcome[];
-  readonly batches: readonly CommittedBatch[];
-  /** The tenants whose claims changed. */
-  readonly claimTenants: readonly number[];
-  /** What `save` has to write. */
-  readonly round: Round;
-  readonly claims: readonly Statement<void>[];
-  /** The tenants' heads after the round. */
-  readonly heads: readonly LockedHead[];
-  /** Only for a round that was judged without a load: what it assumed. */
-  readonly expected?: Expectation;
-  /** The connection whose transaction holds the locks. */
-  readonly pipe: Pipe;
-}
 
 /** Settings that every round uses. */
 export interface RoundRules extends SizeRules {
   readonly schemas: SchemaCache;
+}
+
+/** How a lane runs a round that has to load something: in one transaction, which `judge` leaves open. */
+export interface Rounds<Found> {
+  load(pipe: Pipe, jobs: readonly Job[]): Promise<Found>;
+  judge(pipe: Pipe, jobs: readonly Job[], found: Found): Promise<RoundResult>;
+}
+
+/** Rounds of records that Holdfast keeps itself. */
+export function hostedRounds(rules: RoundRules): Rounds<Loaded> {
+  /** Tenants that had no active claim when a round last read their head. */
+  const unclaimed = new Set<number>();
+  return {
+    load: (pipe, jobs) => load(pipe, jobs, unclaimed, rules),
+    judge: (pipe, jobs, found) => judgeRound(pipe, rules, jobs, found),
+  };
 }
 
 /** Judges the jobs of each tenant in their order of arrival. */
@@ -72,21 +52,22 @@ export async function judgeRound(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
-  const sizes = roundSizes(rules, jobs);
-  const tenants: TenantJobs[] = [];
-  for (const head of loaded.heads) {
-    const own = jobs.filter((job) => tenantOf(job) === head.tenant);
-    const schema =
-      schemas.get(head.tenant, head.schemaVersion) ??
-      schemas.put(head.tenant, (await pipe.send([loadSchema(head.tenant, head.schemaVersion)]))[0]);
-    tenants.push({
-      tenant: head.tenant,
-      jobs: own,
-      schema,
-      state: await tenantAt(pipe, head, schema, sizes, own, loaded),
-    });
+  for (let found = loaded; ; ) {
+    const sizes = roundSizes(rules, jobs);
+    const tenants: TenantJobs[] = [];
+    for (const head of found.heads) {
+      const own = jobs.filter((job) => tenantOf(job) === head.tenant);
+      const schema =
+        schemas.get(head.tenant, head.schemaVersion) ??
+        schemas.put(head.tenant, (await pipe.send([loadSchema(head.tenant, head.schemaVersion)]))[0]);
+      const state = await tenantAt(pipe, head, schema, sizes, own, found);
+      tenants.push({ tenant: head.tenant, jobs: own, schema, state });
+    }
+    const result = judgeTenants(pipe, jobs, tenants);
+    const missing = tenants.filter(({ state }) => isMissing(state.values));
+    if (missing.length === 0) return result;
+    found = await loadValues(pipe, found, missing, rules);
   }
-  return judgeTenants(pipe, jobs, tenants);
 }
 
 /**
@@ -106,18 +87,22 @@ export function judgeExpected(
   for (const head of heads) {
     const own = jobs.filter((job) => tenantOf(job) === head.tenant);
     const schema = schemas.get(head.tenant, head.schemaVersion);
-    if (!schema) return undefined;
+    if (!schema || schema.hasTables || schema.hasSources) return undefined;
     tenants.push({ tenant: head.tenant, jobs: own, schema, state: emptyTenantAt(head, schema, sizes, own) });
   }
   const unseen = tenants.flatMap(questions);
   const result = judgeTenants(pipe, jobs, tenants);
   const isWritten = result.outcomes.every(
     (outcome, i) =>
-      isComplete(jobs[i] as Job, outcome) && outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
+      outcome !== "has tables" &&
+      isComplete(jobs[i] as Job, outcome) &&
+      outcome.commits?.every(({ decision }) => decision.kind === "confirmed"),
   );
   // The save compares only the heads that it moves. A head without new entries would not be checked.
   const isMoved = result.round.heads.length === heads.length;
-  return isWritten && isMoved ? { ...result, expected: { heads, unseen } } : undefined;
+  // Whether a value is taken, or a record that is referenced exists, has to be read.
+  const hasValues = tenants.some(({ state: { values } }) => isMissing(values) || values.changed.size > 0);
+  return isWritten && isMoved && !hasValues ? { ...result, expected: { heads, unseen } } : undefined;
 }
 
 /** The history questions that a round with a load would ask. */
@@ -133,23 +118,27 @@ interface TenantJobs {
 }
 
 function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJobs[]): RoundResult {
-  const outcomes = new Map<Job, RoundOutcome>();
+  const outcomes = new Map<Job, RoundAnswer>();
   const tenants = found.map(({ tenant, jobs: own, schema, state }) => {
     const from = state.head.syncId;
-    for (const job of own) outcomes.set(job, judge(state, job));
-    const judged = own.flatMap((job) => outcomes.get(job)?.commits?.slice(job.judged?.length ?? 0) ?? []);
+    const isElsewhere = schema.hasTables && !state.tables && !own.some(({ captured }) => captured);
+    for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job, schema.hasSources));
+    const judged = own.flatMap((job) => judgedNow(job, outcomes.get(job)));
     const entries = savedEntries(tenant, state.now, judged);
     return { state, batch: { tenant, from, to: state.head.syncId, entries, schema } };
   });
   const answers = jobs.map((job) => outcomes.get(job));
-  if (answers.includes(undefined)) throw new Error("A job's tenant has no head.");
+  const lost = jobs[answers.indexOf(undefined)];
+  if (lost) throw new TenantElsewhere(tenantOf(lost));
   const claimed = tenants.filter(({ state }) => state.changedClaims.size > 0);
   return {
-    outcomes: answers as readonly RoundOutcome[],
+    outcomes: answers as readonly RoundAnswer[],
     batches: tenants.map(({ batch }) => batch).filter(({ entries }) => entries.length > 0),
     claimTenants: claimed.map(({ batch }) => batch.tenant),
     round: roundOf(tenants),
     claims: claimed.length > 0 ? [saveChanged(claimed)] : [],
+    values: changedValues(tenants),
+    intents: intentChanges(jobs, answers as readonly RoundAnswer[]),
     heads: tenants.map(({ state: { head, now, claimChange, claimCount }, batch: { tenant } }) => ({
       ...head,
       tenant,
@@ -161,20 +150,18 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
   };
 }
 
-/** Whether every commit of the job has been judged. */
-export const isComplete = ({ commits }: Job, outcome: RoundOutcome): boolean =>
-  commits?.length === outcome.commits?.length;
-
-const judge = (state: TenantState, { commits, judged, order }: Job): RoundOutcome =>
-  order === undefined
-    ? { commits: judgeInOrder(state, commits, judged) }
-    : {
-        claim: {
-          decision: judgeClaim(state, order),
-          declaredName: state.models.get(order.model)?.name ?? order.model,
-          now: Date.parse(state.now),
-        },
-      };
+/** Replaces the kept values of the records whose values have changed. */
+function changedValues(tenants: readonly JudgedTenant[]): Statement<void>[] {
+  const records = tenants.flatMap(({ state: { records: all, values }, batch: { tenant } }) =>
+    [...values.changed].map(([key, { model, id }]) => {
+      const data = all.get(key)?.data;
+      const declared = data ? (values.declared.byModel.get(model) ?? []) : [];
+      const own = declared.flatMap((one) => valueTexts(one, data ?? {}).map((text) => ({ name: one.name, text })));
+      return { tenant, model, id, values: own };
+    }),
+  );
+  return records.length > 0 ? replaceValues(records) : [];
+}
 
 const saveChanged = (tenants: readonly JudgedTenant[]): Statement<void> =>
   saveClaims(
@@ -260,19 +247,25 @@ const movedGroups = ({ state, batch: { tenant, from } }: JudgedTenant): SavedGro
   );
 
 /** The second round trip, or the only one: writes the decisions and commits. */
-export function save({ pipe, round, claims, expected }: RoundResult): Promise<unknown> {
-  if (expected) return pipe.send([saveCreates(round, expected)]);
+export function save(result: RoundResult): Promise<unknown> {
+  const { pipe, round, expected } = result;
+  return pipe.send(expected ? [saveCreates(round, expected)] : [...savings(result), commitTransaction]);
+}
+
+/** The statements that write a round's decisions in the open transaction. */
+export function savings({ round, claims, values, intents }: RoundResult): Statement<unknown>[] {
   const erased = round.entries
     .filter(({ entry }) => entry.verb === "erased")
     .map(({ tenant, entry: { model, id, syncId } }) => ({ tenant, model, id, syncId }));
   const gone = round.entries
     .filter(({ row }) => row === "deleted")
     .map(({ tenant, entry: { model, id } }) => ({ tenant, model, id }));
-  return pipe.send([
-    ...(round.receipts.length > 0 ? [saveRound(round)] : []),
+  return [
+    ...(round.receipts.length > 0 || round.entries.length > 0 ? [saveRound(round)] : []),
     ...(erased.length > 0 ? [holdOffCopies(erased.map(({ tenant }) => tenant)), eraseRecords(erased)] : []),
     ...(gone.length > 0 ? [deleteRecords(gone)] : []),
+    ...values,
     ...claims,
-    commitTransaction,
-  ]);
+    ...intents,
+  ];
 }

@@ -1,11 +1,11 @@
 import type { UsageCounter } from "../organizations/count-usage.ts";
-import type { CommitLanes } from "./commit-lanes.ts";
+import type { SubmitCommits } from "../sources/submit-commits.ts";
 
 /**
  * Counts commits that are confirmed for the first time: a replay is the same commit, and a held commit wrote nothing.
  */
 export const countCommits =
-  (submit: CommitLanes["submit"], usage: UsageCounter): CommitLanes["submit"] =>
+  (submit: SubmitCommits, usage: UsageCounter): SubmitCommits =>
   async (commits, bytes) => {
     const result = await submit(commits, bytes);
     const [first] = commits;

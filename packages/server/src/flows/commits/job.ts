@@ -1,6 +1,8 @@
 import { type ClaimOrder, tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
+import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
+import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 
 /** The work of one request: one commit, or the commits of a bulk in order, or an order about claims. */
 export type Job =
@@ -11,13 +13,22 @@ export type Job =
       readonly order?: undefined;
       /** Size of the request's body. */
       readonly bytes?: number;
+      /** The commits say what has happened in an attached table: nothing refuses them, and they get no receipt. */
+      readonly captured?: boolean;
+      /** What to do with the job's only commit, whose records a source may have. */
+      readonly source?: SourceStep;
     }
   | {
       readonly order: ClaimOrder;
       readonly commits?: undefined;
       readonly judged?: undefined;
       readonly bytes?: undefined;
+      readonly captured?: undefined;
+      readonly source?: undefined;
     };
+
+/** A commit becomes an intent with this id if it writes records of a source. Later the source's answer ends it. */
+export type SourceStep = { readonly id: string } | { readonly intent: SourceIntent; readonly answer: SourceAnswer };
 
 /** All commits of a job have the same tenant. */
 export const tenantOf = ({ commits, order }: Job): number =>
@@ -31,4 +42,4 @@ export const commitsOf = (jobs: readonly Job[]): CommitRequest[] =>
   jobs.flatMap(({ commits, judged }) => commits?.slice(judged?.length ?? 0) ?? []);
 
 export const principalOf = ({ commits, order }: Job) =>
-  commits ? commits[0]?.principal : order.kind === "settle" ? undefined : order.principal;
+  commits ? commits[0]?.principal : order.kind === "advance" ? undefined : order.principal;

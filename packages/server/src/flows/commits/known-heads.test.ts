@@ -48,7 +48,7 @@ test("[L10] a head is known for a second after it was locked, and its time runs 
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L10] what an expected round leaves is built upon, and does not put off the next look", () => {
+test("[L10] an expected round continues from the previous one, and does not postpone the next load", () => {
   const { known, after } = setUp();
   known.learn([head(1)], "locked");
   after(600);
@@ -96,14 +96,14 @@ test("[L10] only creates that ask for nothing else", () => {
     job(1, { ...create, action: "delete" }),
     job(1, { ...create, claim: "clm_1" }),
     job(1, create, { reads: [{ group: "deck:1", readAt: 3 }] }),
-    { order: { kind: "settle", tenant: 1 } } as unknown as Job,
+    { order: { kind: "advance", tenant: 1 } } as unknown as Job,
   ];
   for (const ask of asks) expect(known.expect([ask])).toBeUndefined();
   expect(known.expect([job(1), ...asks])).toBeUndefined();
   expect(known.expect([job(1), job(1, { ...create, readAt: 3 })])).toBeDefined();
 });
 
-test("[L10] a head stays known while any tenant tells the database's time, and for ten minutes", () => {
+test("[L10] a head stays known while any round reports the database's time, and for ten minutes", () => {
   const { known, after } = setUp();
   known.learn([head(1)], "locked");
   after(5_000);
@@ -115,7 +115,7 @@ test("[L10] a head stays known while any tenant tells the database's time, and f
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L3] [L10] a tenant whose entries lie ahead of the clock says nothing about another tenant's time", () => {
+test("[L3] [L10] a tenant whose entries are ahead of the clock does not move another tenant's time", () => {
   const { known } = setUp();
   known.learn([head(1)], "locked");
   known.learn([head(2, { now: "2026-01-01T01:00:00.000Z" })], "locked");
@@ -131,7 +131,7 @@ test("[L10] a head that another process moved is not expected any more", () => {
   expect(known.expect([job(1)])).toBeUndefined();
 });
 
-test("[L10] it keeps as many tenants as there is memory for", () => {
+test("[L10] the known heads are bounded by their memory", () => {
   const known = createKnownHeads(() => START, 600_000);
   for (let tenant = 1; tenant <= 1_001; tenant++) known.learn([head(tenant)], "locked");
   expect(known.expect([job(1)])).toBeUndefined();

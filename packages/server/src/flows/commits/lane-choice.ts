@@ -1,7 +1,7 @@
 import { bytesOf, sizeOf } from "./commit-queue.ts";
 import { type Job, tenantOf } from "./job.ts";
 
-export type LaneName = "quick" | "heavy" | "held";
+export type LaneName = "quick" | "heavy" | "held" | "tables";
 
 /** Decides which lane a tenant's jobs take, from its recent behavior. */
 export interface LaneChoice {
@@ -14,6 +14,8 @@ export interface LaneChoice {
   isSlow(tenant: number): void;
   /** The records that the tenant's commits name fill whole rounds. */
   isLarge(tenant: number): void;
+  /** Whether the tenant has attached tables. */
+  hasTables(tenant: number, has: boolean): void;
 }
 
 /** A request above one of these bounds makes its tenant heavy for a while. */
@@ -36,6 +38,7 @@ export function createLaneChoice(now: () => number): LaneChoice {
   const held = new Map<number, Aside>();
   const slow = new Map<number, Aside>();
   const heavyUntil = new Map<number, number>();
+  const withTables = new Set<number>();
 
   function note(noted: Map<number, Aside>, tenant: number, isOver: boolean): void {
     const before = noted.get(tenant);
@@ -66,6 +69,7 @@ export function createLaneChoice(now: () => number): LaneChoice {
   return {
     laneOf(job) {
       const tenant = tenantOf(job);
+      if (withTables.has(tenant)) return "tables";
       if (isAside(held, tenant)) return "held";
       return isHeavy(job, tenant) || isAside(slow, tenant) ? "heavy" : "quick";
     },
@@ -78,5 +82,6 @@ export function createLaneChoice(now: () => number): LaneChoice {
     },
     isSlow: (tenant) => note(slow, tenant, true),
     isLarge: (tenant) => void heavyUntil.set(tenant, now() + HEAVY_MS),
+    hasTables: (tenant, has) => void (has ? withTables.add(tenant) : withTables.delete(tenant)),
   };
 }

@@ -4,17 +4,26 @@ import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/hea
 import { loadReceipts } from "../../db/commits/receipts.ts";
 import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
-import { begin } from "../../db/connection/statement.ts";
+import { begin, type Statement } from "../../db/connection/statement.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
+import { loadOpenIntents, loadReservations, type ReservedKey } from "../../db/sources/intents.ts";
+import { type ListedModel, loadListedModels } from "../../db/sources/sources.ts";
 import { tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../../rules/commits/commit-request.ts";
 import { writerOf } from "../../rules/commits/decide-commit.ts";
-import type { ByteBounds } from "../../rules/commits/tenant-state.ts";
+import type { FoundValues } from "../../rules/commits/record-values.ts";
+import type { ByteBounds, TenantTables } from "../../rules/commits/tenant-state.ts";
+import { reservedKeys } from "../../rules/sources/source-intent.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 
 /** The result of the first round trip. Everything is read under the heads' locks. */
-export type Loaded = Awaited<ReturnType<typeof load>>;
+export type Loaded = Awaited<ReturnType<typeof load>> & {
+  /** Only in rounds that can write attached tables; those are of one tenant. */
+  readonly tables?: TenantTables;
+  /** By tenant: what a judgement found missing. */
+  readonly values?: ReadonlyMap<number, FoundValues>;
+};
 
 /** Size bounds of a record after a write, and of commits and rounds in memory. */
 export interface SizeRules extends ByteBounds {
@@ -25,9 +34,15 @@ export interface SizeRules extends ByteBounds {
 /**
  * The first round trip: locks the heads of all tenants concerned, then reads everything the jobs name. Claims are not
  * read for a tenant that had none when this lane last read its head. If the locked head says that it has some now, they
- * are read after all.
+ * are read after all. `opening` begins the transaction, unless one is open.
  */
-export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<number>, sizes: SizeRules) {
+export async function load(
+  pipe: Pipe,
+  jobs: readonly Job[],
+  unclaimed: Set<number>,
+  sizes: SizeRules,
+  opening: Statement<void> = begin,
+) {
   const commits = commitsOf(jobs);
   const orders = jobs.flatMap(({ order }) => order ?? []);
   const tenants = [...new Set(jobs.map(tenantOf))].sort((a, b) => a - b);
@@ -40,9 +55,9 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
   ];
   const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
   const askClaims = async () => (await pipe.send([loadQueues([...written, ...claimed])]))[0];
-  const [[, heads, receipts, records, groupHeads], entries] = await Promise.all([
+  const [[, heads, receipts, records, groupHeads], entries, intents] = await Promise.all([
     pipe.send([
-      begin,
+      opening,
       lockHeads(tenants),
       loadReceipts(commits.flatMap(receiptNames)),
       loadSmallRecords(distinct(named)),
@@ -50,6 +65,7 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
     asksClaims ? askClaims() : undefined,
+    jobs.some(({ source }) => source) ? loadIntents(pipe, jobs) : NO_INTENTS,
   ]);
   for (const { tenant, claims } of heads)
     if (claims === 0) unclaimed.add(tenant);
@@ -62,14 +78,37 @@ export async function load(pipe: Pipe, jobs: readonly Job[], unclaimed: Set<numb
     records: await withLargeValues(pipe, present, commits, sizes),
     entries: entries ?? (isSure ? [] : await askClaims()),
     groups: groupHeads ?? [],
+    intents,
   };
+}
+
+const NO_INTENTS: {
+  readonly reserved: readonly ReservedKey[];
+  readonly open: readonly string[];
+  readonly listed: readonly ListedModel[];
+} = { reserved: [], open: [], listed: [] };
+
+/** Commits on their way to the sources of their records: those in the way of the jobs, and those that the jobs end. */
+async function loadIntents(pipe: Pipe, jobs: readonly Job[]): Promise<typeof NO_INTENTS> {
+  const beginning = jobs.filter(({ source }) => source && !("intent" in source));
+  const keys = commitsOf(beginning).flatMap((commit) =>
+    reservedKeys(commit).map((key) => ({ tenant: commit.principal.tenant, key })),
+  );
+  const ending = jobs.flatMap(({ source }) => (source && "intent" in source ? [source.intent] : []));
+  const tenants = [...new Set(beginning.map(tenantOf))];
+  const [reserved, open, listed] = await pipe.send([
+    loadReservations(keys),
+    loadOpenIntents(ending),
+    loadListedModels(tenants),
+  ]);
+  return { reserved, open, listed };
 }
 
 /**
  * While a schema push rewrites a tenant's records, the new forms are stored beside the rows. The named records get
  * theirs before they are read.
  */
-async function inPresentForm(
+export async function inPresentForm(
   pipe: Pipe,
   heads: readonly (LockedHead & Rewriting)[],
   names: readonly RequestedRecord[],

@@ -4,11 +4,12 @@ import type { LockedHead } from "../../db/commits/heads.ts";
 import { loadHistory } from "../../db/commits/history.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { loadAuthors } from "../../db/log/log.ts";
-import { lockTokens } from "../../db/tokens/scoped-tokens.ts";
+import { lockTokens, readEndedTokens } from "../../db/tokens/scoped-tokens.ts";
 import { type ClaimQueue, holderName } from "../../rules/claims/claim.ts";
 import type { AcquireClaim } from "../../rules/claims/claim-order.ts";
 import { type CommitRequest, recordKey } from "../../rules/commits/commit-request.ts";
 import { lookupFor } from "../../rules/commits/judge-commits.ts";
+import { NO_VALUES, recordValues } from "../../rules/commits/record-values.ts";
 import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "../../rules/commits/tenant-state.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
@@ -23,6 +24,7 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   records: [],
   entries: [],
   groups: [],
+  intents: { reserved: [], open: [], listed: [] },
 };
 
 /** Shared by all tenants of a round. */
@@ -120,11 +122,12 @@ async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<Readonly
     [...new Set(tokens.filter(({ tokenKind }) => (tokenKind === "secret_key") === isSecret))].map(
       ({ tokenId }) => tokenId,
     );
-  const [scoped, secret] = await pipe.send([
+  const [scoped, secret, ended] = await pipe.send([
     lockTokens("scoped_token", idsOf(false)),
     lockTokens("secret_key", idsOf(true)),
+    readEndedTokens(tokens.map(({ tokenId }) => tokenId)),
   ]);
-  return new Set([...scoped, ...secret]);
+  return new Set([...scoped, ...secret, ...ended]);
 }
 
 type OfRecord = Pick<AcquireClaim, "model" | "record">;
@@ -143,7 +146,7 @@ const tenantState = (
   head: LockedHead,
   organization: string,
   schema: LiveSchema,
-  { receipts, records, groups, entries }: Omit<Loaded, "heads">,
+  { receipts, records, groups, entries, tables, intents, values }: Omit<Loaded, "heads">,
   {
     recordBytes,
     bytes,
@@ -160,6 +163,7 @@ const tenantState = (
   head,
   records: new Map(inTenant(head.tenant, records).map((record) => [recordKey(record.model, record.id), record])),
   history: new Map(),
+  values: recordValues(schema.values, values?.get(head.tenant) ?? NO_VALUES),
   groupHeads: new Map(inTenant(head.tenant, groups).map((group) => [group.name, group])),
   authors: new Map(),
   receipts: new Map(
@@ -173,6 +177,12 @@ const tenantState = (
   claimChange: head.claimChange,
   claimCount: head.claims,
   changedClaims: new Map(),
+  tables,
+  intents: {
+    reserved: new Set(inTenant(head.tenant, intents.reserved).map(({ key }) => key)),
+    open: new Set(intents.open),
+    listed: new Set(inTenant(head.tenant, intents.listed).map(({ model }) => model)),
+  },
 });
 
 function entriesByRecord(claims: ClaimQueue): Map<string, ClaimQueue> {

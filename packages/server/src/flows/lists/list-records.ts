@@ -3,8 +3,9 @@ import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
-import { listColumn } from "../../rules/lists/list-column.ts";
+import { sortColumn } from "../../rules/lists/list-column.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
+import { readSearch } from "../../rules/lists/search.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel } from "../../rules/tokens/scope.ts";
@@ -22,6 +23,8 @@ export interface ListRequest {
   readonly ids: readonly string[] | undefined;
   /** Query parameters other than the list's own. Each has to be a filter. */
   readonly filters: readonly Parameter[];
+  /** Words that occur in the fields that are indexed for it. */
+  readonly search: string | undefined;
   readonly cursor: string | undefined;
 }
 
@@ -46,17 +49,20 @@ const ALL = 0;
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const limiter = createLimiter(SLOW_LISTS);
-  return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, cursor }) => {
+  return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, search, cursor }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
     const declared = (await liveSchema(db, schemas, tenant)).models.get(key);
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
-    const sort = listColumn(orderBy, declared.model);
+    const sort = sortColumn(orderBy, declared.model);
     if (!sort) return refuse("unknown_column", { param: "order_by" });
-    const filters = readFilters(parameters, declared.model);
-    if (isRefusal(filters)) return filters;
+    const ofFields = readFilters(parameters, declared.model);
+    if (isRefusal(ofFields)) return ofFields;
+    const searched = search === undefined ? undefined : readSearch(search, declared.model);
+    if (isRefusal(searched)) return searched;
+    const filters = searched ? [...ofFields, searched] : ofFields;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);

@@ -16,7 +16,7 @@ const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
 const never = new AbortController().signal;
 const reconcile = () => reconcileIndexes(app.databaseUrl, never);
 
-type Fields = Record<string, { type: string; index?: boolean; nullable?: boolean }>;
+type Fields = Record<string, { type: string; index?: boolean | "text"; nullable?: boolean }>;
 const push = async (models: Record<string, Fields>, token = app.keys.live) => {
   const before = (await call("GET", "/v1/schema", { token })).body.models as object;
   const changes = Object.fromEntries(Object.entries(models).map(([name, fields]) => [name, { fields }]));
@@ -28,10 +28,10 @@ const push = async (models: Record<string, Fields>, token = app.keys.live) => {
 const indexes = async () =>
   app.sql<{ name: string; valid: boolean }>(
     `select 'holdfast.' || relname as name, indisvalid as valid from pg_index join pg_class c on c.oid = indexrelid
-     where indrelid = 'holdfast.record'::regclass and starts_with(relname, 'record_by_') order by 1`,
+     where indrelid = 'holdfast.record'::regclass and (starts_with(relname, 'record_by_') or starts_with(relname, 'record_text_')) order by 1`,
   );
 const named = (model: string, field: string, type: "string" | "number" | "datetime" | "boolean") =>
-  `holdfast.${indexName({ model, field, type })}`;
+  `holdfast.${indexName({ model, field, type, kind: "order" })}`;
 const slideOrder = named("slide", "order", "number");
 /** Waits until these indexes are there, can be used, and are the only ones. */
 const settled = (...names: string[]) =>
@@ -53,14 +53,14 @@ const own = [
   named("indexed", "b", "boolean"),
 ];
 
-test("[G10] indexes come with the push that declares them, for scalar fields, and are told of otherwise", async () => {
+test("[G10] a push creates the indexes it declares for scalar fields, and warns about others", async () => {
   await settled(slideOrder);
   const { body } = await push({ indexed: FIELDS });
   expect(body.warnings).toEqual([expect.stringContaining("indexed.list")]);
   await settled(...own);
 });
 
-test("[L7] [G10] an index over nothing tells the planner nothing: it would take the table for empty, also when it has grown", async () => {
+test("[L7] [G10] creating an index leaves the empty table unanalyzed: otherwise the planner takes it for empty when it has grown", async () => {
   expect(await app.sql("select reltuples from pg_class where oid = 'holdfast.record'::regclass")).toEqual([
     { reltuples: -1 },
   ]);
@@ -164,7 +164,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
     for (const [what, asked, index] of cases) {
       const [name = "", type] = index.split(" ");
       const { buffers, plan } = await read(asked);
-      const found = plan.includes(indexName({ model: "indexed", field: name, type: type as "number" }));
+      const found = plan.includes(indexName({ model: "indexed", field: name, type: type as "number", kind: "order" }));
       expect(found, String(what)).toBe(true);
       expect(buffers < 600 ? "few" : buffers, String(what)).toBe("few");
     }
@@ -196,7 +196,7 @@ test("[G10] an index gives the very list that there is without it", async () => 
   await settled(...own);
 });
 
-test("[G10] whatever other tenants keep in a field of that name, an index refuses no write", async () => {
+test("[G10] an index refuses no write, whatever values other tenants have in a field of that name", async () => {
   const stranger = { token: app.keys.other };
   await push(
     {
@@ -247,7 +247,7 @@ test("[G10] an index whose building failed is built anew", async () => {
 
 test("[G10] one process is at it at a time, while all of them write", async () => {
   await app.sql(`drop index ${own.join(", ")}`);
-  // An open transaction that began before: the building waits for it, and nobody waits for the building.
+  // The build waits for an older open transaction, and no write waits for the build.
   const held = await app.hold(
     "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
   );
@@ -262,7 +262,7 @@ test("[G10] one process is at it at a time, while all of them write", async () =
   await settled(...own);
 });
 
-test("[G10] a server that stops lets go of the building, and the next one finishes it", async () => {
+test("[G10] a server that stops cancels the index build, and the next one finishes it", async () => {
   await app.sql(`drop index ${own[1]}`);
   const held = await app.hold(
     "update holdfast.record set sync_id = sync_id where tenant < 0; select pg_current_xact_id()",
@@ -303,4 +303,95 @@ test("[G10] an index goes when no tenant declares it any more", async () => {
   await settled(slideOrder, own[1] as string);
   await push({ indexed: { n: { type: "number" } } }, app.keys.test);
   await settled(slideOrder);
+});
+
+const searched = `holdfast.${indexName({ model: "searched", field: "s", type: "string", kind: "text" })}`;
+const searchedBody = `holdfast.${indexName({ model: "searched", field: "body", type: "string", kind: "text" })}`;
+const TEXTS: Fields = { s: { type: "string", index: "text" }, body: { type: "string", index: "text" } };
+const words = (search: string, ...names: string[]): ListQuestion["filters"][number] => ({
+  operator: "search",
+  columns: names.map((name) => column(name, "string")),
+  words: search.split(" "),
+});
+
+test("[G21] an index for searches finds words in a few of its pages, in one field and in several", async () => {
+  await push({ searched: TEXTS });
+  await settled(slideOrder, searched, searchedBody);
+  await app.sql(
+    `insert into holdfast.record select t, 'searched', 'i' || lpad(n::text, 6, '0'), 1,
+       json_build_object('id', 'i' || lpad(n::text, 6, '0'), 's', 'Issue ' || md5(n::text) || case when n % 10000 = 7 then ' Größe' else '' end,
+         'body', 'About ' || md5((-n)::text)),
+       '{}', null, 1, '', now(), now(), '' from generate_series(1, 20000) n cross join unnest($1::int[]) t`,
+    [[tenant, -1]],
+  );
+  await app.sql("vacuum analyze holdfast.record");
+  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
+  await client.connect();
+  try {
+    for (const [search, count] of [
+      [words("c4ca4238", "s"), 1],
+      [words("größe issue", "s"), 2],
+      [words("c4ca4238 about", "s", "body"), 1],
+    ] as const) {
+      const { text, values } = listQuery({ ...question, model: "searched", filters: [search] });
+      const { rows } = await client.query<{ "QUERY PLAN": string }>(
+        `explain (analyze, buffers, format json) ${text}`,
+        values,
+      );
+      const [{ Plan: plan }] = JSON.parse(rows[0]!["QUERY PLAN"]) as [{ Plan: Record<string, number> }];
+      expect(JSON.stringify(plan), JSON.stringify(search)).toContain(searched.replace("holdfast.", ""));
+      expect((plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0), JSON.stringify(search)).toBeLessThan(
+        1_500,
+      );
+      expect(plan["Actual Rows"]).toBe(count);
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+test("[G21] an index for searches changes no response, and refuses no write", async () => {
+  const texts = ["", "x".repeat(200_000), "𝕳 ".repeat(3_000), "\u0001\u200b\ufffd", "ÄÖÜ ß"];
+  for (const [i, s] of texts.entries())
+    expect((await call("POST", "/v1/models/searched", { json: { id: `x${i}`, data: { s } } })).status).toBe(200);
+  const lists = async () => {
+    const found: unknown[] = [];
+    for (const search of ["ä", "xx", "größe", "𝕳", "%", "_", "issue c4ca4238", ""])
+      found.push((await call("GET", `/v1/models/searched?${new URLSearchParams({ search, limit: "100" })}`)).body.data);
+    return found;
+  };
+  const withIndexes = await lists();
+  expect(withIndexes[0]).toMatchObject([{ id: "x4" }]);
+  await app.sql(`drop index ${searched}, ${searchedBody}`);
+  expect(await lists()).toEqual(withIndexes);
+  expect(await reconcile()).toMatchObject({ done: true, created: 2 });
+});
+
+test("[G21] the extensions may be in any schema, and a field may be searched and sorted by different tenants", async () => {
+  await app.sql("create schema elsewhere; alter extension pg_trgm set schema elsewhere");
+  await app.sql(`drop index ${searched}`);
+  expect(await reconcile()).toMatchObject({ done: true, created: 1, failed: [] });
+  await push({ searched: { s: { type: "string", index: true } } }, app.keys.test);
+  await settled(slideOrder, searched, searchedBody, named("searched", "s", "string"));
+  await push({ searched: { s: { type: "string" } } }, app.keys.test);
+});
+
+test("[G21] an index for searches goes when no tenant declares it any more", async () => {
+  await push({ searched: { s: { type: "string", index: "text" }, body: { type: "string" } } });
+  await settled(slideOrder, searched);
+  await push({ searched: { s: { type: "string" }, body: { type: "string" } } });
+  await settled(slideOrder);
+});
+
+test("[G21] where the extensions are not allowed, searches work without an index", async () => {
+  await app.sql("drop extension pg_trgm, btree_gin");
+  await app.sql(
+    `create function public.no_extensions() returns event_trigger language plpgsql as $$ begin raise 'not here'; end $$;
+     create event trigger no_extensions on ddl_command_start when tag in ('CREATE EXTENSION') execute function public.no_extensions()`,
+  );
+  await push({ searched: { s: { type: "string", index: "text" }, body: { type: "string" } } });
+  const found = await call("GET", "/v1/models/searched?search=c4ca4238&limit=2");
+  expect(found).toMatchObject({ status: 200, body: { data: [{ id: "i000001" }] } });
+  expect(await reconcile()).toMatchObject({ created: 0, failed: [expect.stringContaining("searched.s")] });
+  await app.sql("drop event trigger no_extensions; drop function public.no_extensions");
 });

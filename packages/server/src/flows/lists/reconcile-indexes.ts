@@ -22,6 +22,8 @@ export interface Reconciled {
   readonly dropped: number;
   /** Fields whose lists get no index, because the limit is reached. */
   readonly refused: readonly string[];
+  /** Fields whose index could not be built, and why. */
+  readonly failed: readonly string[];
 }
 
 /**
@@ -31,7 +33,7 @@ export interface Reconciled {
  */
 export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
   withIndexer(url, signal, async (client) => {
-    if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [] };
+    if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [], failed: [] };
     const built = await buildLargeTableIndexes(client);
     const fields = (await readIndexedFields(client)).filter(isScalar);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
@@ -39,12 +41,20 @@ export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reco
     for (const field of fields) byTenant.set(field.tenant, [...(byTenant.get(field.tenant) ?? []), indexName(field)]);
     const { drop, create, refused } = planIndexes([...byTenant.values()], await readIndexes(client), MOST_INDEXES);
     for (const name of drop) await dropIndex(client, name);
-    for (const name of create) await createIndex(client, byName.get(name) as (typeof fields)[number]);
-    if (create.length > 0) await analyzeRecords(client);
+    const nameOf = (name: string) => `${byName.get(name)?.model}.${byName.get(name)?.field}`;
+    const failed: string[] = [];
+    for (const name of create)
+      try {
+        await createIndex(client, byName.get(name) as (typeof fields)[number]);
+      } catch (error) {
+        if (signal.aborted) throw error;
+        // A value that cannot be indexed takes the index from its own model only.
+        failed.push(`${nameOf(name)}: ${(error as Error).message}`);
+        await dropIndex(client, name);
+      }
+    if (create.length > failed.length) await analyzeRecords(client);
     return {
-      done: true,
-      created: built + create.length,
-      dropped: drop.length,
-      refused: refused.map((name) => `${byName.get(name)?.model}.${byName.get(name)?.field}`),
+      ...{ done: true, created: built + create.length - failed.length, dropped: drop.length },
+      ...{ refused: refused.map(nameOf), failed },
     };
   });

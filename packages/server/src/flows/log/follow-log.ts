@@ -1,5 +1,6 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { type PolledHead, type ReadableHead, readHeads, readPolledHeads } from "../../db/commits/heads.ts";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { readLog } from "../../db/log/log.ts";
 import { readTails, type StoredTail, type TailQuestion } from "../../db/log/log-tails.ts";
@@ -42,7 +43,7 @@ export function followLog(db: Database, schemas: SchemaCache): FollowLog {
   return {
     async current(tenant) {
       const head = await headOf(tenant);
-      if (!head) throw new Error(`Tenant ${tenant} has no head.`);
+      if (!head) throw new TenantElsewhere(tenant);
       return { head, schema: await schemaOf(tenant, head.schemaVersion) };
     },
     heads: (tenants) => readPolledHeads(db, tenants),

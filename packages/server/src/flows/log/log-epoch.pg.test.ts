@@ -25,7 +25,7 @@ const agent = async (participantId: string) => {
   return String((await call("POST", "/v1/capabilities", { json })).body.token);
 };
 
-test("[O19] [O20] with its log's id a tenant's claims end, whoever held them or waited; the next fence is above theirs", async () => {
+test("[O19] [O20] when a log gets a new id, all claims of its tenant end, and the next fence is greater", async () => {
   const [ann, ben, cem] = await Promise.all(["ann", "ben", "cem"].map(agent));
   const id = "e1";
   await call("POST", "/v1/models/slide", { json: { id, data: { title: "a" } } });
@@ -47,7 +47,7 @@ test("[O19] [O20] with its log's id a tenant's claims end, whoever held them or 
   expect(renewal.body).toMatchObject({ code: "claim_lost", claims: [{ actor: "cem" }] });
 });
 
-test("[O19] [W52] what webhooks tell of the positions from then on is named anew, and a failed delivery is tried at once", async () => {
+test("[O19] [W52] later deliveries name the new log, and a failed delivery is tried at once", async () => {
   const url = "https://receiver.example.com/";
   await call("POST", "/v1/webhook_endpoints", { json: { url, enabledEvents: ["slide"] } });
   await sql("update holdfast.webhook_endpoint set attempt = 3, next_attempt_at = now() + interval '1 hour'");
@@ -83,7 +83,7 @@ test("[O19] a Postgres that keeps its identity to itself is used without it; any
   }
 });
 
-test("[O19] a Postgres that says which it is says so with its timeline", async () => {
+test("[O19] the identity of a Postgres includes its timeline", async () => {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
   const { actual } = await readLogEpoch(client as unknown as Transaction);

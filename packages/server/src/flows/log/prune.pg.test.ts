@@ -34,7 +34,7 @@ test("[I9] a receipt is forgotten after 30 days: its key is new, and the create 
   await make("i9-young", "young-key");
   await app.sql("update holdfast.receipt set created_at = now() - interval '31 days' where name = 'old-key'");
   await app.sql("update holdfast.receipt set created_at = now() - interval '29 days' where name = 'young-key'");
-  // More than one step's worth, of somebody else.
+  // More entries of another tenant than one step deletes.
   await app.sql(
     "insert into holdfast.receipt select 1, 'system:x', 'k' || n, '', '{}', false, now() - interval '40 days' from generate_series(1, 2500) n",
   );
@@ -46,7 +46,7 @@ test("[I9] a receipt is forgotten after 30 days: its key is new, and the create 
   expect(young.headers["idempotent-replayed"]).toBe("true");
 });
 
-test("[A18] a claim that ended is told of for 7 days, and then forgotten; one that is held stays", async () => {
+test("[A18] an ended claim can be read for 7 days and is then deleted; a held claim stays", async () => {
   const claim = async (field: string) =>
     String((await call("POST", `${slides}/i9/claim`, { json: { field, ttl: "1h" } })).body.id);
   const [old, young, held] = [await claim("title"), await claim("notes"), await claim("order")];
@@ -58,7 +58,7 @@ test("[A18] a claim that ended is told of for 7 days, and then forgotten; one th
   expect(await Promise.all([old, young, held].map(statusOf))).toEqual([undefined, "released", "active"]);
 });
 
-test("[K8] a token that ended is told of for 30 more days, and then forgotten", async () => {
+test("[K8] an ended token is listed for 30 more days and is then deleted", async () => {
   const json = { wideScope: true };
   const [old, young] = [
     (await call("POST", "/v1/capabilities", { json })).body.id,
@@ -77,7 +77,7 @@ test("[L6] without a retention the log is kept whole, however old it is", async 
   expect(await kept()).toHaveLength(2);
 });
 
-test("[L6] [L5] a trimmed log: who reads from before is told to resync, who reads from there on misses nothing", async () => {
+test("[L6] [L5] after a trim, a reader from before the first entry must resync, and a reader from there on misses nothing", async () => {
   for (let n = 0; n < 25; n++)
     await call("POST", "/v1/commits", {
       json: {
@@ -125,7 +125,7 @@ test("[S8] a write from before the trimming is stale, one from after it is judge
   expect((await write(head - 1)).body.status).toBe("confirmed");
 });
 
-test("[L6] a head that says more than was taken away is made true, and entries may all go", async () => {
+test("[L6] a head whose trim position is ahead of the deleted entries is caught up, and all entries may be deleted", async () => {
   const head = await make("all-old");
   await app.sql("update holdfast.head set trimmed_to = $2 where tenant = $1", [tenant, head - 1]);
   // A process that ended between saying so and doing it left this behind.
@@ -139,7 +139,7 @@ test("[L6] a head that says more than was taken away is made true, and entries m
   expect((await call("GET", `/v1/log?after=${head}`)).body.data).toHaveLength(1);
 });
 
-test("[L5] a log that is trimmed while it is read leaves no gap: the reader is told", async () => {
+test("[L5] a reader of a log that is trimmed meanwhile gets a resync, never a gap", async () => {
   for (let n = 0; n < 30; n++)
     await call("POST", "/v1/commits", {
       json: {
@@ -152,7 +152,7 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
       },
     });
   const from = (await kept())[0]! - 1;
-  // Entries vanish before the head says so: what a reader sees that had looked at the head before the trimming.
+  // A reader that read the head before the trim sees this: entries are missing, and the head does not say so.
   await app.sql("delete from holdfast.log where tenant = $1 and sync_id between $2 and $3", [
     tenant,
     from + 1_500,
@@ -165,7 +165,7 @@ test("[L5] a log that is trimmed while it is read leaves no gap: the reader is t
   await reader.close();
 });
 
-test("[W21] a log is trimmed up to what an endpoint is still to be told, also while that is disabled", async () => {
+test("[W21] the log is not trimmed beyond what an endpoint has yet to receive, even while the endpoint is disabled", async () => {
   const first = await make("w21-1");
   const json = { url: "https://hooks.invalid/hooks" };
   const { body: endpoint } = await call("POST", "/v1/webhook_endpoints", { json });

@@ -12,6 +12,7 @@ import {
   setTrimmed,
 } from "../../db/log/prune.ts";
 import { deleteOldUsage } from "../../db/organizations/usage.ts";
+import { deleteEndedTokenNotes } from "../../db/tokens/ended-tokens.ts";
 import { deleteEndedTokens } from "../../db/tokens/scoped-tokens.ts";
 import { deleteOldAttempts } from "../../db/webhooks/webhook-attempts.ts";
 
@@ -51,6 +52,7 @@ export async function prune(
 ): Promise<Pruned> {
   const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
   const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
+  await untilDone(db, (tx) => deleteEndedTokenNotes(tx, tokenDays, PRUNE_STEP));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
   const claims = await untilDone(db, (tx) => deleteEndedClaims(tx, claimDays, PRUNE_STEP));
   const attempts = await untilDone(db, (tx) => deleteOldAttempts(tx, attemptDays));

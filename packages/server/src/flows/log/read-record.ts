@@ -28,7 +28,7 @@ export const readRecord =
     // A record outside the reader's groups is treated as missing.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
     const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);
-    const { syncId, createdAt, updatedAt, updatedBy, archivedAt, data } = record;
+    const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
     return {
       object: "model",
       model: declared.name,
@@ -38,6 +38,7 @@ export const readRecord =
       claims: line ? presentQueue(line.claims, declared.name, line.now).claims : [],
       syncId,
       createdAt,
+      createdBy,
       updatedAt,
       updatedBy,
       archivedAt,

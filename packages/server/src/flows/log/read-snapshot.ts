@@ -3,6 +3,8 @@ import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction } from "../../db/connection/transaction.ts";
 import { readSnapshotPage } from "../../db/log/snapshot.ts";
+import { createLimiter } from "../../limits/limiter.ts";
+import { type Followed, followedRecords } from "../../rules/log/followed-records.ts";
 import { coveredModels, type View } from "../../rules/log/view.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
@@ -30,16 +32,30 @@ interface SnapshotCursor {
   readonly rowsVersion: number;
 }
 
+/** With conditions a page may scan a whole model: a few at a time, so that other reads find a free connection. */
+const SLOW_SNAPSHOTS = { most: 4 };
+const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
+/** They wait in order of arrival, whichever tenant they are of. */
+const ALL = 0;
+
 /**
  * The stamp is the head before the first page, and the cursor carries it along. A reader that continues with the log
  * from the stamp misses nothing.
  */
-export const readSnapshot =
-  (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot =>
-  (request) =>
-    // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
-    // through the log.
-    momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+export const readSnapshot = (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot => {
+  const limiter = createLimiter(SLOW_SNAPSHOTS);
+  return async (request) => {
+    const mayTakeLong = request.view.where !== undefined;
+    if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
+    try {
+      // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
+      // through the log.
+      return await momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+    } finally {
+      if (mayTakeLong) limiter.leave(ALL);
+    }
+  };
+};
 
 async function readPage(
   db: Transaction,
@@ -54,7 +70,8 @@ async function readPage(
   const models = coveredModels(view, schema.models);
   if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
-  const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null]);
+  const followed = view.where && followedRecords(view.where, schema.models);
+  const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null, view.where ?? null]);
   const from = cursor === undefined ? undefined : (cursors.decode(context, cursor) as SnapshotCursor | undefined);
   if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
   // If the log was replaced, or a push rewrote rows, between two pages, the snapshot would mix two states.
@@ -66,7 +83,10 @@ async function readPage(
     keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
   const page = await readSnapshotPage(
     db,
-    { tenant, models: shown, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
+    {
+      ...{ tenant, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
+      ...selected(shown ?? (followed && [...schema.models.keys()]), followed),
+    },
     names,
   );
   const { logId } = head;
@@ -78,4 +98,13 @@ async function readPage(
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
   const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
   return `${start}\n${page.lines}${end}\n`;
+}
+
+/** `models` without those of which only some records are followed, and these. */
+function selected(models: readonly string[] | undefined, followed: ReadonlyMap<string, Followed> = new Map()) {
+  const parts = [...followed].filter(([model]) => models?.includes(model));
+  return {
+    models: followed.size === 0 ? models : models?.filter((model) => !followed.has(model)),
+    parts: parts.map(([model, alternatives]) => ({ model, alternatives })),
+  };
 }

@@ -30,7 +30,7 @@ const { id } = await mintSecretKey(source, tenant, true, "revoked before");
 await source.query("update holdfast.secret_key set revoked_at = clock_timestamp() where id = $1", [id]);
 const lines = await dump(source);
 
-test("[O17] what was revoked before the dump stays so, and another configured key ends the one that was configured then", async () => {
+test("[O17] keys revoked before the dump stay revoked, and a different configured key replaces the earlier one", async () => {
   const target = await database();
   await restoreOrganization(target, each(lines), { newId: false });
   expect(await labels(target)).toEqual(["configured at start", "minted"]);

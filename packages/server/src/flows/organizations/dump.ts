@@ -1,3 +1,4 @@
+import { hasHead, readHead } from "../../db/commits/heads.ts";
 import { errorState } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
@@ -16,7 +17,11 @@ import {
   TENANT_ROW,
 } from "../../db/organizations/dump.ts";
 import { insertOrganization, listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
+import { readSchema } from "../../db/schema/model-schemas.ts";
 import { newId } from "../../ids.ts";
+import { hasTables, hostedModels } from "../../rules/tables/hosted-models.ts";
+import { collectAllValues } from "../schema/keep-values.ts";
+import { pushWithin } from "../schema/push-schema.ts";
 
 /**
  * A dump consists of JSON lines:
@@ -71,6 +76,10 @@ export async function dumpOrganization(
     const counts = none();
     for (const name of TENANTS) {
       const tenant = (await tenantOf(tx, id, name === "live")) as number;
+      if (!(await hasHead(tx, tenant)))
+        throw new DumpError(
+          `The ${name} tenant of ${id} lives in a database of its own: back that database up, or move the tenant back first.`,
+        );
       await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
       for (const what of PARTS) {
         await write(JSON.stringify({ what }));
@@ -119,8 +128,12 @@ export async function restoreOrganization(
       );
     await insertOrganization(client, organization, name, { live: newId("log_"), test: newId("log_") });
     const counts = await restoreTenants(client, organization, next);
-    for (const livemode of [true, false])
-      await findCreations(client, (await tenantOf(client, organization, livemode)) as number);
+    for (const livemode of [true, false]) {
+      const tenant = (await tenantOf(client, organization, livemode)) as number;
+      await findCreations(client, tenant);
+      await hostRecords(client, tenant);
+      await collectRestored(client, tenant);
+    }
     if (!asNew) await restoreKeys(client, organization, revokeKeys, first.keys as DumpedKey[]);
     await client.query("commit");
     return { organization, counts };
@@ -173,6 +186,21 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
     } else if (tenant !== 0 && PARTS.includes(mark.what as Dumped)) what = mark.what as Dumped;
     else throw new DumpError(`The dump is damaged: ${line.slice(0, 80)}`);
   }
+}
+
+/** The dump has the records of attached tables, and not the tables: from now on Holdfast writes these records. */
+async function hostRecords(tx: Transaction, tenant: number): Promise<void> {
+  const { schemaVersion } = await readHead(tx, tenant);
+  const schema = await readSchema(tx, tenant, schemaVersion);
+  if (schema && hasTables(schema.models)) await pushWithin(tx, tenant, { models: hostedModels(schema.models) });
+}
+
+/** The values of unique fields and of checked references are not dumped: they follow from the records. */
+async function collectRestored(tx: Transaction, tenant: number): Promise<void> {
+  const { schemaVersion } = await readHead(tx, tenant);
+  const schema = await readSchema(tx, tenant, schemaVersion);
+  const [problem] = schema ? await collectAllValues(tx, tenant, schema) : [];
+  if (problem) throw new DumpError(`The dump is damaged: ${problem.model}.${problem.field}: ${problem.problem}`);
 }
 
 async function restoreKeys(

@@ -2,12 +2,23 @@ import type { Organization, SecretKey } from "@holdfast/sdk/protocol";
 import { revokeClaims } from "../../db/claims/claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
-import { listOrganizations, listSecretKeys, revokeSecretKey, tenantOf } from "../../db/organizations/organizations.ts";
+import { findEmptiest, listTenants } from "../../db/datasources/datasources.ts";
+import { insertMove } from "../../db/moves/moves.ts";
+import {
+  listOrganizations,
+  listSecretKeys,
+  revokeSecretKey,
+  tenantOf,
+  tenantOfKey,
+} from "../../db/organizations/organizations.ts";
+import { newId } from "../../ids.ts";
+import type { EndClaims } from "../claims/end-claims.ts";
 import { mintSecretKey } from "../tokens/secret-keys.ts";
 import { createOrganization } from "./create-organization.ts";
 
 /** What the operator of the server may do. */
 export interface OperatorFlows {
+  /** Its tenants are placed in the database that has the fewest. */
   createOrganization(name: string): Promise<Organization>;
   listOrganizations(): Promise<Organization[]>;
   /** Undefined: no such organization. */
@@ -21,8 +32,17 @@ export interface OperatorFlows {
  * `revoked` is called for a key that ends now, so that this process closes its sockets and drops it from its cache at
  * once.
  */
-export const operatorFlows = (db: Database, revoked: (keyId: string) => void): OperatorFlows => ({
-  createOrganization: (name) => transaction(db, (tx) => createOrganization(tx, name)),
+export const operatorFlows = (db: Database, revoked: (keyId: string) => void, endClaims: EndClaims): OperatorFlows => ({
+  createOrganization: (name) =>
+    transaction(db, async (tx) => {
+      const target = await findEmptiest(tx);
+      const organization = await createOrganization(tx, name);
+      // An empty tenant moves at once.
+      if (target !== null)
+        for (const { id } of await listTenants(tx, organization.id))
+          await insertMove(tx, { id: newId("mov_"), tenant: id, target });
+      return organization;
+    }),
   listOrganizations: () => listOrganizations(db),
   async createKey(organization, livemode, label) {
     const tenant = await tenantOf(db, organization, livemode);
@@ -38,6 +58,8 @@ export const operatorFlows = (db: Database, revoked: (keyId: string) => void): O
       await revokeClaims(tx, [id], graceSeconds);
       return known;
     });
+    const tenant = await tenantOfKey(db, id);
+    if (tenant) await endClaims(tenant, [id], graceSeconds);
     if (known && graceSeconds === 0) revoked(id);
     return known;
   },

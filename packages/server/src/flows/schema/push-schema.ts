@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import type { ModelSchema, SchemaPush, SchemaPushed } from "@holdfast/sdk/protocol";
 import { renameClaimedFields } from "../../db/claims/claims.ts";
-import { type LockedHead, lockHeads } from "../../db/commits/heads.ts";
+import { type LockedHead, lockHead } from "../../db/commits/heads.ts";
 import { hasRecords } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction, transactionOn } from "../../db/connection/transaction.ts";
@@ -33,14 +33,16 @@ import {
   uselessIndexes,
 } from "../../rules/schema/schema-push.ts";
 import { revise } from "../../rules/webhooks/delivery.ts";
+import { checkSources, checkTables, leaveSources } from "./check-places.ts";
+import { keepValues } from "./keep-values.ts";
 import {
   continues,
+  finishRewriting,
   type ModelChanges,
   type Prepared,
   prepareRecords,
   prepareRows,
   prepareWritten,
-  settleRecords,
 } from "./rewrite-records.ts";
 
 /**
@@ -56,7 +58,7 @@ export async function pushSchema(
 ): Promise<SchemaPushed | Refusal> {
   const refusal = checkSchema(push);
   if (refusal) return refusal;
-  const pushed = await transaction(pool, (tx) => land(tx, tenant, push, undefined));
+  const pushed = await transaction(pool, (tx) => pushWithin(tx, tenant, push));
   if (!("unprepared" in pushed)) return pushed;
   const { stopping = new AbortController().signal } = options;
   try {
@@ -68,6 +70,13 @@ export async function pushSchema(
     throw error;
   }
 }
+
+/** The same in a transaction of the caller's. Nothing is written if too many records had to be rewritten. */
+export const pushWithin = (
+  tx: Transaction,
+  tenant: number,
+  push: SchemaPush,
+): Promise<SchemaPushed | Refusal | Unprepared> => land(tx, tenant, push, undefined);
 
 export interface PushOptions {
   /** Limits how many pushes prepare records at once. Each preparation uses a connection for a long time. */
@@ -109,7 +118,7 @@ async function landPrepared(
   push: SchemaPush,
   stopping: AbortSignal,
 ): Promise<SchemaPushed | Refusal> {
-  await settleRecords(client, tenant, stopping);
+  await finishRewriting(client, tenant, stopping);
   for (let prepared: Prepared | undefined; ; ) {
     const pushed = await transactionOn(client, (tx) => land(tx, tenant, push, prepared));
     if (!("unprepared" in pushed)) return pushed;
@@ -119,7 +128,7 @@ async function landPrepared(
 }
 
 /** The records that a push changes. Nothing has been written yet. */
-interface Unprepared {
+export interface Unprepared {
   readonly unprepared: ModelChanges;
   readonly rowsVersion: number;
 }
@@ -132,9 +141,7 @@ async function land(
 ): Promise<SchemaPushed | Refusal | Unprepared> {
   const { models, force = false } = push;
   const hash = createHash("sha256").update(canonical(models)).digest("hex");
-  const { text, values, read } = lockHeads([tenant]);
-  const head = read((await tx.query(text, [...values])).rows, "")[0];
-  if (!head) throw new Error(`Tenant ${tenant} has no head.`);
+  const head = await lockHead(tx, tenant);
   const before = (await readSchema(tx, tenant, head.schemaVersion)) ?? NOTHING;
   if (before.hash === hash)
     return {
@@ -146,24 +153,34 @@ async function land(
         ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema has not changed.`,
       ),
     };
-  const tooMany = checkIndexes(before, { models });
-  if (tooMany) return tooMany;
+  const refused = checkIndexes(before, { models }) ?? (await checkTables(tx, tenant, before, { models }));
+  if (refused) return refused;
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
   const filled = await modelsWithRecords(tx, tenant, before);
+  const unfit =
+    (await checkSources(tx, tenant, before, { models }, filled)) ??
+    (await leaveSources(tx, tenant, before, { models }, force));
+  if (unfit) return unfit;
   const diff = diffSchemas(before, { models }, (name) => filled.has(name.toLowerCase()), renames);
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
-  // Which values records hide is stored with their rows, so rows with a pending rewrite have to be settled first.
+  // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
   const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames);
-  const refiled = new Set([
-    ...diff.refiled,
+  const regrouped = new Set([
+    ...diff.regrouped,
     ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
   ]);
-  const changes = changesToRecords(models, rewritten, refiled, renames);
+  const changes = changesToRecords(models, rewritten, regrouped, renames);
+  await tx.query("savepoint values");
   const change = await changeRecords(tx, head, before, changes, prepared);
   if (change === "unprepared") return { unprepared: changes, rowsVersion: before.rowsVersion };
-  if (refiled.size > 0) await moveAllGroups(tx, tenant);
+  const duplicates = await keepValues(tx, tenant, before, { models }, new Set(changes.keys()));
+  if (duplicates.length > 0) {
+    await tx.query("rollback to values");
+    return refuse("schema_incompatible", { problems: duplicates });
+  }
+  if (regrouped.size > 0) await moveAllGroups(tx, tenant);
   const hidden = diff.dropped.map((name) => name.toLowerCase());
   const version = head.schemaVersion + 1;
   await insertSchema(tx, tenant, {
@@ -172,7 +189,7 @@ async function land(
     models,
     changes: nextChanges(before, rewritten, renames, head.syncId),
     hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
-    rowsVersion: rewritten.length + hidden.length + diff.refiled.length > 0 ? version : before.rowsVersion,
+    rowsVersion: rewritten.length + hidden.length + diff.regrouped.length > 0 ? version : before.rowsVersion,
   });
   // The same log positions may now produce other webhook payloads.
   for (const endpoint of await lockEndpoints(tx, tenant))
@@ -183,13 +200,13 @@ async function land(
     version,
     hash,
     unchanged: false,
-    warnings: warningsOf({ models }, diff, refiled, renames),
+    warnings: warningsOf({ models }, diff, regrouped, renames),
   };
 }
 
 /** Whether the push changes models that have stored records, or had some before they were dropped. */
-const changesStored = ({ models, hiddenModels }: StoredSchema, { changed, refiled }: SchemaDiff): boolean =>
-  refiled.length > 0 ||
+const changesStored = ({ models, hiddenModels }: StoredSchema, { changed, regrouped }: SchemaDiff): boolean =>
+  regrouped.length > 0 ||
   changed.some((name) => isDeclared(models, name.toLowerCase()) || hiddenModels.includes(name.toLowerCase()));
 
 /**
@@ -231,11 +248,11 @@ async function changeRecords(
 const changesToRecords = (
   models: ModelSchema["models"],
   rewritten: readonly string[],
-  refiled: ReadonlySet<string>,
+  regrouped: ReadonlySet<string>,
   renames: Renames,
 ): ModelChanges =>
   new Map(
-    [...new Set([...rewritten, ...refiled])].map((name) => {
+    [...new Set([...rewritten, ...regrouped])].map((name) => {
       const key = name.toLowerCase();
       const isRewritten = rewritten.includes(name);
       return [
@@ -243,7 +260,7 @@ const changesToRecords = (
         {
           model: modelOf(models, name),
           renames: isRewritten ? (renames.get(key) ?? {}) : undefined,
-          isRefiled: refiled.has(name),
+          isRegrouped: regrouped.has(name),
         },
       ];
     }),
@@ -294,13 +311,13 @@ function nextChanges(
 function warningsOf(
   schema: ModelSchema,
   { problems }: SchemaDiff,
-  refiled: ReadonlySet<string>,
+  regrouped: ReadonlySet<string>,
   renames: Renames,
 ): string[] {
   return [
     ...problems.map(spelledProblem),
     ...[...renames.keys()].map((key) => `All records of "${key}" were updated with the new field names.`),
-    ...[...refiled].map((name) => `The groups of all records of "${name}" were updated.`),
+    ...[...regrouped].map((name) => `The groups of all records of "${name}" were updated.`),
     ...uselessIndexes(schema).map(
       (path) => `"${path}" has no use for an index: lists cannot filter or sort by arrays and json.`,
     ),

@@ -98,11 +98,11 @@ export async function prepareRecords(
 /** Whether the prepared forms match what this push needs. */
 export const continues = (prepared: Prepared, changes: ModelChanges, rowsVersion: number): boolean =>
   prepared.rowsVersion === rowsVersion &&
-  [...changes].every(([model, { renames, isRefiled }]) => {
+  [...changes].every(([model, { renames, isRegrouped }]) => {
     const made = prepared.changes.get(model);
     return (
       made !== undefined &&
-      made.isRefiled === isRefiled &&
+      made.isRegrouped === isRegrouped &&
       JSON.stringify(made.renames ?? null) === JSON.stringify(renames ?? null)
     );
   });
@@ -151,7 +151,7 @@ export async function prepareRows(
 }
 
 /** Cleans up after pushes: moves forms that took effect into their rows, and deletes the others. */
-export async function settleRecords(client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> {
+export async function finishRewriting(client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> {
   const { rewriting } = await readHead(client, tenant);
   if (!rewriting) return dropRewritten(client, tenant, stopping);
   while (!(await endRewriting(client, tenant))) {
@@ -171,15 +171,15 @@ export async function settleRecords(client: Transaction, tenant: number, stoppin
 const dropRewritten = (client: Transaction, tenant: number, stopping: AbortSignal): Promise<void> =>
   inSteps(client, async (tx, size) => ((await dropStep(tx, tenant, size)) < size ? "done" : "more"), stopping);
 
-/** Settles the records of all tenants. Returns false if another process or a push is working on one of them. */
-export async function settleAllRecords(pool: Database, stopping: AbortSignal): Promise<boolean> {
+/** Finishes the rewriting of all tenants. Returns false if another process or a push is working on one of them. */
+export async function finishAllRewriting(pool: Database, stopping: AbortSignal): Promise<boolean> {
   let isDone = true;
   for (const tenant of await readRewritingTenants(pool)) {
-    const settled = await whileRewriting(pool, tenant, async (client) => {
-      await settleRecords(client, tenant, stopping);
+    const finished = await whileRewriting(pool, tenant, async (client) => {
+      await finishRewriting(client, tenant, stopping);
       return true;
     });
-    isDone &&= settled === true;
+    isDone &&= finished === true;
   }
   return isDone;
 }

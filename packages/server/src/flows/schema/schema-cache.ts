@@ -1,5 +1,7 @@
 import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
+import { type DeclaredValues, declaredValues } from "../../rules/schema/declared-values.ts";
+import { hasSources, hasTables } from "../../rules/tables/hosted-models.ts";
 import { createSizedCache, type SizedCache } from "../sized-cache.ts";
 
 /** A tenant's models by lower-case name. */
@@ -7,10 +9,16 @@ export interface LiveSchema {
   readonly version: number;
   readonly hash: string;
   readonly models: ReadonlyMap<string, DeclaredModel>;
+  /** The unique fields and the checked references. */
+  readonly values: DeclaredValues;
   /** Models that a forced push removed: their records are hidden from everyone. */
   readonly hiddenModels: readonly string[];
   /** The version that last changed rows without a log entry. */
   readonly rowsVersion: number;
+  /** The rows of some models are in tables of the caller's. */
+  readonly hasTables: boolean;
+  /** The records of some models are in services of the caller's. */
+  readonly hasSources: boolean;
 }
 
 /** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
@@ -20,7 +28,17 @@ export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits"
   forget(): void;
 }
 
-const NO_SCHEMA: LiveSchema = { version: 0, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 0 };
+/** Of a tenant that has pushed none. */
+export const NO_SCHEMA: LiveSchema = {
+  version: 0,
+  hash: "",
+  models: new Map(),
+  values: declaredValues([]),
+  hiddenModels: [],
+  rowsVersion: 0,
+  hasTables: false,
+  hasSources: false,
+};
 
 /** Approximate ratio of the memory of declared models to the bytes of their JSON. */
 const BYTES_PER_JSON_BYTE = 6;
@@ -49,8 +67,11 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
             { name, model, changes: changesOf(schema, name.toLowerCase()) },
           ]),
         ),
+        values: declaredValues(Object.entries(schema.models)),
         hiddenModels: schema.hiddenModels,
         rowsVersion: schema.rowsVersion,
+        hasTables: hasTables(schema.models),
+        hasSources: hasSources(schema.models),
       };
       byTenant.set(tenant, live);
       return live;

@@ -6,7 +6,7 @@ import { createAuthenticator } from "./authenticate.ts";
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-test("[K8] what is remembered of a token ends after 2 s, also when the clock is set back", async () => {
+test("[K8] a cached token expires after 2 s, even if the clock is set back", async () => {
   const row = {
     nth: 0,
     id: "cap_1",
@@ -67,7 +67,7 @@ test("[K8] [K14] while the ends of tokens are heard of, a token is looked up onc
   expect(asked).toBe(4);
 });
 
-test("[K14] tokens that come at the same time are looked up together, and each is asked for once", async () => {
+test("[K14] tokens that arrive at the same time are looked up together, each of them once", async () => {
   const statements: number[] = [];
   const query = async ({ values: [hashes] }: { values: [Buffer[]] }) => {
     statements.push(hashes.length);

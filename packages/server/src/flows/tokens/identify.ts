@@ -5,6 +5,7 @@ import { readToken } from "../../db/tokens/scoped-tokens.ts";
 import { organizationGroup } from "../../rules/schema/sync-group.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import { viewHashOf } from "../log/view-hash.ts";
+import type { DataOf } from "../tenant-data.ts";
 
 /** What a token says about itself: its participant, its permissions, and the log that it reads. */
 export type Identify = (principal: Principal) => Promise<Identity>;
@@ -12,10 +13,10 @@ export type Identify = (principal: Principal) => Promise<Identity>;
 const EVERYTHING = ["*.*", "claim.preempt", "claim.reorder"];
 
 export const identify =
-  (db: Database): Identify =>
+  (db: Database, dataOf: DataOf): Identify =>
   async (principal) => {
     const { tenant, organization, livemode, participantId, participantKind, tokenKind, tokenId, expiresAt } = principal;
-    const { logId } = await readHead(db, tenant);
+    const { logId } = await readHead((await dataOf(principal)).pool, tenant);
     const scoped =
       tokenKind === "secret_key" ? undefined : await readToken(db, { tenant, kind: tokenKind, id: tokenId });
     return {

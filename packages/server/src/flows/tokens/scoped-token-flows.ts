@@ -19,9 +19,10 @@ import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { tokenOf, tokenPrefixes } from "../../rules/tokens/token.ts";
 import { capabilityGrant, ephemeralGrant, type TokenGrant } from "../../rules/tokens/token-request.ts";
+import type { EndClaims } from "../claims/end-claims.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
 import { liveSchema } from "../schema/live-schema.ts";
-import type { SchemaCache } from "../schema/schema-cache.ts";
+import type { DataOf } from "../tenant-data.ts";
 import { tokenHash } from "./secret-keys.ts";
 
 /** A token with its secret, which is shown only once. */
@@ -57,9 +58,10 @@ export interface ScopedTokenFlows {
 /** `revoked` is called for a token that ended now. It returns how many streams ended with it. */
 export function scopedTokenFlows(
   db: Database,
-  schemas: SchemaCache,
+  dataOf: DataOf,
   cursors: PageCursors,
   revoked: (tokenId: string) => number,
+  endClaims: EndClaims,
 ): ScopedTokenFlows {
   return {
     async createCapability(by, body) {
@@ -67,7 +69,8 @@ export function scopedTokenFlows(
       return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "capability", grant));
     },
     async createEphemeralKey(by, body) {
-      const { models } = await liveSchema(db, schemas, by.tenant);
+      const { pool, schemas } = await dataOf(by);
+      const { models } = await liveSchema(pool, schemas, by.tenant);
       const declared = [...models.values()].map(({ name }) => name);
       const grant = ephemeralGrant(body, by.organization, declared);
       return isRefusal(grant) ? grant : transaction(db, (tx) => mint(tx, by.tenant, "ephemeral_key", grant));
@@ -97,7 +100,8 @@ export function scopedTokenFlows(
       if (minted && graceSeconds === 0) revoked(id);
       return minted;
     },
-    async revoke({ tenant }, kind, id) {
+    async revoke(by, kind, id) {
+      const { tenant } = by;
       if (!isRecordId(id)) return undefined;
       const known = await transaction(db, async (tx) => {
         const ended = await revokeToken(tx, { tenant, kind, id }, 0);
@@ -105,14 +109,17 @@ export function scopedTokenFlows(
         if (ended) await revokeClaims(tx, [id]);
         return ended;
       });
-      return known ? revoked(id) : undefined;
+      if (!known) return undefined;
+      await endClaims(by, [id]);
+      return revoked(id);
     },
-    async revokeAllOf({ tenant }, user) {
+    async revokeAllOf(by, user) {
       const ids = await transaction(db, async (tx) => {
-        const ended = await revokeTokensOf(tx, tenant, user);
+        const ended = await revokeTokensOf(tx, by.tenant, user);
         await revokeClaims(tx, ended);
         return ended;
       });
+      await endClaims(by, ids);
       return { tokens: ids.length, sessions: ids.reduce((sum, id) => sum + revoked(id), 0) };
     },
   };

@@ -11,7 +11,7 @@ const RANDOM = 30;
 /** The last characters are left to chance, or chance would find the whole token. */
 const MOST_SHARED = RANDOM - 8;
 
-test("[K8] how long a wrong token takes tells nothing of how much of it is right", async () => {
+test("[K8] the time to refuse a wrong token does not depend on how much of it is right", async () => {
   const app = await startApp();
   const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
   const authenticator = createAuthenticator(pool, ADMIN);

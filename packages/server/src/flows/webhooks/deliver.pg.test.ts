@@ -40,7 +40,7 @@ async function write(count: number, data: object = {}, model = "slide"): Promise
 
 const told = ({ received }: Receiver) => received.flatMap(({ events }) => events.map(({ objectId }) => objectId));
 
-test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is told, signed, in the order of the log", async () => {
+test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log order", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   const usage = async () =>
@@ -115,7 +115,7 @@ test("[W9] the cursor moves over what was not subscribed to without a request", 
   await remove(endpoint.id);
 });
 
-test("[W6] [W12] what fails is sent again as it was, whatever came since", async () => {
+test("[W6] [W12] a failed batch is sent again unchanged, even if new entries have followed", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   receiver.answer(500, 503);
@@ -146,7 +146,7 @@ test("[W6] [W12] what fails is sent again as it was, whatever came since", async
   await remove(endpoint.id);
 });
 
-test("[W11] [W12] [W13] eight failures disable it; it shrinks to the culprit, which the owner skips", async () => {
+test("[W11] [W12] [W13] eight failures disable the endpoint; its batch shrinks to the failing event, which the owner skips", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   receiver.always((_, response, { events }) => {
@@ -232,7 +232,7 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   receiver.always((_, response) => {
-    // What a kill between the answer and the cursor leaves behind: a lease that nobody ends.
+    // A kill between the response and the cursor leaves a lease that no process ends.
     void app
       .sql("update holdfast.webhook_endpoint set lease = 'del_of_the_dead', version = version + 1 where id = $1", [
         endpoint.id,
@@ -257,7 +257,7 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
   await remove(endpoint.id);
 });
 
-test("[W25] what a process whose clock was a year ahead put off is sent when the clock is right again", async () => {
+test("[W25] a retry that was scheduled by a clock a year ahead is sent when the clock is right again", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   receiver.always((_, response) => {
@@ -307,7 +307,7 @@ test("[W15] a receiver that hangs is given up; one that answers and then dribble
   await remove(endpoint.id);
 });
 
-test("[W15] of an endless answer 16 KiB are read", async () => {
+test("[W15] at most 16 KiB of a response are read", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   let sent = 0;
@@ -346,7 +346,7 @@ test("[W16] another subscription while a request is in flight: its answer moves 
   await remove(endpoint.id);
 });
 
-test("[W6] [W16] a schema push raises the revision: what is retried is told in the new words, under another name", async () => {
+test("[W6] [W16] a schema push raises the revision: the retry uses the new field names, under another webhook-id", async () => {
   const key = { token: app.keys.test };
   const receiver = await startReceiver();
   const models = { note: { fields: { title: { type: "string" } } } };
@@ -416,7 +416,7 @@ test("[W18] a test event is sent and answered for, also while it is disabled, an
   await remove(endpoint.id);
 });
 
-test("[W14] [W18] a disabled endpoint whose request nobody ended can be tested when the lease is over", async () => {
+test("[W14] [W18] a disabled endpoint with an abandoned request can be tested when the lease is over", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);
   receiver.answer((_, response) => {
@@ -439,7 +439,7 @@ test("[W14] [W18] a disabled endpoint whose request nobody ended can be tested w
   await remove(endpoint.id);
 });
 
-test("[W20] one that hangs keeps no other one waiting", async () => {
+test("[W20] an endpoint that hangs does not delay others", async () => {
   const [slow, fast] = [await startReceiver(), await startReceiver()];
   const endpoints = [await register(slow), await register(fast)];
   slow.always(() => {});
@@ -455,7 +455,7 @@ test("[W20] one that hangs keeps no other one waiting", async () => {
   for (const { id } of endpoints) await remove(id);
 });
 
-test("[W14] a server that stops gives its request up, and says that its outcome is unknown", async () => {
+test("[W14] a server that stops aborts its request, and records its outcome as unknown", async () => {
   const other = await startApp({ webhooks: { ...webhooks, requestMs: 15_000, leaseMs: 20_000 } });
   const receiver = await startReceiver();
   const endpoint = await register(receiver, {}, other.call);

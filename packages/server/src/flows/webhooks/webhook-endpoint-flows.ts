@@ -1,5 +1,5 @@
 import { type WebhookEndpointBody, type WebhookEndpointPatch, webhookLimits } from "@holdfast/sdk/protocol";
-import { lockHeads, readHead } from "../../db/commits/heads.ts";
+import { lockHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import { type ListedAttempt, listAttempts, noteAttempt } from "../../db/webhooks/webhook-attempts.ts";
@@ -179,9 +179,7 @@ export function webhookEndpointFlows(deps: WebhookEndpointDeps): WebhookEndpoint
 
 /** The position to start after: the current head, or the requested position if the log still reaches back to it. */
 async function startOf(tx: Transaction, tenant: number, from: number | undefined): Promise<number | Refusal> {
-  const { text, values } = lockHeads([tenant]);
-  await tx.query(text, [...values]);
-  const { syncId, trimmedTo } = await readHead(tx, tenant);
+  const { syncId, trimmedTo } = await lockHead(tx, tenant);
   if (from === undefined) return syncId;
   if (from === 0) return trimmedTo;
   if (from > syncId) return refuse("read_at_in_future", { param: "from" });

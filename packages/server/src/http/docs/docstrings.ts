@@ -89,12 +89,34 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "Response to a bulk: one item per commit, in order, each with the status that it would have alone.",
     "data.httpStatus": "The status that this commit would have alone.",
   },
+  takesChange: {
+    "": "Whether a field is of a type that has this change.",
+  },
+  isOutOfRange: {
+    "": "Whole numbers go up to 2^53 - 1, as in every other value.",
+  },
+  writtenFields: {
+    "": "The fields that an update writes.",
+  },
+  operationParam: {
+    "": "`operations[6]`, or `operations[6].data.title` for a field of the operation.",
+  },
+  FieldChange: {
+    "": "A change of one field, applied to the value that is there when the write happens.",
+    increment: "For a number or integer: how much is added. A value that is absent or null counts as 0.",
+    add: "For an array: items that it shall have, each once; those that it lacks go to its end.",
+    remove: "For an array: items that it shall not have.",
+  },
+  FieldChanges: {
+    "": "Field name → its change, of an update. Changes never conflict with those of others.",
+  },
   Operation: {
     "": "One item of a commit. `data` is the whole entity on create and the changed fields on update.",
     action: "`type` with the same words in capitals means the same.",
     model: "A declared model, in any case.",
     id: "Chosen by the client, also on create. The server generates one only for a `favorite` without id.",
     data: "The whole record on create, the changed fields on update; other actions have none. `input` means the same.",
+    changes: "Fields to change by what is there: see FieldChange. A field cannot be in `data` too.",
     readAt: "The log position that the operation is based on; absent: it is not checked.",
     claim: "Id of the claim that the operation is bound to.",
     fenceToken:
@@ -124,7 +146,43 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   Datasource: {
     "": "The database that stores a tenant's rows. Keys that do not apply to its kind are omitted; it never contains secrets.",
     created: "Unix seconds, as all times here.",
-    connection: "`hosted`: with the log, in the same transaction.",
+    connection:
+      "`hosted`: in the service's own database. `direct`: in a Postgres that the tenant's owner has registered. `endpoint`: behind a service of the owner's, for the models that name it as their `source`.",
+    status:
+      "`unverified`: an endpoint has not answered yet. `moving`: the tenant's data is on its way. `broken`: it cannot be reached; see `last_error`. `rejected`: an endpoint does not accept the signature.",
+    key_last4: "The end of the key that signs calls to an endpoint.",
+    cursor: "Up to where the endpoint's events were read.",
+    event_lag: "Seconds since the endpoint's events were last read to their end.",
+    retry_count: "Attempts that failed since the last one that succeeded.",
+  },
+  DatasourceBody: {
+    "": "The keys that belong to the kind are required: `connectionString`, or `endpoint` and `signingKey`.",
+    schema: "Where the caller's own tables are. Default: `public`.",
+  },
+  DatasourceKey: {
+    "": "Other credentials for the same database, or another key for the same endpoint.",
+  },
+  SourceRecord: {
+    "": "A record as the service has it.",
+    data: "Field name → value, without the id.",
+  },
+  SourceOperation: {
+    action: "A `create` has all fields in `data`, an `update` those that change, a `delete` none.",
+    data: "Field name → value, without the id.",
+  },
+  SourceCommit: {
+    "": "Changes that happen together or not at all.",
+    clientTxId:
+      "Unique in the datasource. The same commit may come again, also at the same time and long after: then it must not happen again, and has the same result.",
+    writtenBy: "Who wrote it: `user:ann`, `agent:writer`.",
+  },
+  SourceResult: {
+    "": "What became of a commit.",
+    records: "The records of the commit as they are now, if the service made something else of them.",
+    "records.data": "Field name → value, without the id.",
+    message: "For people: it comes to the author of the write.",
+    code: "For programs.",
+    operation: "Index of the operation that is at fault, and the field.",
   },
   RequiredCapability: {
     "": "What the caller would have needed. The last four keys are only there for a denied update of a favorite.",
@@ -132,6 +190,12 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     syncGroup: "A group in which the request would have been allowed, if the caller may see one.",
     scope: "`<model>.<can>`: the operation that a new token needs.",
     issuer: "The organization whose secret key creates such a token.",
+  },
+  SourceRefusal: {
+    "": "Why a table or an endpoint did not take a write, in their own words.",
+    sqlstate:
+      "Of a table. Five characters, as Postgres documents them: `23505` for a value that is taken, `P0001` for a trigger's exception.",
+    code: "Of an endpoint: its own code.",
   },
   ErrorEnvelope: {
     "": "Every error body over HTTP, and every error frame on the stream.",
@@ -144,6 +208,11 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     blockedBy: "Bulk only: the index of the failed commit that this one depends on.",
     claims: "`claim_conflict` and `claim_lost`: who holds the record now.",
     problems: "`schema_incompatible` only: the problems of the change.",
+    rule: "`rule_broken` only: the option of the field that the value breaks, such as `maxLength`.",
+    fields: "`not_unique` only: the fields whose values count together.",
+    records:
+      "`not_unique`: the record that has the value. `still_referenced`: some of the records that reference it. Only records that the caller may read.",
+    source: "`source_refused` only: what the database that has the rows says.",
   },
   ListEnvelope: {
     "": "The envelope of every list. `next_cursor` is null on the last page.",
@@ -159,6 +228,18 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     archived: "Id → time of archiving, of those on the page that are archived.",
     trimmedTo: "History only: log entries up to this position are no longer kept.",
   },
+  folded: {
+    "": "The form of a text in which words are searched: in lower case by Unicode's rules for any language, composed (NFC), and without what differs by a letter's place or language only: ς is σ, and i̇ (of İ) is i. The server's database function `holdfast.folded` does the same.",
+  },
+  searchWords: {
+    "": "The words of a search. Some may be empty: they occur in every text, so that a search without words finds everything.",
+  },
+  searchedFields: {
+    "": 'The fields that a search without a field looks at: those with `index: "text"`.',
+  },
+  FollowedRecords: {
+    "": "By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A model that is not named is not limited.",
+  },
   LogEntry: {
     "": "One log entry: one operation that changed something.",
     syncId: "Position in the log: 1, 2, 3 … without gaps, in commit order.",
@@ -172,6 +253,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     participantKind: "Whether a person, an agent or a system wrote it.",
     claim: "The claim that the write was bound to.",
     createdAt: "When it was committed; never before the previous entry.",
+    archivedAt: "Since when the record is archived, on an update of an archived one.",
+    record:
+      "Who created the record, `<participantKind>:<participantId>`, and when: of a change that may bring it to a reader of groups or conditions who has not seen it.",
     left: "The record left the groups that the reader hears: `verb` is `deleted`, the record still exists elsewhere.",
   },
   CreateBody: {
@@ -190,7 +274,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     clientId: "One per device and signed-in user: a client does not conflict with itself.",
   },
   UpdateBody: {
-    "": "Only `favorite` can omit `data`. If `id` is sent, it must equal the id in the path.",
+    "": "Needs `data` or `changes`; only `favorite` can omit both. If `id` is sent, it must equal the id in the path.",
     data: "The record's fields, as the pushed schema declares them.",
     claim: "Id of the claim that the write is bound to. `intent` means the same.",
     onStale:
@@ -224,6 +308,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     stamp: "Head of the log before the record was read.",
     claims: "The claims that are held on it now.",
     syncId: "Position of the record's last entry: send it as `readAt` of a write.",
+    createdBy: "`<participantKind>:<participantId>` of the participant that created it.",
     updatedBy: "`<participantKind>:<participantId>` of the last writer.",
     archivedAt: "Null: it is not archived.",
   },
@@ -237,6 +322,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   SnapshotLine: {
     "": "One record; it may be newer than `stamp`, never older.",
+    createdBy: "`<participantKind>:<participantId>` of the participant that created it.",
+    updatedAt: "Absent: nothing has changed since it was created.",
+    updatedBy: "The last writer. Absent: nothing has changed since it was created.",
   },
   SnapshotEnd: {
     "": "Last line of a page. A page without it is incomplete.",
@@ -263,6 +351,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     participant: "`<participantKind>:<participantId>`",
     sessions: "The one that spoke last comes first.",
   },
+  isFilledByServer: {
+    "": "Whether the default is no value but a name for what each create gets: in a string field `$participant`, the writer as `<kind>:<id>`; in a datetime field `$now`, the time of the commit.",
+  },
   isRequired: {
     "": "Whether a create needs a value for the field, or has a default for it.",
   },
@@ -272,17 +363,42 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     required: "A create must have a value, unless there is a default.",
     nullable: "Whether it can be null.",
     default: "The value that a create gets if it has none.",
-    index: "Whether lists that filter or sort by it get an index.",
+    index: 'Whether lists that filter or sort by it get an index; for a string, `"text"`: lists that search it.',
     values: "For an enum: its values.",
     references: "For a string, or an array of strings: the model whose ids it contains.",
+    onDelete:
+      "For a field that references: the server checks that the records exist, and does this with a record that has the id of one that is deleted. Without it nothing is checked.",
+    unique:
+      "No two records have the same value: `true` for this field alone, or the names of the fields whose values count together, this field's among them. Records without one of the values never collide.",
+    inverse:
+      "For a field that references: the name under which queries of that model include the records that reference it.",
+    items: "For an array: what each of its items is.",
+    minLength: "For a string: the fewest characters; for an array: the fewest items.",
+    maxLength: "For a string: the most characters, as Unicode counts them; for an array: the most items.",
+    min: "For a number or integer: the least value.",
+    max: "For a number or integer: the greatest value.",
+    readonlyAfterCreate: "A create can set it, an update cannot.",
+    pattern: "For a string: a regular expression that the whole text matches, without lookaround and references.",
+    transitions: "For an enum: value → the values that an update can change it to. One that is not listed stays.",
+    writableBy: "Who can change it: `$createdBy`, `group:<a group of the token>`. A secret key always can.",
+    merge: "For a string: clients merge it word by word when two people have changed it.",
   },
   GroupRule: {
     "": 'A record is filed under `<kind>:<value of the field "from">`; `from` may be `id`.',
+  },
+  ModelTable: {
+    "": "A table of the caller's own, in the server's database, whose rows are the records of a model.",
+    name: "The table as SQL names it: `public.slides`.",
+    key: "The column whose value is the record's id.",
+    columns: "Field name → column, for fields whose column is not the field's name in snake_case.",
   },
   Model: {
     fields: "Field name → its declaration. `id` need not be declared.",
     groups: "The sync groups of a record, besides `org:<organization>`.",
     conflict: "What a stale check compares: single fields (default) or the record as a whole.",
+    writableBy: "Who can create, change, archive and delete its records: see a field's `writableBy`.",
+    table: "The attached table that has its records as rows. Without it they are stored beside the log.",
+    source: "The endpoint datasource that has its records; what is stored beside the log are copies.",
   },
   Rename: {
     "": "A field with a new name. Stored values and older log entries are renamed with it.",
@@ -336,13 +452,14 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   Hello: {
     "": "The first frame on a stream. `since` absent: from now on.",
     log: "The log that `since` counts in.",
+    where: "Only these records of the models that it names.",
     view: "The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`.",
   },
   Auth: {
     "": "A new token, before the old one expires.",
   },
   Follow: {
-    "": "Replaces the selection of models and groups.",
+    "": "Replaces the selection of models, groups and records.",
   },
   Watch: {
     "": "Watches the claims of these records of a model, instead of those watched before.",

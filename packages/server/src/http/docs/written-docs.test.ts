@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { errorsMarkdown } from "../../../../../scripts/docs/errors-markdown.ts";
 import { writtenDocs } from "../../../../../scripts/docs/written-docs.ts";
 
-test("[E3] docs/errors.md is what the table of errors says", () => {
+test("[E3] docs/errors.md matches the table of errors", () => {
   for (const [file, text] of Object.entries(writtenDocs()))
     expect(
       readFileSync(new URL(`../../../../../${file}`, import.meta.url), "utf8") === text,

@@ -69,10 +69,10 @@ export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Mo
 /** The model-specific parts of operations, by endpoint. */
 function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: EndpointName) => ModelParts {
   const data = dataSchemas(name, model, schemas);
-  // Only a favorite may be created without an id and updated without data.
+  // Only a favorite may be created without an id.
   const isFavorite = name.toLowerCase() === "favorite";
   const create = withData(schemas.whole(CreateBody), data.created, isFavorite ? [] : ["id"]);
-  const update = withData(schemas.whole(UpdateBody), data.updated, isFavorite ? [] : ["data"]);
+  const update = withData(schemas.whole(UpdateBody), data.updated);
   const read = withData(schemas.whole(ReadEnvelope), data.read);
   const list = withData(schemas.whole(endpoints.listRecords.reply[200]), { type: "array", items: data.read }, [
     "model",

@@ -1,4 +1,4 @@
-import type { Field, Model } from "@holdfast/sdk/protocol";
+import { type Field, isFilledByServer, type Model } from "@holdfast/sdk/protocol";
 import { isScalar } from "../../rules/lists/list-column.ts";
 import type { Plain, Schemas } from "./json-schema.ts";
 
@@ -18,7 +18,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
   const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
   const properties = Object.fromEntries(fields.map(([field, declared]) => [field, schemaOf(declared)]));
   // Only a create applies defaults.
-  const filled = fields.filter(([, field]) => field.default !== undefined);
+  const filled = fields.filter(([, field]) => field.default !== undefined && !isFilledByServer(field));
   const withDefaults = Object.fromEntries(
     filled.map(([field, declared]) => [field, { ...properties[field], default: declared.default }]),
   );
@@ -50,8 +50,9 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
     sortable: [
       "id",
       ...fields.filter(([, field]) => isScalar(field)).map(([field]) => field),
-      // A declared field takes precedence over the built-in time of the same name.
-      ...["createdAt", "updatedAt"].filter((time) => !Object.hasOwn(model.fields, time)),
+      ...fields.filter(([, { type }]) => type === "enum").map(([field]) => `${field}:values`),
+      // A declared field takes precedence over the fact of the same name.
+      ...["createdAt", "createdBy", "updatedAt", "updatedBy"].filter((fact) => !Object.hasOwn(model.fields, fact)),
     ],
     example: Object.fromEntries(
       fields
@@ -88,7 +89,7 @@ function schemaOf(field: Field): Plain {
 }
 
 function exampleOf(name: string, field: Field): unknown {
-  if (field.default !== undefined) return field.default;
+  if (field.default !== undefined && !isFilledByServer(field)) return field.default;
   switch (field.type) {
     case "string":
       return `${name} 1`;

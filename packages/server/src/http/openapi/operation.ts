@@ -220,7 +220,7 @@ export const parameterComponents = (): Plain => ({
     name: "filter",
     in: "query",
     description:
-      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`: all must match. Values other than text are written as in JSON.",
+      "`filter[<field>]=v` (or `<field>=v`), `filter[<field>][gt|gte|lt|lte]=v`, `filter[<field>][null]=true|false`, `filter[<field>][not]=v`, `filter[<field>][in|notIn]=[v,w]`, `filter[<field>][contains|startsWith|search]=v`: all must match. Values other than text are written as in JSON.",
     style: "deepObject",
     explode: true,
     schema: { type: "object", additionalProperties: true },

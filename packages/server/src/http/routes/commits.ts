@@ -1,7 +1,8 @@
 import { headers, limits, PARTICIPANT_KINDS } from "@holdfast/sdk/protocol";
 import { type DocUrl, envelopeText, statusOf } from "../../envelope/envelope.ts";
-import type { CommitLanes } from "../../flows/commits/commit-lanes.ts";
+import type { JobResult } from "../../flows/commits/commit-lanes.ts";
 import type { ReadCommit } from "../../flows/commits/read-commit.ts";
+import type { SubmitCommits } from "../../flows/sources/submit-commits.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -22,10 +23,8 @@ type CommitHandlers = Pick<
   | "readCommit"
 >;
 
-type Submit = CommitLanes["submit"];
-
 /** All routes that write, each as one commit or many, and the route that reads a commit's receipt. */
-export function commitRoutes(submit: Submit, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
+export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: ReadCommit): CommitHandlers {
   const single =
     (endpoint: Parameters<typeof singleCommit>[1]) =>
     async ({
@@ -97,12 +96,15 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
 
 type WriteAnswer = Exclude<ApiResponse<"commit">, { value: unknown }>;
 
-async function submitOne(submit: Submit, commit: CommitRequest | Refusal, bytes: number): Promise<WriteAnswer> {
+async function submitOne(submit: SubmitCommits, commit: CommitRequest | Refusal, bytes: number): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
   const result = await submit([commit], bytes);
-  if (result.kind === "failed") return { refusal: refuse(result.code) };
+  if (result.kind === "failed") return { refusal: failureOf(result) };
   return answerOf(result.judged[0] as Judged);
 }
+
+const failureOf = ({ code, message }: Extract<JobResult, { kind: "failed" }>): Refusal =>
+  refuse(code, message === undefined ? {} : { message });
 
 function answerOf({ decision, body }: Judged): WriteAnswer {
   switch (decision.kind) {
@@ -130,7 +132,7 @@ interface Element {
  * failure.
  */
 async function submitBulk(
-  submit: Submit,
+  submit: SubmitCommits,
   elements: readonly Element[],
   docUrl: DocUrl,
 ): Promise<ApiResponse<"commitBulk">> {
@@ -151,7 +153,7 @@ async function submitBulk(
   );
   const result =
     tried.length === 0 ? { kind: "judged" as const, judged: [] } : await submit(tried.map(({ commit }) => commit));
-  if (result.kind === "failed") return { refusal: refuse(result.code) };
+  if (result.kind === "failed") return { refusal: failureOf(result) };
   const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
   const items = elements.map(({ commit }, index) => {
     const judged = judgedAt.get(index);

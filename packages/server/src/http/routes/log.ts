@@ -1,15 +1,34 @@
-import { limits } from "@holdfast/sdk/protocol";
+import { FollowedRecords, limits } from "@holdfast/sdk/protocol";
+import { Type } from "typebox";
 import type { ReadLog } from "../../flows/log/read-log.ts";
 import type { ReadSnapshot } from "../../flows/log/read-snapshot.ts";
 import { viewHashOf } from "../../flows/log/view-hash.ts";
-import { viewOf } from "../../rules/log/view.ts";
-import { isRefusal, refuse } from "../../rules/refusal.ts";
-import { ownerName } from "../../rules/tokens/participant.ts";
-import type { Handlers } from "../answer.ts";
+import { parseJson } from "../../payload/parse-json.ts";
+import { shapeCheck } from "../../payload/shape-check.ts";
+import { type View, viewOf } from "../../rules/log/view.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
+import type { Handlers, Query } from "../answer.ts";
 import { checkGroups, readInteger } from "../query.ts";
 
 /** Waits until a tenant's log extends beyond a position, or until the timeout. */
 export type AwaitNews = (tenant: number, after: number, waitMs: number, signal: AbortSignal) => Promise<void>;
+
+const checkWhere = shapeCheck(Type.Object({ where: FollowedRecords }));
+
+function viewAsked(principal: Principal, { one, many }: Pick<Query, "one" | "many">): View | Refusal {
+  const where = one.where === undefined ? undefined : readWhere(one.where);
+  if (where && isRefusal(where)) return where;
+  return viewOf(principal, { models: many.model, groups: many.group, where });
+}
+
+function readWhere(text: string): FollowedRecords | Refusal {
+  const parsed = parseJson(Buffer.from(text));
+  const refusal = isRefusal(parsed) ? parsed : checkWhere({ where: parsed.value });
+  if (!refusal) return (parsed as { readonly value: FollowedRecords }).value;
+  const param = isRefusal(parsed) ? "where" : (refusal.param ?? "where");
+  return refuse("invalid_value", { param, message: `"${param}" must be conditions as JSON.` });
+}
 
 /** The change feed and the snapshot. */
 export function logRoutes(
@@ -31,7 +50,7 @@ export function logRoutes(
       const refusal = [after, limit, wait].find(isRefusal) ?? checkGroups(query.many.group);
       if (isRefusal(after) || isRefusal(limit) || isRefusal(wait) || refusal)
         return { refusal: refusal ?? refuse("invalid_value") };
-      const view = viewOf(principal, query.many.model, query.many.group);
+      const view = viewAsked(principal, query);
       if (isRefusal(view)) return { refusal: view };
       let page = await readLog(tenant, view, after, limit);
       if (page.models.length === 0 && query.many.model)
@@ -69,7 +88,7 @@ export function logRoutes(
       if (isRefusal(limit)) return { refusal: limit };
       const refusal = checkGroups(many.group);
       if (refusal) return { refusal };
-      const view = viewOf(principal, many.model, many.group);
+      const view = viewAsked(principal, { one, many });
       if (isRefusal(view)) return { refusal: view };
       const page = await readSnapshot({
         reader: principal,

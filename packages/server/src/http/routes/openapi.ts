@@ -2,6 +2,7 @@ import type { Model } from "@holdfast/sdk/protocol";
 import type { FastifyInstance } from "fastify";
 import type { PublicUrl } from "../../addresses/public-url.ts";
 import { PREFIXES } from "../../addresses/request-url.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
 import type { AuthHook } from "../auth-hook.ts";
 import { etagOf, isUnchanged } from "../docs/serve-file.ts";
 import { sendRefusal } from "../mount.ts";
@@ -21,7 +22,7 @@ export function mountOpenApi(
   app: FastifyInstance,
   publicUrl: PublicUrl,
   authHook: AuthHook,
-  modelsOf: (tenant: number) => Promise<PushedModels>,
+  modelsOf: (principal: Principal) => Promise<PushedModels>,
 ): void {
   let generic: Description | undefined;
   const kept = new Map<number, Description & { readonly version: number }>();
@@ -46,7 +47,7 @@ export function mountOpenApi(
       const withToken = request.headers.authorization !== undefined;
       const refusal = withToken ? await authHook.enter(request, reply, { audience: "token" }) : undefined;
       if (refusal) return sendRefusal(reply, refusal);
-      const pushed = request.principal && (await modelsOf(request.principal.tenant));
+      const pushed = request.principal && (await modelsOf(request.principal));
       const { text, etag } = pushed ? ofTenant(request.principal?.tenant as number, pushed) : ofNobody();
       void reply.headers({
         "cache-control": pushed ? "private, no-cache" : "public, no-cache",

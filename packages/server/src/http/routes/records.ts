@@ -53,7 +53,7 @@ export function recordRoutes(
 function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "model"> | Refusal {
   const paging = readPaging(one);
   if (isRefusal(paging)) return paging;
-  const { order_by: orderBy = "id", state = "live", ids: idList } = one;
+  const { order_by: orderBy = "id", state = "live", ids: idList, search } = one;
   if (state !== "live" && state !== "archived" && state !== "all")
     return refuse("invalid_value", { param: "state", message: `"state" must be live, archived or all.` });
   const ids = idList?.split(",");
@@ -62,7 +62,7 @@ function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "mo
       param: "ids",
       message: `"ids" must be up to ${limits.listMax} ids, separated by commas.`,
     });
-  return { ...paging, orderBy, state, ids, filters: others };
+  return { ...paging, orderBy, state, ids, filters: others, search };
 }
 
 function readPaging(one: Query["one"]): Pick<ListRequest, "limit" | "order" | "cursor"> | Refusal {

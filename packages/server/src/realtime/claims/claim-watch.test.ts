@@ -39,9 +39,10 @@ function open(
     modelNames: async () => (model: string) => model,
   } as unknown as FollowClaims;
   const watch = createClaimWatch({
-    ...{ hub: news, follow, share, reader: () => reader },
+    ...{ share, reader: () => reader },
     notify: (text) => void sent.push(JSON.parse(text).id),
   });
+  void watch.begin(reader, { hub: news, follow });
   /** A claim of a record that is there now has changed: sent to its listeners. */
   const change = (model: string, id: string) => {
     const queue = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
@@ -81,7 +82,7 @@ test("[A17] the sockets of a token watch so many records together and no more, o
   expect(third.listeners()).toBe(0);
 });
 
-test("[A17] a record that could not be seen is sent when it is asked for again", async () => {
+test("[A17] a record that was out of view is sent when it is requested again", async () => {
   let filed: readonly string[] | undefined;
   const { watch, sent } = open(() => filed);
   await watch.watch(reader, "slide", ["s1"]);
@@ -91,7 +92,7 @@ test("[A17] a record that could not be seen is sent when it is asked for again",
   expect(sent).toEqual(["s1", "s2"]);
 });
 
-test("[A27] of the records that nothing was sent about, the 100 asked for last are kept, over all models; the others cost nothing that stays", async () => {
+test("[A27] of unsent records the 100 requested last are kept, over all models; the others use no memory", async () => {
   const quota = createWatchQuota(limits.watchedPerModel);
   const { watch, sent, keys, change } = open((id) => (id.startsWith("there") ? ["deck:a"] : undefined), quota.share());
   await watch.watch(reader, "slide", [...many("there", 50), ...many("not", 300)]);
@@ -114,7 +115,7 @@ test("[A27] of the records that nothing was sent about, the 100 asked for last a
   expect(keys.size).toBe(0);
 });
 
-test("[A27] what is asked for again is the latest, in the order of the asking", async () => {
+test("[A27] a repeated request counts as the latest", async () => {
   const { watch, keys } = open(() => undefined);
   await watch.watch(reader, "slide", many("a", 150));
   await watch.watch(reader, "slide", many("a", 151));

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
+import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
-import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import { NO_SCHEMA } from "../../flows/schema/schema-cache.ts";
 import type { HeadPoll } from "./head-poll.ts";
 import { createHub } from "./hub.ts";
 import type { News } from "./news.ts";
 
-const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
+const schema = { ...NO_SCHEMA, version: 1, rowsVersion: 1 };
 const poll: HeadPoll = { watch: () => () => {}, askAll: () => {}, close: () => {} };
 const log = { current: async () => ({ head: { syncId: 0 }, schema }) } as unknown as FollowLog;
 

@@ -1,4 +1,4 @@
-import type { CommittedBatch } from "../../flows/commits/commit-round.ts";
+import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { CurrentLog, FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createTopics, type Topic } from "../topics.ts";

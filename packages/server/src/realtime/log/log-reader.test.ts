@@ -4,6 +4,7 @@ import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
+import { declaredValues } from "../../rules/schema/declared-values.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
@@ -11,6 +12,9 @@ import { listenToLog } from "./log-reader.ts";
 const schemaOf = (...names: string[]): LiveSchema => ({
   version: names.length,
   hash: "",
+  values: declaredValues([]),
+  hasTables: false,
+  hasSources: false,
   models: new Map(
     names.map((name) => [name, { name, model: { fields: { a: { type: "string" } } } satisfies Model, changes: [] }]),
   ),
@@ -33,10 +37,13 @@ const entryOf = (syncId: number, model: string): StoredEntry => ({
   actor: "ann",
   participantKind: "user",
   claim: null,
+  archivedAt: null,
+  recordCreatedAt: null,
+  recordCreatedBy: null,
   createdAt: "2026-01-02T03:04:05.678Z",
 });
 
-test("[T2] who catches up hears of a model that was declared on the way", async () => {
+test("[T2] a reader that catches up gets entries of a model that was declared meanwhile", async () => {
   const many = 700;
   let declared = schemaOf("note");
   const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
@@ -100,7 +107,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
   expect(frames.size).toBe(6);
 });
 
-test("[ER6] a page that was read before an erasure is read again for whoever catches up after it", async () => {
+test("[ER6] a page that was read before an erasure is read again for a reader that catches up after it", async () => {
   let erasedTo = 0;
   const hub = {
     listen: async () => ({ position: () => 500, erasedTo: () => erasedTo, end: () => {} }),

@@ -1,6 +1,6 @@
 import { closeCodes } from "@holdfast/sdk/protocol";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
-import { type View, viewName, viewOf } from "../../rules/log/view.ts";
+import { type View, type ViewRequest, viewName, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import { isSyncGroup } from "../../rules/schema/sync-group.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
@@ -103,21 +103,17 @@ export async function listenToLog(
   };
 }
 
-/** The models and groups that a reader requests. Undefined: all that its token covers. */
-export interface ViewRequest {
-  readonly models: readonly string[] | undefined;
-  readonly groups: readonly string[] | undefined;
-}
-
 /** The view for a request, limited to the token's scope. */
 export function viewOfRequest(
   principal: Principal,
-  { models, groups }: ViewRequest,
+  requested: ViewRequest,
 ): View | { readonly refusal: Refusal; readonly closeCode: number } {
-  if (groups?.every(isSyncGroup) === false)
+  if (requested.groups?.every(isSyncGroup) === false)
     return { refusal: refuse("invalid_sync_group", { param: "groups" }), closeCode: closeCodes.badFrame };
-  const view = viewOf(principal, models, groups);
-  return isRefusal(view) ? { refusal: { ...view, param: `${view.param}s` }, closeCode: closeCodes.forbidden } : view;
+  const view = viewOf(principal, requested);
+  if (!isRefusal(view)) return view;
+  if (view.param === "where") return { refusal: view, closeCode: closeCodes.badFrame };
+  return { refusal: { ...view, param: `${view.param}s` }, closeCode: closeCodes.forbidden };
 }
 
 /** Readers with the same view get the same bytes: the frame is built once per batch of news. */

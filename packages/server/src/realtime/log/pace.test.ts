@@ -8,6 +8,7 @@ afterEach(() => void vi.useRealTimers());
 const news = (from: number, to: number): News => ({
   from,
   to,
+  models: new Map(),
   entries: Array.from({ length: to - from }, (_, i) => ({ syncId: from + i + 1 }) as News["entries"][number]),
 });
 
@@ -24,7 +25,7 @@ function setUp(publishingMs: number) {
   return { publish, published };
 }
 
-test("[T9] what is told quickly is told at once, each by itself", () => {
+test("[T9] entries that are published quickly are sent at once, each by itself", () => {
   const { publish, published } = setUp(0.9);
   for (let n = 0; n < 5; n++) publish(news(n, n + 1));
   expect(published.map(({ from, to }) => [from, to])).toEqual([
@@ -56,7 +57,7 @@ test("[T9] after a telling that took 4 ms it rests 4 ms; what came meanwhile is 
   expect(published[3]).toEqual(news(5, 6));
 });
 
-test("[T9] nobody waits longer than 50 ms, however many are told", () => {
+test("[T9] no listener waits longer than 50 ms, however many there are", () => {
   const { publish, published } = setUp(700);
   publish(news(0, 1));
   publish(news(1, 2));

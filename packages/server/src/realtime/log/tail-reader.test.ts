@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { TailPage, TailQuestion } from "../../flows/log/follow-log.ts";
-import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import { NO_SCHEMA } from "../../flows/schema/schema-cache.ts";
 import { createTailReader } from "./tail-reader.ts";
 
-const schema: LiveSchema = { version: 1, hash: "", models: new Map(), hiddenModels: [], rowsVersion: 1 };
+const schema = { ...NO_SCHEMA, version: 1, rowsVersion: 1 };
 
 function setUp(pageOf: (question: TailQuestion) => TailPage | undefined) {
   const asked: (readonly TailQuestion[])[] = [];
@@ -27,7 +27,7 @@ const page = ({ tenant, after, to }: TailQuestion, hasMore = false): TailPage =>
   ...{ tenant, from: after, to, hasMore, entries: [], schema },
 });
 
-test("[T10] the logs that moved are read with one statement; who does not listen, or knows it already, costs none", async () => {
+test("[T10] all logs that moved are read with one statement; a log without listeners, or already read, needs none", async () => {
   const { asked, positions, reader } = setUp((question) => page(question));
   for (let tenant = 1; tenant <= 100; tenant++) positions.set(tenant, 5);
   for (let tenant = 1; tenant <= 100; tenant++) reader.want(tenant, tenant <= 40 ? 6 : 5);
@@ -39,7 +39,7 @@ test("[T10] the logs that moved are read with one statement; who does not listen
   expect(asked[0]?.length).toBe(40);
 });
 
-test("[T10] a log that has more than a page is read on, and one for which nothing was left is asked for again", async () => {
+test("[T10] a log with more than a page is read on, and one that got no room in the statement is read again", async () => {
   let answered = 0;
   const { asked, positions, reader } = setUp((question) => {
     answered += 1;
@@ -55,7 +55,7 @@ test("[T10] a log that has more than a page is read on, and one for which nothin
   expect(asked.map((questions) => questions.map(({ tenant }) => tenant))).toEqual([[1, 2], [1, 2], [1]]);
 });
 
-test("[T10] a log that is not there any more is not asked for without end", async () => {
+test("[T10] a deleted log is not read again and again", async () => {
   const { asked, positions, reader } = setUp(() => undefined);
   positions.set(1, 0);
   reader.want(1, 7);
@@ -63,7 +63,7 @@ test("[T10] a log that is not there any more is not asked for without end", asyn
   expect(asked.length).toBe(1);
 });
 
-test("[T10] a failed read is asked for again by the next hint", async () => {
+test("[T10] the next hint repeats a failed read", async () => {
   const failures: unknown[] = [];
   const received: number[] = [];
   let fails = true;

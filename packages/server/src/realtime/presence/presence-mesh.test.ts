@@ -76,7 +76,7 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
   };
 }
 
-test("[P7] who enters a room first in its process learns who is there, and the others hear of it", () => {
+test("[P7] the first participant of a room in a process learns who is present, and the others get its join", () => {
   const w = tenant(["x", "y", "z"]);
   w.update("x", "a");
   w.update("x", "b");
@@ -94,7 +94,7 @@ test("[P7] who enters a room first in its process learns who is there, and the o
   expect(w.seen("y")).toEqual([]);
 });
 
-test("[P7] the first in a room waits for processes that have rooms, and for nobody else; never for long", () => {
+test("[P7] the first participant in a room waits only for processes that have rooms, and never for long", () => {
   const w = tenant(["x", "y"]);
   w.update("x", "a");
   w.exchange();
@@ -112,7 +112,7 @@ test("[P7] the first in a room waits for processes that have rooms, and for nobo
   expect(alone.mesh("x").isSettled(ROOM, alone.now())).toBe(true);
 });
 
-test("[P7] a process without rooms says nothing, and one that nobody shares a room with says no changes", () => {
+test("[P7] a process without rooms sends nothing, and one whose rooms no other process shares sends no changes", () => {
   const w = tenant(["x", "y"]);
   w.update("x", "a");
   w.exchange();
@@ -128,7 +128,7 @@ test("[P7] a process without rooms says nothing, and one that nobody shares a ro
   expect(w.sent).toEqual([]);
 });
 
-test("[P7] a change that was lost is asked for: by the next change, or by the next heartbeat", () => {
+test("[P7] a lost change is requested at the next change, or at the next heartbeat", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
   w.update("x", "a");
@@ -150,7 +150,7 @@ test("[P7] a change that was lost is asked for: by the next change, or by the ne
   expect(w.seen("y")).toEqual(['a{"n":1}', "c"]);
 });
 
-test("[P7] a process that was cut off asks everybody when it hears again", () => {
+test("[P7] a process that was cut off requests all states when it is reconnected", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
   w.update("x", "a");
@@ -179,7 +179,7 @@ test("[P8] a process that is killed is forgotten when it was silent for long, an
   expect(w.seen("y")).toEqual(["c"]);
 });
 
-test("[P8] who was asleep forgets nobody before it has listened again", () => {
+test("[P8] a process that was suspended forgets no participant before it has listened again", () => {
   const w = tenant(["x", "y"]);
   w.update("x", "a");
   w.update("y", "c");
@@ -195,7 +195,7 @@ test("[P8] who was asleep forgets nobody before it has listened again", () => {
   expect(w.seen("y")).toEqual(["c"]);
 });
 
-test("[P8] what a process held that says goodbye is shown for the grace, so that its clients come back unseen", () => {
+test("[P8] sessions of a process that said goodbye stay visible for the grace period, so that reconnecting causes no leave", () => {
   const w = tenant(["x", "y", "z"]);
   w.update("x", "a", "ann", "{}", "tab");
   w.update("x", "b", "bob", "{}", "tab");
@@ -248,7 +248,7 @@ test("[P5] a device that comes back in another process takes the place of its br
   expect(w.mesh("z").news(ROOM)).toMatchObject({ joined: [], left: [] });
 });
 
-test("[P2] of two that deliver in the same moment, in one process or in two, the later one spoke last", () => {
+test("[P2] of two sessions that are active at the same moment, in one process or in two, the later one comes first", () => {
   const w = tenant(["x", "y"]);
   w.update("y", "c");
   const order = () =>
@@ -270,7 +270,7 @@ test("[P2] of two that deliver in the same moment, in one process or in two, the
   expect(order()).toEqual(["a2", "a0", "a1"]);
 });
 
-test("[P7] who leaves and is back before the others were told says it once", () => {
+test("[P7] a participant that leaves and returns before the flush is sent once", () => {
   const w = tenant(["x", "y"]);
   w.update("x", "a");
   w.update("y", "c");
@@ -281,7 +281,7 @@ test("[P7] who leaves and is back before the others were told says it once", () 
   expect(w.mesh("x").outgoing()).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "a" }] }]);
 });
 
-test("[P7] what was missed is not asked for with every change that follows", () => {
+test("[P7] a missed change is not requested again with every later change", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
   w.update("x", "a");
@@ -337,7 +337,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), process: fc.nat(2), kindly: fc.boolean() }) },
 );
 
-test("[P7] whatever is lost and whoever dies: after some heartbeats everybody sees all who live, and nobody else", () => {
+test("[P7] with lost messages and killed processes, after some heartbeats every process sees exactly the living sessions", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, random, loss) => {
       let isCalm = false;

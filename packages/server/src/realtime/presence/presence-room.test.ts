@@ -37,7 +37,7 @@ test("[P2] a participant joins once, with its sessions inside, the one that spok
   expect(shown(room.news())).toEqual({ ...changes, joined: [["a2"]] });
 });
 
-test("[P2] what was said and taken back in between is not told", () => {
+test("[P2] a state that was set and taken back between two flushes is not sent", () => {
   const room = createPresenceRoom();
   room.update(ann("a1"));
   room.leave("a1");
@@ -50,7 +50,7 @@ test("[P2] what was said and taken back in between is not told", () => {
   expect(room.news()).toBeUndefined();
 });
 
-test("[P3] of many states the last one is told", () => {
+test("[P3] of many states the last one is sent", () => {
   const room = createPresenceRoom();
   for (let n = 0; n < 30; n++) room.update(ann("a1", `{"n":${n}}`));
   expect(room.news()?.joined[0]?.map(({ state }) => state)).toEqual(['{"n":29}']);
@@ -81,7 +81,7 @@ test("[P5] a broken session is shown; its device's next session takes its place,
   expect(shown(room.news())).toEqual({ ...changes, updated: [["a2"]] });
 });
 
-test("[P5] another device, another participant, and one that does not say which device it is, take nobody's place", () => {
+test("[P5] another device, another participant, and a session without a clientId take no existing session's place", () => {
   const room = createPresenceRoom();
   room.update(ann("a1", "{}", "tab"));
   room.update(ann("a0"));
@@ -113,7 +113,7 @@ test("[P5] a broken session that speaks again lives", () => {
   expect(room.has("a1")).toBe(true);
 });
 
-test("[P2] a socket that goes on as somebody else has left as who it was", () => {
+test("[P2] a socket that continues as another participant has left as the first one", () => {
   const room = createPresenceRoom();
   room.update(ann("s1"));
   room.news();
@@ -128,7 +128,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("tell" as const) }) },
 );
 
-test("[P2] whoever follows the changes knows who is there", () => {
+test("[P2] a listener that applies all changes knows who is present", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 80 }), (steps) => {
       const room = createPresenceRoom();

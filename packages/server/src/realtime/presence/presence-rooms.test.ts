@@ -7,7 +7,7 @@ afterEach(() => void vi.useRealTimers());
 
 const TIMES = { graceMs: 5_000, beatMs: 10_000, silentMs: 40_000, settleMs: 150 };
 
-/** The rooms of one process, on a line of ours; `sent` is what it says to the others. */
+/** The rooms of one process on a fake channel; `sent` has its messages to the others. */
 function open() {
   const sent: PresenceMessage[] = [];
   const failures: unknown[] = [];
@@ -78,7 +78,7 @@ test("[P9] a change is one frame for all, and so is the first answer of those wh
   expect(received[0]?.frame.length).toBeLessThan(300);
 });
 
-test("[P3] a room is told of every 50 ms at most, at once after a pause, and in the end of the last state", async () => {
+test("[P3] a room is updated every 50 ms at most, at once after a pause, and finally with the last state", async () => {
   const { update, pass, received, clear } = open();
   update("s1");
   await pass(200);
@@ -126,7 +126,7 @@ test("[P7] between processes too: one change in 50 ms, and while one is on its w
   expect(sent[1]).toMatchObject({ kind: "change", said: [{ session: "s1", state: '{"n":199}' }] });
 });
 
-test("[P7] a process without rooms says nothing; one that has some says so every 10 s", async () => {
+test("[P7] a process without rooms sends nothing; a process with rooms sends a heartbeat every 10 s", async () => {
   const { rooms, update, pass, sent, clear } = open();
   await pass(60_000);
   expect(sent).toEqual([]);
@@ -144,7 +144,7 @@ test("[P7] a process without rooms says nothing; one that has some says so every
   expect(sent).toEqual([]);
 });
 
-test("[P7] what another process says and nobody can read is reported, and harms nothing", async () => {
+test("[P7] an unreadable message of another process is reported, and changes nothing", async () => {
   const { update, pass, deliver, failures, received } = open();
   update("s1");
   await pass(200);
@@ -157,7 +157,7 @@ test("[P7] what another process says and nobody can read is reported, and harms 
   expect(received.filter(({ session }) => session === "s2")).toHaveLength(1);
 });
 
-test("[P8] who stops tells its last changes and says goodbye, after what is on its way and before nothing", async () => {
+test("[P8] a process that stops sends its last changes and then goodbye, after all earlier messages", async () => {
   const { rooms, update, pass, sent, deliver, fly, clear, received } = open();
   update("s1");
   await pass(200);
@@ -181,7 +181,7 @@ test("[P8] who stops tells its last changes and says goodbye, after what is on i
   expect(received.filter(({ session }) => session === "s2")).toEqual([]);
 });
 
-test("[P5] who breaks off hears nothing more, and is shown to the others for 5 s", async () => {
+test("[P5] a session whose socket broke gets no more frames, and stays visible to the others for 5 s", async () => {
   const { rooms, update, pass, received, clear } = open();
   update("s1");
   update("s2");

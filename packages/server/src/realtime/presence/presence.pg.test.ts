@@ -198,7 +198,7 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
   }
 });
 
-test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
+test("[P8] a process that stops hands over its sessions: one that reconnects elsewhere never left", async () => {
   const room = newRoom();
   const near = await enter(room, { id: "near" });
   const third = await app.another();
@@ -222,7 +222,7 @@ test("[P8] a process that stops hands its people over: who comes back elsewhere 
   ]);
 });
 
-test("[P9] who does not read a busy room is let go, and delays nobody", async () => {
+test("[P9] a socket that does not read a busy room is closed, and delays no other", async () => {
   const room = newRoom();
   const [slow, quick] = [await enter(room, { id: "slow" }), await enter(room, { id: "quick" })];
   const raw = (slow.socket as unknown as { _socket: { pause(): void; resume(): void } })._socket;
@@ -230,8 +230,8 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   const rooms = [room];
   const writers = await Promise.all(Array.from({ length: 16 }, (_, n) => enter(room, { id: `w${n}`, rooms })));
   const isGone = () => presenceFrames(quick.frames, room).some(({ left }) => left.includes("agent:slow"));
-  // The kernel takes some megabytes before the server has to keep anything. On a busy machine, which tells several states
-  // of a writer as one, that takes more of them.
+  // The kernel buffers some megabytes before the server has to buffer anything. A busy machine sends several states of
+  // a writer as one, so it needs more of them.
   const deadline = performance.now() + 80_000;
   for (let n = 0; performance.now() < deadline && !isGone(); n++) {
     for (const writer of writers) writer.send({ frame: "presence", room, state: { n, t: "x".repeat(4_000) } });
@@ -243,9 +243,9 @@ test("[P9] who does not read a busy room is let go, and delays nobody", async ()
   expect([1006, 4409]).toContain((await slow.closed).code);
   writers[0]?.send({ frame: "presence", room, state: { last: true } });
   await becomes(() => statesOf(quick, room, "w0"), [{ last: true }]);
-}, 100_000);
+});
 
-test("[P9] a first answer longer than what a slow reader may keep waiting closes nobody", async () => {
+test("[P9] a first response above the limit for unread bytes does not close the socket", async () => {
   const room = newRoom();
   const rooms = [room];
   const state = { t: "x".repeat(4_000) };
@@ -254,9 +254,11 @@ test("[P9] a first answer longer than what a slow reader may keep waiting closes
     Array.from({ length: 300 }, (_, n) => ({ id: `p${n}`, rooms, url: n % 2 ? there : here })),
     async (who) => void people.push(await open(room, who)),
   );
+  // Each of 300 gets the states of all: some 350 MB, which take a busy machine more than a minute.
   for (const stream of people) stream.send({ frame: "presence", room, state });
   const late = await open(room, { id: "late" });
-  await becomes(() => idsIn(people[0] as TestStream, room).length, 300);
+  // Both processes know all of them.
+  await becomes(() => people.filter((stream) => idsIn(stream, room).length === 300).length, 300);
   late.send({ frame: "presence", room, state });
   const first = await late.next("presence");
   expect(first.joined).toHaveLength(301);

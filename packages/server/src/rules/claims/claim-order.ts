@@ -32,7 +32,7 @@ export type ClaimOrder =
     }
   /** Started by a timer, not by a request: a lease may be over, or silent waiters have shown life. */
   | {
-      readonly kind: "settle";
+      readonly kind: "advance";
       readonly tenant: number;
       readonly model: string;
       readonly record: string;
@@ -58,4 +58,4 @@ export interface AcquireClaim {
 }
 
 export const tenantOfOrder = (order: ClaimOrder): number =>
-  order.kind === "settle" ? order.tenant : order.principal.tenant;
+  order.kind === "advance" ? order.tenant : order.principal.tenant;

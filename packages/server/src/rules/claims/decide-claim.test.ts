@@ -3,10 +3,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Principal } from "../tokens/participant.ts";
 import { scopeOf } from "../tokens/scope.ts";
+import { advanceQueue } from "./advance-queue.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, inQueueOrder, isConflict, isSilent } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
 import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
-import { settleQueue } from "./settle-queue.ts";
 import { closesCircle, waitsIn } from "./wait-graph.ts";
 
 const T0 = Date.parse("2026-01-02T03:04:05.000Z");
@@ -17,6 +17,7 @@ const principal = (name: string, operations?: string[], groups: string[] = ["org
     tenant: 1,
     organization: "org_1",
     livemode: true,
+    home: null,
     participantKind: kind as "agent",
     participantId: id as string,
     tokenId: `token-${name}`,
@@ -86,7 +87,7 @@ function place(groups: readonly string[] | undefined = ["deck:1"]) {
       }),
     renew: (name: string, claimId: string, ttlMs?: number) =>
       at.decide({ kind: "renew", principal: principal(name), model: "slide", record: "s1", claimId, ttlMs }),
-    settle: () => at.decide({ kind: "settle", tenant: 1, model: "slide", record: "s1" }),
+    advance: () => at.decide({ kind: "advance", tenant: 1, model: "slide", record: "s1" }),
     holders: () => holdersOf(queue, at.now).map(({ participant }) => participant.split(":")[1]),
     waiting: () => inQueueOrder(queue).map(({ participant }) => participant.split(":")[1]),
     /** All who wait are heard of. */
@@ -127,15 +128,15 @@ test("[A2] a renewal sets the end from now on, also earlier, and a day after the
   expect(at.queue[0]?.expiresAt).toBe(T0 + limits.claimLongestMs);
 });
 
-test("[A5] what is over goes on to the next, who gets its full time and a greater fence", () => {
+test("[A5] an ended claim is granted to the next waiter, with its full time and a greater fence", () => {
   const at = place();
   at.claim("ann", { ttlMs: 5_000 });
   at.claim("bob", { ttlMs: 7_000 });
   at.now += 4_999;
-  at.settle();
+  at.advance();
   expect(at.holders()).toEqual(["ann"]);
   at.now += 1;
-  at.settle();
+  at.advance();
   expect(at.holders()).toEqual(["bob"]);
   expect(at.queue[0]).toMatchObject({ expiresAt: at.now + 7_000, fence: 2 });
   expect(at.ended.map(({ status }) => status)).toEqual(["expired"]);
@@ -170,7 +171,7 @@ test("[A6] the silent are passed over, come next when they are heard of, and go 
 
   at.claim("eve");
   at.now += limits.waiterGoneMs;
-  at.settle();
+  at.advance();
   expect(at.queue).toEqual([]);
   expect(at.ended.at(-1)).toMatchObject({ participant: "agent:eve", status: "canceled" });
 });
@@ -185,7 +186,7 @@ test("[A7] a waiter whose token was revoked, or whose record went elsewhere, is 
   expect(at.holders()).toEqual(["eve"]);
   expect(at.ended.find(({ participant }) => participant === "agent:bob")?.status).toBe("canceled");
   const revoked = at.queue.map((claim) => ({ ...claim, revokedAt: at.now }));
-  expect(settleQueue(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
+  expect(advanceQueue(revoked, at.tenant()).map(({ status }) => status)).toEqual(["canceled"]);
 });
 
 test("[A8] a circle is found however long it is, through holders and through those before one in a line", () => {
@@ -224,7 +225,7 @@ test("[A15] a record that is gone ends every claim on it", () => {
   at.claim("ann");
   at.claim("bob");
   at.groups = undefined;
-  at.settle();
+  at.advance();
   expect(at.queue).toEqual([]);
   expect(outcome(at.claim("ann"))).toBe("record_not_found");
 });
@@ -242,10 +243,10 @@ const happening = fc.oneof(
   fc.record({ do: fc.constant("renew" as const), who: fc.constantFrom("a", "b", "c", "d", "e") }),
   fc.record({ do: fc.constant("wait" as const), ms: fc.constantFrom(1, 999, 5_000, 31_000, 100_000, 301_000) }),
   fc.record({ do: fc.constant("alive" as const) }),
-  fc.record({ do: fc.constant("settle" as const) }),
+  fc.record({ do: fc.constant("advance" as const) }),
 );
 
-test("[A1] [A3] [A5] whatever happens: no two conflicting holders, fences grow, nobody living is overtaken, nobody is forgotten", () => {
+test("[A1] [A3] [A5] with random orders: no two conflicting holders, fences grow, no living waiter is overtaken, none is forgotten", () => {
   fc.assert(
     fc.property(fc.array(happening, { maxLength: 60 }), (happenings) => {
       const at = place();
@@ -260,7 +261,7 @@ test("[A1] [A3] [A5] whatever happens: no two conflicting holders, fences grow, 
           const own = at.queue.find(({ participant }) => participant === `agent:${one.who}`);
           if (own) at.renew(one.who, own.id, 5_000);
         }
-        if (one.do === "settle") at.settle();
+        if (one.do === "advance") at.advance();
         const holders = holdersOf(at.queue, at.now);
         for (const [i, a] of holders.entries())
           for (const b of holders.slice(i + 1)) expect(isConflict(a, b)).toBe(false);
@@ -274,7 +275,7 @@ test("[A1] [A3] [A5] whatever happens: no two conflicting holders, fences grow, 
           fence = Math.max(fence, grant.fence ?? 0);
         }
         // One that waits for nothing holds it.
-        if (one.do === "settle" || one.do === "release")
+        if (one.do === "advance" || one.do === "release")
           for (const waiter of inQueueOrder(at.queue))
             if (!isSilent(waiter, at.now)) {
               const others = [...holders, ...inQueueOrder(at.queue).filter((other) => other.place < waiter.place)];

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../refusal.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import { type Principal, participantName } from "../tokens/participant.ts";
 import { isWithin, may } from "../tokens/scope.ts";
+import { advanceQueue, closed, granted, type QueueFacts, renewed } from "./advance-queue.ts";
 import {
   type ClaimQueue,
   type ClaimState,
@@ -15,14 +16,13 @@ import {
   presentClaim,
 } from "./claim.ts";
 import type { AcquireClaim, ClaimOrder } from "./claim-order.ts";
-import { closed, granted, type QueueFacts, renewed, settleQueue } from "./settle-queue.ts";
 import { closesCircle, type Wait, waitsIn } from "./wait-graph.ts";
 
 /** The result of an order. `queue` has every claim of the record that was open before, and the new one. */
 export type ClaimDecision =
   | { readonly kind: "granted" | "renewed" | "waiting"; readonly claim: ClaimState; readonly queue: ClaimQueue }
   | { readonly kind: "released"; readonly count: number; readonly queue: ClaimQueue }
-  | { readonly kind: "settled"; readonly queue: ClaimQueue }
+  | { readonly kind: "advanced"; readonly queue: ClaimQueue }
   | { readonly kind: "refused"; readonly refusal: Refusal; readonly queue: ClaimQueue };
 
 export interface ClaimContext extends QueueFacts {
@@ -38,19 +38,19 @@ export interface ClaimContext extends QueueFacts {
 const nameOf = ({ participantKind, participantId }: Principal): string =>
   participantName(participantKind, participantId);
 
-/** Judges one order. The queue is settled before, and again after a change that may free a claim. */
+/** Judges one order. The queue is brought up to date before, and again after a change that may free a claim. */
 export function decideClaim(queue: ClaimQueue, order: ClaimOrder, tenant: ClaimContext): ClaimDecision {
   switch (order.kind) {
-    case "settle":
-      return { kind: "settled", queue: settleQueue(seen(queue, order.alive ?? [], tenant), tenant) };
+    case "advance":
+      return { kind: "advanced", queue: advanceQueue(seen(queue, order.alive ?? [], tenant), tenant) };
     case "acquire":
-      return acquire(queue, settleQueue(heardOf(queue, order, tenant), tenant), order, tenant);
+      return acquire(queue, advanceQueue(heardOf(queue, order, tenant), tenant), order, tenant);
     case "renew":
-      return renew(settleQueue(heardOf(queue, order, tenant), tenant), order, tenant);
+      return renew(advanceQueue(heardOf(queue, order, tenant), tenant), order, tenant);
     case "release":
-      return release(settleQueue(queue, tenant), order, tenant);
+      return release(advanceQueue(queue, tenant), order, tenant);
     case "reorder":
-      return reorder(settleQueue(queue, tenant), order, tenant);
+      return reorder(advanceQueue(queue, tenant), order, tenant);
   }
 }
 
@@ -64,8 +64,8 @@ const seen = (queue: ClaimQueue, alive: readonly string[], { now }: ClaimContext
   queue.map((claim) => (isWaiting(claim) && alive.includes(claim.id) ? { ...claim, seenAt: now } : claim));
 
 /**
- * A request is a sign of life. It counts before the queue is settled, so that the caller may be granted the claim it
- * waits for.
+ * A request is a sign of life. It counts before the queue is brought up to date, so that the caller may be granted the
+ * claim it waits for.
  */
 function heardOf(queue: ClaimQueue, { principal, ...order }: { principal: Principal } & Named, { now }: ClaimContext) {
   const name = nameOf(principal);
@@ -93,7 +93,7 @@ function acquire(before: ClaimQueue, queue: ClaimQueue, order: AcquireClaim, ten
   const wanted = known ? asked(known, order) : newClaim(order, queue, tenant);
   if (known?.status === "active") {
     const claim = renewed(wanted, wanted.ttlMs, tenant.now);
-    // If settling the queue has just granted the claim, the caller is notified of a grant, not of a renewal.
+    // If bringing the queue up to date has just granted the claim, the caller is notified of a grant, not of a renewal.
     const kind = before.some(({ id, status }) => id === known.id && status === "active") ? "renewed" : "granted";
     return { kind, claim, queue: replaced(queue, claim) };
   }
@@ -148,7 +148,10 @@ function takeOver(queue: ClaimQueue, wanted: ClaimState, principal: Principal, t
   return {
     kind: "granted",
     claim,
-    queue: settleQueue(replaced(queue, claim, ...holders.map((holder) => closed(holder, "preempted", tenant))), tenant),
+    queue: advanceQueue(
+      replaced(queue, claim, ...holders.map((holder) => closed(holder, "preempted", tenant))),
+      tenant,
+    ),
   };
 }
 
@@ -229,7 +232,7 @@ function release(
       (order.clientId === undefined || clientId === order.clientId),
   );
   const gone = own.map((claim) => closed(claim, claim.status === "active" ? "released" : "canceled", tenant));
-  return { kind: "released", count: gone.length, queue: settleQueue(replaced(queue, ...gone), tenant) };
+  return { kind: "released", count: gone.length, queue: advanceQueue(replaced(queue, ...gone), tenant) };
 }
 
 function reorder(
@@ -255,10 +258,10 @@ function reorder(
   const moved = next
     .map((waiter, i) => ({ ...waiter, place: (waiters[i] as ClaimState).place }))
     .filter(({ place }, i) => place !== (next[i] as ClaimState).place);
-  const reordered = settleQueue(replaced(queue, ...moved), tenant);
+  const reordered = advanceQueue(replaced(queue, ...moved), tenant);
   if (hasCircle(waitsIn(reordered, tenant.now), tenant.waitsElsewhere))
     return refused(refuse("claim_deadlock", { claims: presentHolders(queue, tenant) }), queue);
-  return { kind: "settled", queue: reordered };
+  return { kind: "advanced", queue: reordered };
 }
 
 /** Whether a waiter of this queue would wait for itself, through the queues of other records. */

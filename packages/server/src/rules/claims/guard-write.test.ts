@@ -64,6 +64,20 @@ test.each([
     update("slide", "s1", { title: "a" }),
     "claim_conflict",
   ],
+  [
+    "a change of the field",
+    { field: "order" },
+    "bob",
+    update("slide", "s1", null, { changes: { order: { increment: 1 } } }),
+    "claim_conflict",
+  ],
+  [
+    "a change of another field",
+    { field: "title" },
+    "bob",
+    update("slide", "s1", null, { changes: { order: { increment: 1 } } }),
+    "confirmed",
+  ],
   ["deleting beside a field", { field: "notes" }, "bob", remove("slide", "s1"), "claim_conflict"],
   [
     "writing regardless of what moved",

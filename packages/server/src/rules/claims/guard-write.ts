@@ -1,4 +1,4 @@
-import type { JsonObject } from "@holdfast/sdk/protocol";
+import { writtenFields } from "@holdfast/sdk/protocol";
 import type { CommitOperation } from "../commits/commit-request.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { type ClaimQueue, type ClaimState, holdersOf, presentClaim } from "./claim.ts";
@@ -26,6 +26,6 @@ export function guardWrite(
 }
 
 /** A claim on a field blocks updates of that field, and all actions on the record as a whole. */
-function covers({ field }: ClaimState, { action, data }: CommitOperation): boolean {
-  return field === null || action !== "update" || Object.hasOwn((data ?? {}) as JsonObject, field);
+function covers({ field }: ClaimState, { action, data, changes }: CommitOperation): boolean {
+  return field === null || action !== "update" || writtenFields({ data, changes }).includes(field);
 }

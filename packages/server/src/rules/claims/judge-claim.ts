@@ -1,9 +1,9 @@
 import { recordKey } from "../commits/commit-request.ts";
 import type { TenantState } from "../commits/tenant-state.ts";
+import { advanceQueue } from "./advance-queue.ts";
 import type { ClaimQueue } from "./claim.ts";
 import type { ClaimOrder } from "./claim-order.ts";
 import { type ClaimContext, type ClaimDecision, decideClaim } from "./decide-claim.ts";
-import { settleQueue } from "./settle-queue.ts";
 import { waitsIn } from "./wait-graph.ts";
 
 /** Judges a claim order in its place among the commits of the round, and applies it to the state. */
@@ -15,10 +15,10 @@ export function judgeClaim(state: TenantState, order: ClaimOrder): ClaimDecision
   return decision;
 }
 
-/** Settles the claims of a record after the record has changed. */
-export function settleClaims(state: TenantState, key: string): void {
+/** Brings the claims of a record up to date after the record has changed. */
+export function advanceClaims(state: TenantState, key: string): void {
   const queue = state.claims.get(key);
-  if (queue) replaceQueue(state, key, queue, settleQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
+  if (queue) replaceQueue(state, key, queue, advanceQueue(queue, claimTenant(state, key, queue[0]?.model ?? "")));
 }
 
 function claimTenant(state: TenantState, key: string, model: string): ClaimContext {

@@ -58,5 +58,8 @@ test.each<[string, "create" | "update" | "archive", JsonObject | undefined]>([
 });
 
 test("[C6] an update of nothing but the id writes nothing", () => {
-  expect([undefined, {}, { id: "r1" }, { id: "r1", name: "x" }].map(writesNothing)).toEqual([true, true, true, false]);
+  expect([undefined, {}, { id: "r1" }, { id: "r1", name: "x" }].map((data) => writesNothing({ data }))).toEqual([
+    ...[true, true, true, false],
+  ]);
+  expect(writesNothing({ changes: { size: { increment: 1 } } })).toBe(false);
 });

@@ -1,4 +1,19 @@
-import { type Action, expectedValue, fits, isRequired, type JsonObject, type Model } from "@holdfast/sdk/protocol";
+import {
+  type Action,
+  brokenPattern,
+  brokenRule,
+  expectedValue,
+  type Field,
+  type FieldChanges,
+  fits,
+  isOutOfRange,
+  isRequired,
+  type Json,
+  type JsonObject,
+  type Model,
+  takesChange,
+  writtenFields,
+} from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
 /** Checks `data` against the pushed model, field by field. A caller's schema is never compiled to code. */
@@ -7,28 +22,88 @@ export function checkPayload(
   action: Action,
   id: string,
   data: JsonObject | undefined,
+  changes?: FieldChanges,
 ): Refusal | undefined {
+  if (changes && action !== "update")
+    return refuse("unknown_field", { param: "changes", message: `"${action}" must not have changes.` });
   if (action !== "create" && action !== "update")
     return data === undefined
       ? undefined
       : refuse("unknown_field", { param: "data", message: `"${action}" must not have data.` });
-  if (data === undefined) return refuse("missing_field", { param: "data" });
-  for (const [name, value] of Object.entries(data)) {
+  if (data === undefined && !changes) return refuse("missing_field", { param: "data" });
+  for (const [name, value] of Object.entries(data ?? {})) {
     if (name === "id") {
       if (value !== id) return refuse("id_mismatch", { param: "data.id" });
       continue;
     }
-    const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
-    if (!field) return refuse("unknown_field", { param: `data.${name}` });
-    if (!fits(field, value))
-      return refuse("invalid_type", { param: `data.${name}`, message: `"${name}" must be ${expectedValue(field)}.` });
+    const refusal = checkValue(model, name, value, action, `data.${name}`);
+    if (refusal) return refusal;
   }
-  return action === "create" ? checkRequired(model, data) : undefined;
+  return action === "create" ? checkRequired(model, data ?? {}) : changes && checkChanges(model, data ?? {}, changes);
+}
+
+function checkValue(
+  model: Model,
+  name: string,
+  value: Json,
+  action: "create" | "update",
+  param: string,
+): Refusal | undefined {
+  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  if (!field)
+    return refuse("unknown_field", {
+      param,
+      ...(name.startsWith("$") && { message: `"${name.slice(0, 80)}" is set by the server.` }),
+    });
+  if (!fits(field, value))
+    return refuse("invalid_type", { param, message: `"${name}" must be ${expectedValue(field)}.` });
+  return checkRules(field, name, value, action, param);
+}
+
+function checkRules(
+  field: Field,
+  name: string,
+  value: Json,
+  action: "create" | "update",
+  param: string,
+): Refusal | undefined {
+  const broken = brokenRule(field, value, action) ?? brokenPattern(field, value);
+  return broken && refuse("rule_broken", { param, rule: broken.rule, message: `"${name}" ${broken.demand}.` });
+}
+
+function checkChanges(model: Model, data: JsonObject, changes: FieldChanges): Refusal | undefined {
+  for (const [name, change] of Object.entries(changes)) {
+    const param = `changes.${name}`;
+    const field = name !== "id" && Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+    if (!field) return refuse("unknown_field", { param });
+    if (Object.hasOwn(data, name))
+      return refuse("invalid_value", { param, message: `"${name}" is in data too: a field gets a value or a change.` });
+    if (!takesChange(field, change))
+      return refuse("invalid_type", {
+        param,
+        message: `"${name}" is of type ${field.type}, which has no such change.`,
+      });
+    // Whatever comes of it: of null, only whether the field can be updated at all is judged.
+    const refusal = checkRules(field, name, null, "update", param);
+    if (refusal) return refusal;
+  }
+  return undefined;
+}
+
+/** Whether changed fields still have values of their types that keep their rules. It depends on what was there. */
+export function checkChanged(model: Model, values: JsonObject): Refusal | undefined {
+  for (const [name, value] of Object.entries(values)) {
+    const param = `changes.${name}`;
+    if (isOutOfRange(value)) return refuse("invalid_value", { param, message: `"${name}" would become too large.` });
+    const refusal = checkValue(model, name, value, "update", param);
+    if (refusal) return refusal;
+  }
+  return undefined;
 }
 
 /** Whether an update contains no fields. */
-export const writesNothing = (data: JsonObject | undefined): boolean =>
-  data === undefined || Object.keys(data).every((name) => name === "id");
+export const writesNothing = (update: Parameters<typeof writtenFields>[0]): boolean =>
+  writtenFields(update).every((name) => name === "id");
 
 function checkRequired(model: Model, data: JsonObject): Refusal | undefined {
   for (const [name, field] of Object.entries(model.fields))

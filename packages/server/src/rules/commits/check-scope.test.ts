@@ -78,7 +78,7 @@ test.each([
   expect(done.map(({ action }) => action)).toEqual(allowed);
 });
 
-test("[K4] what was lacked is named in groups that the writer may know of", () => {
+test("[K4] a denial names the missing scope only in groups that the writer may know", () => {
   const state = decks();
   const lacked = (operation: CommitOperation) => {
     const { decision, body } = write(state, [operation], { scope: deck1, single: true });
@@ -96,7 +96,7 @@ test("[K4] what was lacked is named in groups that the writer may know of", () =
   expect(lacked(remove("whole", "w"))).toMatchObject({ scope: "whole.delete", syncGroup: "deck:1" });
 });
 
-test("[K4] a denied update of a favorite says what to ask for, from whom and for how long", () => {
+test("[K4] a denied update of a favorite names the capability to request, its issuer and its lifetime", () => {
   const state = emptyTenant();
   const { decision } = write(state, [update("favorite", "f", { recordId: "x" })], {
     scope: { operations: ["slide.*"], groups: ["user:ann"] },
@@ -129,7 +129,7 @@ test("[K4] one operation out of scope, and nothing of the commit is written", ()
   expect(state.head.syncId).toBe(syncId);
 });
 
-test("[K3] each operation is asked of the record as those before it in the commit would have made it", () => {
+test("[K3] scope is checked against the record as earlier operations of the commit leave it", () => {
   const both = { operations: ["slide.*"], groups: ["deck:1", "deck:2"] };
   const moves = [update("slide", "a", { deckId: "2" }), update("slide", "a", { title: "x" })];
   expect(outcomeOf(write(decks(), moves, { scope: both }))).toBe("confirmed");
@@ -143,7 +143,7 @@ test("[K3] each operation is asked of the record as those before it in the commi
   ).toBe("confirmed");
 });
 
-test("[K5] scope is asked before payload and staleness, and after replay", () => {
+test("[K5] scope is checked before payload and staleness, and after replay", () => {
   const state = decks();
   const stale = update("slide", "b", { colour: "red", title: "x" }, { readAt: 0 });
   expect(outcomeOf(write(state, [stale], { scope: deck1 }))).toBe(DENIED);
@@ -170,7 +170,7 @@ test.each([
   if (outcome === DENIED) expect(judged.decision).toMatchObject({ refusal: { param: "reads[0]" } });
 });
 
-test("[K5] what happened to a record out of sight is not told", () => {
+test("[K5] a response reveals nothing about a record outside of the token's view", () => {
   const state = decks();
   const { syncId } = state.head;
   write(state, [remove("slide", "b")], { id: "bob" });
@@ -196,7 +196,7 @@ test("[K5] what happened to a record out of sight is not told", () => {
   ]);
 });
 
-test("[K5] that a group has news is told, but not of which model when that is out of sight", () => {
+test("[K5] a premise reports that a group has changed, but not the model if it is outside of the token's view", () => {
   const note = { fields: { deckId: { type: "string" as const } }, groups: [{ kind: "deck", from: "deckId" }] };
   const state = emptyTenant({ ...MODELS, note });
   write(state, [create("note", "secret", { deckId: "1" })], { id: "bob" });

@@ -1,9 +1,9 @@
-import { applyOperation, type JsonObject, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
+import { applyOperation, operationParam, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { groupsOf, organizationGroup } from "../schema/sync-group.ts";
-import type { Principal, Scope } from "../tokens/participant.ts";
+import { type Principal, participantName, type Scope } from "../tokens/participant.ts";
 import { canOf, deny, isWithin, type Lack, may } from "../tokens/scope.ts";
-import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, stepOf } from "./commit-request.ts";
 import { isRepeated } from "./replay.ts";
 import type { TenantState } from "./tenant-state.ts";
 
@@ -31,7 +31,7 @@ function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope
     const key = recordKey(operation.model, operation.id);
     const before = filed.has(key) ? filed.get(key) : (state.records.get(key) ?? undefined);
     // If the caller may not see the record, no further check may depend on its values.
-    const after = before && !isWithin(scope, before.groups) ? before : outcome(state, operation, before);
+    const after = before && !isWithin(scope, before.groups) ? before : outcome(state, commit, operation, before);
     filed.set(key, after);
     const lack = lackOf(state, commit.principal, scope, operation, before, after);
     if (!lack) continue;
@@ -43,11 +43,16 @@ function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope
   return undefined;
 }
 
-function outcome(state: TenantState, operation: CommitOperation, before: Filed | undefined): Filed | undefined {
+function outcome(
+  state: TenantState,
+  { principal }: CommitRequest,
+  operation: CommitOperation,
+  before: Filed | undefined,
+): Filed | undefined {
   const model = state.models.get(operation.model)?.model;
   if (model === undefined || (operation.action === "create" && before)) return before;
-  const data = operation.data as JsonObject | undefined;
-  const row = applyOperation(before, { action: rowAction(operation.action), id: operation.id, data }, model, state.now);
+  const by = participantName(principal.participantKind, principal.participantId);
+  const row = applyOperation(before, stepOf(operation), model, { now: state.now, by });
   return row && { ...row, groups: groupsOf(model, row.data) };
 }
 
@@ -84,7 +89,7 @@ function unfiledField(state: TenantState, { model }: CommitOperation, after: Fil
 
 const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, field: string): Refusal =>
   refuse("missing_field", {
-    param: `${commit.single ? "" : `operations[${index}].`}data.${field}`,
+    param: commit.single ? `data.${field}` : operationParam(index, `data.${field}`),
     message: `"${field}" is missing. It names the group of a ${model}; without it the record belongs to the whole organization, which the token's scope does not cover.`,
   });
 
@@ -93,7 +98,7 @@ const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, fie
  * request.
  */
 function denyOperation(commit: CommitRequest, operation: CommitOperation, index: number, lack: Lack): Refusal {
-  const refusal = deny(lack, commit.single ? {} : { param: `operations[${index}]` });
+  const refusal = deny(lack, commit.single ? {} : { param: operationParam(index) });
   if (commit.endpoint !== "updateRecord" || operation.model !== "favorite") return refusal;
   return {
     ...refusal,

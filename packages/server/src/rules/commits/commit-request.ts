@@ -1,4 +1,4 @@
-import type { Action, EndpointName, Operation, Read } from "@holdfast/sdk/protocol";
+import type { Action, EndpointName, JsonObject, Operation, Read, WriteStep } from "@holdfast/sdk/protocol";
 import type { Principal } from "../tokens/participant.ts";
 
 /** What an operation does. `erase` is not part of a batch; it has its own route. */
@@ -17,7 +17,17 @@ export interface CommitOperation extends Omit<Operation, "action"> {
   readonly fingerprint?: string;
   /** The server generated its id (only for a favorite), so the receipt names it. */
   readonly makesId?: boolean;
+  /** It has already happened in a table, so an update of a record that is not known creates it. */
+  readonly happened?: true;
 }
+
+/** What the operation does to the row. */
+export const stepOf = ({ action, id, data, changes }: CommitOperation): WriteStep => ({
+  action: rowAction(action),
+  id,
+  data: data as JsonObject | undefined,
+  changes,
+});
 
 /** One atomic commit, ready to be judged. The edge has checked its shape and generated its ids. */
 export interface CommitRequest {

@@ -157,7 +157,7 @@ test("[C4] an id may be made again after a delete", () => {
   expect(outcomeOf(write(state, [create("slide", "s1", { title: "a" })]))).toBe("confirmed");
 });
 
-test("[C5] a write of a missing record is no error: its id is told, once, and the rest is applied", () => {
+test("[C5] a write to a missing record is no error: its id is listed once, and the rest is applied", () => {
   const state = oneSlide();
   const judged = write(state, [
     update("slide", "gone", { title: "x" }),
@@ -175,7 +175,7 @@ test("[C5] a write of a missing record is no error: its id is told, once, and th
   expect(receiptOf(write(state, [update("slide", "s1", { title: "z" })]))).not.toHaveProperty("missingIds");
 });
 
-test("[C6] what changes nothing writes nothing, and is confirmed at the head", () => {
+test("[C6] a commit that changes nothing writes nothing, and is confirmed at the head", () => {
   const state = oneSlide();
   for (const operations of [
     [update("slide", "s1", { title: "bob's" })],
@@ -221,7 +221,7 @@ test("[L3] an entry keeps the groups after, and those before when they were othe
   };
   expect(entries([update("slide", "s1", { title: "x" })])).toEqual([[["deck:d1"], null]]);
   expect(entries([update("slide", "s1", { deckId: "d2" })])).toEqual([[["deck:d2"], ["deck:d1"]]]);
-  // A deletion is filed where the record was: who saw it is told that it is gone, not that it went elsewhere.
+  // A deletion keeps the record's last groups: its readers see a deletion, not a move.
   expect(entries([remove("slide", "s1")])).toEqual([[["deck:d2"], null]]);
 });
 
@@ -260,7 +260,7 @@ test("[S9] overwrite writes over what moved", () => {
   expect(rowOf(state)?.data.title).toBe("mine");
 });
 
-test("[S9] notify holds the whole commit and tells what moved", () => {
+test("[S9] notify holds the whole commit and lists what changed", () => {
   const state = oneSlide();
   const judged = write(state, [
     create("slide", "s2", { title: "new" }),
@@ -347,7 +347,7 @@ test("[S8] a premise on a row that is gone cannot be kept when the log no longer
   expect(outcomeOf(write(state, [create("slide", "s2", {})], { reads }))).toBe("stale_context");
 });
 
-test("[S2] whatever is written, a reader of an older position never overwrites a field that moved since", () => {
+test("[S2] for random writes, a writer with an older position never overwrites a field that changed since", () => {
   const fields = ["title", "notes", "order"] as const;
   const value = fc.constantFrom("a", "b");
   const writeOf = fc.record({ title: value, notes: value, order: fc.constantFrom(1, 2) }, { requiredKeys: [] });
@@ -386,7 +386,7 @@ test("[S2] whatever is written, a reader of an older position never overwrites a
   );
 });
 
-test("[M1] a model is found by its lower-case name, and told by its declared one", () => {
+test("[M1] a model is found by its lower-case name, and reported under its declared one", () => {
   expect(Object.keys(MODELS)).toContain("Slide");
   const judged = write(oneSlide(), [update("slide", "s1", { title: "x" }, { readAt: 1, onStale: "notify" })]);
   expect(receiptOf(judged).notifications).toMatchObject([{ model: "Slide" }]);

@@ -1,41 +1,43 @@
 import {
   applyOperation,
-  type CommitReceipt,
+  changedValues,
+  type FieldChanges,
+  type Json,
   type JsonObject,
   jsonEqual,
   type Model,
+  type Moment,
+  operationParam,
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
 import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups, groupsOf } from "../schema/sync-group.ts";
+import { checkAttached } from "../tables/check-attached.ts";
 import { participantName } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
-import { checkPayload, writesNothing } from "./check-payload.ts";
+import { checkChanged, checkPayload, writesNothing } from "./check-payload.ts";
+import { checkRecordRules } from "./check-record-rules.ts";
 import { checkRecordSize } from "./check-record-size.ts";
 import { checkScope } from "./check-scope.ts";
+import { checkValues } from "./check-values.ts";
 import { checkCommitBytes, tooLargeCommit } from "./commit-bytes.ts";
-import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction, stepOf } from "./commit-request.ts";
+import { filledFields } from "./filled-fields.ts";
+import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from "./follow-deletes.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import { type Collision, judgeStale, type Writer } from "./stale.ts";
 import {
+  type Decision,
   type FiledEntry,
   type NewEntry,
   newerEntries,
   type RecordState,
-  type StoredReceipt,
   type TenantState,
 } from "./tenant-state.ts";
-
-/** The decision about one commit. Only `confirmed` and `held` leave a receipt. */
-export type Decision =
-  | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
-  | { readonly kind: "held"; readonly receipt: CommitReceipt }
-  | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
-  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /**
  * Judges one commit against its tenant: replay → size → scope → payload → claims → positions → exists → stale → no-op.
@@ -51,21 +53,53 @@ export function decideCommit(state: TenantState, commit: CommitRequest): Decisio
     checkClaims(state, commit) ??
     checkPositions(state, commit);
   if (refusal) return { kind: "refused", refusal };
-  const draft = draftCommit(state, commit);
+  const dryRun = dryRunCommit(state, commit);
   const premises = judgeReads(state, commit);
-  const refused = draft.exists ?? draft.stale ?? premises.refusal ?? draft.tooLarge;
+  const refused = dryRun.exists ?? dryRun.stale ?? premises.refusal ?? dryRun.unfit;
   if (refused) return { kind: "refused", refusal: refused };
-  const held = [...draft.held, ...premises.held];
+  const held = [...dryRun.held, ...premises.held];
   if (held.length > 0) return { kind: "held", receipt: heldReceipt(commit, state.head.logId, state.head.syncId, held) };
+  // What a held commit leaves is not known yet.
+  const unkept = dryRun.unkept ?? checkLeft(state, commit, dryRun);
+  if (unkept) return { kind: "refused", refusal: unkept };
   const { head } = state;
-  const lastSyncId = draft.entries.at(-1)?.syncId ?? draft.createdAt ?? head.syncId;
-  const { entries, missingIds, madeId } = draft;
+  const lastSyncId = dryRun.entries.at(-1)?.syncId ?? dryRun.createdAt ?? head.syncId;
+  const { entries, missingIds, madeId } = dryRun;
   return {
     kind: "confirmed",
     entries,
     receipt: confirmedReceipt(commit, { lastSyncId, logId: head.logId, missingIds, madeId }),
   };
 }
+
+function checkLeft(state: TenantState, commit: CommitRequest, dryRun: DryRun): Refusal | undefined {
+  const found = checkValues(state, commit, dryRun);
+  if (!found?.of) return found?.refusal;
+  const { model, id } = found.of;
+  const index = commit.operations
+    .map(({ model: of, id: named }) => recordKey(of, named))
+    .lastIndexOf(recordKey(model, id));
+  return at(commit, index, found.refusal);
+}
+
+/** The entries of changes that have already happened. Nothing is checked: no scope, claim, conflict, type or size. */
+export function entriesOf(state: TenantState, commit: CommitRequest): readonly NewEntry[] {
+  const known = new Set<string>();
+  const operations = commit.operations.map((operation) => {
+    const { action, model, id, happened } = operation;
+    const key = recordKey(model, id);
+    const isNew = happened && action === "update" && !known.has(key) && !state.records.get(key);
+    if (isNew || action === "create") known.add(key);
+    return { ...operation, onStale: "overwrite" as const, action: isNew ? ("create" as const) : action };
+  });
+  const unbounded = { ...state, bytes: { ...state.bytes, commitBytes: Number.MAX_SAFE_INTEGER } };
+  return dryRunCommit(unbounded, { ...commit, operations }, () => undefined).entries;
+}
+
+export const momentOf = ({ now }: Pick<TenantState, "now">, commit: CommitRequest): Moment => ({
+  now,
+  by: writerOf(commit).writtenBy,
+});
 
 export const writerOf = (commit: CommitRequest): Writer => ({
   writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
@@ -74,12 +108,7 @@ export const writerOf = (commit: CommitRequest): Writer => ({
 
 /** `data.title` on a single-record route, `operations[6].data.title` in a batch. */
 const at = (commit: CommitRequest, index: number, refusal: Refusal): Refusal =>
-  commit.single
-    ? refusal
-    : {
-        ...refusal,
-        param: refusal.param === undefined ? `operations[${index}]` : `operations[${index}].${refusal.param}`,
-      };
+  commit.single ? refusal : { ...refusal, param: operationParam(index, refusal.param) };
 
 function checkPayloads(state: TenantState, commit: CommitRequest): Refusal | undefined {
   for (const [index, operation] of commit.operations.entries()) {
@@ -94,12 +123,13 @@ function checkOperation(state: TenantState, commit: CommitRequest, operation: Co
   if (!declared) return refuse("unknown_model", commit.single ? { param: "model" } : { param: "model", status: 400 });
   const data = operation.data as JsonObject | undefined;
   const refusal =
-    checkPayload(declared.model, rowAction(operation.action), operation.id, data) ??
+    checkPayload(declared.model, rowAction(operation.action), operation.id, data, operation.changes) ??
     (data && checkGroups(declared.model, data));
   if (refusal) return refusal;
-  if (operation.action === "update" && writesNothing(data) && operation.model !== "favorite")
+  if (operation.action === "update" && writesNothing(operation) && operation.model !== "favorite")
     return refuse("empty_update", { param: "data" });
-  return undefined;
+  const table = state.tables?.attached.get(operation.model);
+  return table && checkAttached(operation, declared.name, table, state.tables?.attached.values() ?? []);
 }
 
 function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undefined {
@@ -128,8 +158,8 @@ function checkPositions(state: TenantState, commit: CommitRequest): Refusal | un
   return read < 0 ? undefined : refuse("read_at_in_future", { param: `reads[${read}].readAt` });
 }
 
-/** A trial run of the commit: what it would write, and the reasons against it. */
-interface Draft {
+/** A dry run of the commit: what it would write, and the reasons against it. */
+interface DryRun {
   readonly records: Map<string, RecordState | null>;
   readonly entries: NewEntry[];
   readonly missingIds: string[];
@@ -142,62 +172,150 @@ interface Draft {
   bytes: number;
   exists?: Refusal;
   stale?: Refusal;
-  tooLarge?: Refusal;
+  /** A record would be too large, a changed field would break its type, or a rule is broken. */
+  unfit?: Refusal;
+  /** Records that reference deleted ones cannot be changed with them. */
+  unkept?: Refusal;
+  /** What holds the records that it deletes. */
+  readonly restrictions: Restriction[];
 }
 
-function draftCommit(state: TenantState, commit: CommitRequest): Draft {
-  const draft: Draft = { records: new Map(), entries: [], missingIds: [], held: [], bytes: 0 };
+/** `breaks`: refuses an operation on a record that breaks a rule. */
+function dryRunCommit(
+  state: TenantState,
+  commit: CommitRequest,
+  breaks: typeof checkRecordRules = checkRecordRules,
+): DryRun {
+  const dryRun: DryRun = { records: new Map(), entries: [], missingIds: [], held: [], bytes: 0, restrictions: [] };
   for (const [index, operation] of commit.operations.entries()) {
     if (isRepeated(state, commit, operation)) continue;
-    if (operation.makesId) draft.madeId ??= operation.id;
+    if (operation.makesId) dryRun.madeId ??= operation.id;
     const { name, model } = state.models.get(operation.model) as { name: string; model: Model };
     const key = recordKey(operation.model, operation.id);
-    const before = draft.records.has(key) ? (draft.records.get(key) ?? null) : (state.records.get(key) ?? null);
+    const before = dryRun.records.has(key) ? (dryRun.records.get(key) ?? null) : (state.records.get(key) ?? null);
     if (operation.action === "create" && before !== null) {
-      if (!isSameCreate(before, operation, model, commit))
-        draft.exists ??= at(commit, index, refuse("already_exists", { param: "id" }));
-      else draft.createdAt = before.createdSyncId;
+      if (!isSameCreate(state, before, operation, model, commit))
+        dryRun.exists ??= at(commit, index, refuse("already_exists", { param: "id" }));
+      else dryRun.createdAt = before.createdSyncId;
       continue;
     }
     // Staleness is judged against the state before the commit: an operation does not conflict with operations of the
     // same commit.
-    const collision = draft.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
+    const collision = dryRun.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
     if (collision && operation.onStale === "notify")
-      draft.held.push({
+      dryRun.held.push({
         object: "stale_notification",
         model: name,
         id: operation.id,
         readAt: operation.readAt ?? 0,
         ...collision,
       });
-    else if (collision && operation.onStale !== "overwrite") draft.stale ??= at(commit, index, refuse("stale_context"));
+    else if (collision && operation.onStale !== "overwrite")
+      dryRun.stale ??= at(commit, index, refuse("stale_context"));
     const remains = before === null && operation.action === "erase" ? remainsOf(state, commit, key) : undefined;
     if (before === null && operation.action !== "create" && !remains) {
-      if (!draft.missingIds.includes(operation.id)) draft.missingIds.push(operation.id);
+      if (!dryRun.missingIds.includes(operation.id)) dryRun.missingIds.push(operation.id);
       continue;
     }
-    const tooLarge = write(state, commit, draft, operation, { key, before, model, remains });
-    if (tooLarge) draft.tooLarge ??= at(commit, index, tooLarge);
+    const values = before && operation.changes && newValues(before.data, operation.changes, model);
+    const unfit =
+      (values && checkChanged(model, values)) ??
+      breaks(commit.principal, { name, model }, operation, before, values ?? undefined);
+    if (unfit) {
+      dryRun.unfit ??= at(commit, index, unfit);
+      continue;
+    }
+    const tooLarge = write(state, commit, dryRun, values ? withValues(operation, values) : operation, {
+      key,
+      before,
+      model,
+      remains,
+    });
+    if (tooLarge) dryRun.unfit ??= at(commit, index, tooLarge);
     // Stop here: the rest of the commit would only use more memory.
-    if (draft.bytes > state.bytes.commitBytes) {
-      draft.tooLarge ??= tooLargeCommit(state.bytes.commitBytes);
+    if (dryRun.bytes > state.bytes.commitBytes) {
+      dryRun.unfit ??= tooLargeCommit(state.bytes.commitBytes);
       break;
     }
   }
-  return draft;
+  followDeletes(state, commit, dryRun);
+  return dryRun;
 }
 
-function isSameCreate(record: RecordState, operation: CommitOperation, model: Model, commit: CommitRequest): boolean {
+/** Changes the records that reference deleted ones, and those that reference what that deletes, and so on. */
+function followDeletes(state: TenantState, commit: CommitRequest, dryRun: DryRun): void {
+  if (state.values.declared.referencing.size === 0) return;
+  const followed = new Set<string>();
+  for (let count = 0; ; ) {
+    const gone = dryRun.entries.filter(({ model, id }) => {
+      const key = recordKey(model, id);
+      return dryRun.records.get(key) === null && state.records.get(key) && !followed.has(key);
+    });
+    if (gone.length === 0 || dryRun.unkept || dryRun.unfit) return;
+    for (const { model, id } of gone) followed.add(recordKey(model, id));
+    const { changes, restrictions, isTooLarge } = dependentsOf(state, dryRun.records, gone);
+    dryRun.restrictions.push(...restrictions);
+    count += changes.length;
+    if (isTooLarge || dryRun.bytes > state.bytes.commitBytes) dryRun.unkept = tooLargeCommit(state.bytes.commitBytes);
+    else if (count > MOST_DEPENDENTS) dryRun.unkept = refuse("too_many_dependents");
+    else
+      for (const dependent of changes) {
+        const unkept = changeDependent(state, commit, dryRun, dependent);
+        if (unkept) dryRun.unkept ??= unkept;
+      }
+  }
+}
+
+/** A claim of another participant on the record holds here, too: its holder relies on it. */
+function changeDependent(
+  state: TenantState,
+  commit: CommitRequest,
+  dryRun: DryRun,
+  { operation, before }: Dependent,
+): Refusal | undefined {
+  const { name, model } = state.models.get(operation.model) as { name: string; model: Model };
+  const key = recordKey(operation.model, operation.id);
+  const claimed = guardWrite(state.claims.get(key) ?? [], writerOf(commit).writtenBy, operation, {
+    declaredName: name,
+    now: Date.parse(state.now),
+  });
+  return claimed ?? write(state, commit, dryRun, operation, { key, before, model, remains: undefined });
+}
+
+/** What changes make of a record, once: an array can be as large as the record. Fields that stay the same are left out. */
+const newValues = (before: JsonObject, changes: FieldChanges, model: Model): JsonObject =>
+  Object.fromEntries(
+    Object.entries(changedValues(before, changes, model)).filter(([name, value]) => value !== before[name]),
+  );
+
+function withValues({ changes: _, ...operation }: CommitOperation, values: JsonObject): CommitOperation {
+  return { ...operation, data: { ...operation.data, ...values } };
+}
+
+function isSameCreate(
+  state: TenantState,
+  record: RecordState,
+  operation: CommitOperation,
+  model: Model,
+  commit: CommitRequest,
+): boolean {
+  const given = operation.data as JsonObject;
+  // What the server filled in is what it was then.
+  const filled = filledFields(model, given).filter((field) => Object.hasOwn(record.data, field));
+  const data = { ...given, ...Object.fromEntries(filled.map((field) => [field, record.data[field] as Json])) };
   const wanted = applyOperation(
     undefined,
-    { action: "create", id: operation.id, data: operation.data as JsonObject },
+    { action: "create", id: operation.id, data },
     model,
-    "",
+    momentOf(state, commit),
   );
   return (
     record.createdBy === writerOf(commit).writtenBy &&
     record.syncId === record.createdSyncId &&
-    jsonEqual(record.data, wanted?.data)
+    // A table adds its own defaults to what a create gives.
+    (state.tables?.attached.has(operation.model)
+      ? Object.entries(wanted?.data ?? {}).every(([field, value]) => jsonEqual(record.data[field], value))
+      : jsonEqual(record.data, wanted?.data))
   );
 }
 
@@ -215,6 +333,7 @@ function collisionOf(
   return judgeStale({
     action: rowAction(operation.action),
     data: operation.data as JsonObject | undefined,
+    changes: operation.changes,
     conflict: model.conflict ?? "field",
     row: before?.data,
     newer,
@@ -247,20 +366,15 @@ interface WrittenRecord {
   readonly remains: FiledEntry | undefined;
 }
 
-/** Adds the operation to the draft. Returns a refusal if the record would be too large. */
+/** Adds the operation to the dry run. Returns a refusal if the record would be too large. */
 function write(
   state: TenantState,
   commit: CommitRequest,
-  draft: Draft,
+  dryRun: DryRun,
   operation: CommitOperation,
   { key, before, model, remains }: WrittenRecord,
 ): Refusal | undefined {
-  const row = applyOperation(
-    before ?? undefined,
-    { action: rowAction(operation.action), id: operation.id, data: operation.data as JsonObject | undefined },
-    model,
-    state.now,
-  );
+  const row = applyOperation(before ?? undefined, stepOf(operation), model, momentOf(state, commit));
   const changedFields = operation.action === "update" ? changed(before?.data ?? {}, row?.data ?? {}) : null;
   if (
     changedFields?.length === 0 ||
@@ -268,7 +382,7 @@ function write(
   )
     return undefined;
   const text = row ? JSON.stringify(row.data) : null;
-  const syncId = state.head.syncId + draft.entries.length + 1;
+  const syncId = state.head.syncId + dryRun.entries.length + 1;
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
   // A deletion keeps the record's last groups, so that their readers see a deletion and not a move to another group.
@@ -287,14 +401,15 @@ function write(
         updatedBy: by,
       }
     : null;
-  draft.records.set(key, after);
-  draft.bytes += text?.length ?? 0;
-  draft.entries.push({
+  dryRun.records.set(key, after);
+  dryRun.bytes += text?.length ?? 0;
+  dryRun.entries.push({
     syncId,
     model: operation.model,
     id: operation.id,
     verb: VERB_OF[operation.action],
     changedFields,
+    filledFields: operation.action === "create" ? filledFields(model, operation.data as JsonObject) : [],
     transactionId: operation.transactionId ?? null,
     claim: operation.claim ?? null,
     groups,

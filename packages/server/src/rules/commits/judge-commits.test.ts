@@ -4,7 +4,7 @@ import { lookupFor } from "./judge-commits.ts";
 
 const outcomes = (judged: ReturnType<typeof written>) => judged.map(outcomeOf);
 
-test("[C9] commits of a bulk stand alone: one that fails leaves the others", () => {
+test("[C9] the commits of a bulk are independent: a failed one does not affect the others", () => {
   const state = emptyTenant();
   const judged = written(
     state,
@@ -16,7 +16,7 @@ test("[C9] commits of a bulk stand alone: one that fails leaves the others", () 
   expect(state.head.syncId).toBe(2);
 });
 
-test("[C9] what touches a record of a commit that was not confirmed is not tried, and so on from there", () => {
+test("[C9] a commit that touches a record of an unconfirmed commit is not judged, nor is one that depends on it", () => {
   const state = emptyTenant();
   write(state, [create("slide", "x", {})]);
   write(state, [update("slide", "x", { title: "theirs" })], { id: "bob" });
@@ -159,7 +159,7 @@ test("[I6] operation keys and commit keys do not meet", () => {
   expect(state.head.syncId).toBe(2);
 });
 
-test("[S8] the log is asked only about what moved since", () => {
+test("[S8] the log is queried only for records that have changed since", () => {
   const state = emptyTenant();
   write(state, [create("slide", "a", { deckId: "d" })]);
   write(state, [create("slide", "b", {})]);

@@ -1,11 +1,12 @@
-import { settleClaims } from "../claims/judge-claim.ts";
+import { advanceClaims } from "../claims/judge-claim.ts";
 import { refuse } from "../refusal.ts";
 import { isForLater } from "./commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
-import { type Decision, decideCommit, writerOf } from "./decide-commit.ts";
+import { decideCommit, entriesOf, writerOf } from "./decide-commit.ts";
 import { groupHeadOf } from "./premises.ts";
-import { rejectedReceipt } from "./receipt.ts";
+import { confirmedReceipt, rejectedReceipt } from "./receipt.ts";
 import {
+  type Decision,
   groupsTouched,
   type NewEntry,
   type NewReceipt,
@@ -14,6 +15,7 @@ import {
   type TenantState,
   writerName,
 } from "./tenant-state.ts";
+import { noteValues } from "./value-holders.ts";
 
 /** The result of one commit, with the serialized receipt. */
 export interface Judged {
@@ -44,19 +46,51 @@ export function judgeInOrder(
     const blocker = touched(commit)
       .map((key) => blockers.get(key))
       .find((found) => found !== undefined);
-    if (blocker === undefined && isForLater(state, commit)) break;
-    const decision: Decision =
+    if (blocker === undefined && (isForLater(state, commit) || isLocked(state, commit))) break;
+    const decided: Decision =
       blocker === undefined
         ? decideCommit(state, commit)
         : { kind: "refused", refusal: refuse("dependency_blocked", { blockedBy: blocker }) };
-    const one = { commit, decision, body: bodyOf(commit, decision) };
-    if (isConfirmed(decision)) settle(state, one);
-    if (decision.kind === "held") hold(state, one);
+    const decision = state.tables ? state.tables.settle(state, commit, decided) : decided;
+    if (decision === "later") break;
+    const one = conclude(state, commit, decision);
     block(one, judged.length);
     judged.push(one);
   }
   return judged;
 }
+
+/** Whether another transaction has locked a row that the commit writes. */
+export const isLocked = ({ tables }: TenantState, commit: CommitRequest): boolean =>
+  tables !== undefined && tables.locked.size > 0 && touched(commit).some((key) => tables.locked.has(key));
+
+/**
+ * Records changes that have already happened in a table of the caller's, and applies them to the state. No receipt is
+ * kept, because the caller's SQL cannot ask for it.
+ */
+export function recordInOrder(state: TenantState, commits: readonly CommitRequest[]): Judged[] {
+  return commits.map((commit) => {
+    const entries = entriesOf(state, commit);
+    for (const entry of entries) append(state, commit, entry);
+    const { logId, syncId } = state.head;
+    const receipt = confirmedReceipt(commit, { lastSyncId: syncId, logId, missingIds: [], madeId: undefined });
+    return { commit, decision: { kind: "confirmed", receipt, entries }, body: "" };
+  });
+}
+
+/** Applies a decision to the state. */
+export function conclude(state: TenantState, commit: CommitRequest, decision: Decision): Judged {
+  const judged = judgedAs(commit, decision);
+  if (isConfirmed(decision)) applyCommit(state, judged);
+  if (decision.kind === "held") hold(state, judged);
+  return judged;
+}
+
+export const judgedAs = (commit: CommitRequest, decision: Decision): Judged => ({
+  commit,
+  decision,
+  body: bodyOf(commit, decision),
+});
 
 /** A replay of a held receipt is no more confirmed than the original. */
 const isConfirmed = (decision: Decision): boolean =>
@@ -74,7 +108,7 @@ function bodyOf(commit: CommitRequest, decision: Decision): string {
   }
 }
 
-function settle(state: TenantState, judged: Judged): void {
+function applyCommit(state: TenantState, judged: Judged): void {
   if (judged.decision.kind !== "confirmed") return;
   for (const entry of judged.decision.entries) append(state, judged.commit, entry);
   remember(state, judged);
@@ -91,7 +125,8 @@ function append(state: TenantState, commit: CommitRequest, entry: NewEntry): voi
   const writer = writerOf(commit);
   const name = writerName(writer);
   state.records.set(key, entry.after);
-  if (entry.after === null) settleClaims(state, key);
+  noteValues(state.values, entry);
+  if (entry.after === null) advanceClaims(state, key);
   state.authors.set(entry.syncId, { model: entry.model, id: entry.id, writtenBy: writer.writtenBy });
   const filed = {
     syncId: entry.syncId,

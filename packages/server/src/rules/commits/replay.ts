@@ -1,3 +1,4 @@
+import { operationParam } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { participantName } from "../tokens/participant.ts";
 import { type CommitOperation, type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
@@ -31,7 +32,7 @@ export function replayOf(state: TenantState, commit: CommitRequest): Replay | un
       return {
         kind: "refused",
         refusal: refuse("idempotency_conflict", {
-          param: commit.single ? "idempotencyKey" : `operations[${index}].idempotencyKey`,
+          param: commit.single ? "idempotencyKey" : operationParam(index, "idempotencyKey"),
         }),
       };
   }

@@ -1,5 +1,6 @@
 import {
   type Action,
+  type FieldChanges,
   type Json,
   type JsonObject,
   jsonEqual,
@@ -35,6 +36,8 @@ export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" |
 export interface StaleQuestion {
   readonly action: Action;
   readonly data: JsonObject | undefined;
+  /** They fit whatever is there, so they count only if nothing is. */
+  readonly changes?: FieldChanges | undefined;
   readonly conflict: "field" | "record";
   /** The current row; undefined if there is none. */
   readonly row: JsonObject | undefined;
@@ -43,7 +46,7 @@ export interface StaleQuestion {
 }
 
 /** Whether this write would overwrite changes that its author has not seen. */
-export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion): Collision | undefined {
+export function judgeStale({ action, data, changes, conflict, row, newer }: StaleQuestion): Collision | undefined {
   const newest = newer.at(-1);
   if (!newest) return undefined;
   if (action === "delete" && row === undefined) return undefined;
@@ -52,7 +55,8 @@ export function judgeStale({ action, data, conflict, row, newer }: StaleQuestion
   if (action !== "update" && action !== "create")
     return { ...by, conflictingFields: [...(moved ?? Object.keys(row ?? {}))], currentValues: { ...row } };
   const written = Object.keys(data ?? {}).filter((name) => name !== "id");
-  if (row === undefined) return { ...by, conflictingFields: written, currentValues: {} };
+  if (row === undefined)
+    return { ...by, conflictingFields: [...written, ...Object.keys(changes ?? {})], currentValues: {} };
   const differing = written.filter((name) => !jsonEqual(row[name], data?.[name]));
   if (differing.length === 0) return undefined;
   const colliding =

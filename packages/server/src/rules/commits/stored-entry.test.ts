@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { commitOf, create, emptyTenant, NOW, write } from "../../testing/tenant.ts";
 import { leftText, storedEntry, storedEntryText } from "./stored-entry.ts";
 
-test("[L3] an entry says the same whether it comes from the round or from the table", () => {
+test("[L3] a log entry is the same from the round and from the table", () => {
   const commit = commitOf([], { clientId: "tab_1", clientTxId: "tx 1" });
   const { decision } = write(emptyTenant(), [create("slide", "s1", { title: 'a "quoted" \u2028 title' })]);
   if (decision.kind !== "confirmed") throw new Error(decision.kind);
@@ -24,6 +24,9 @@ test("[L3] an entry says the same whether it comes from the round or from the ta
       actor: "ann",
       participantKind: "user",
       claim: null,
+      archivedAt: null,
+      recordCreatedAt: null,
+      recordCreatedBy: null,
       createdAt: NOW,
     },
     "Slide",

@@ -18,6 +18,11 @@ export interface StoredEntry {
   readonly actor: string;
   readonly participantKind: ParticipantKind;
   readonly claim: string | null;
+  /** Since when the record is archived, of an update. Null: it is not. */
+  readonly archivedAt: string | null;
+  /** Of a change of a record that is still there. Null: of any other entry, and of one of an earlier version. */
+  readonly recordCreatedAt: string | null;
+  readonly recordCreatedBy: string | null;
   readonly createdAt: string;
 }
 
@@ -40,6 +45,9 @@ export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string)
     actor: participantId,
     participantKind,
     claim: entry.claim,
+    archivedAt: entry.verb === "updated" ? (entry.after?.archivedAt ?? null) : null,
+    recordCreatedAt: (entry.verb !== "created" && entry.after?.createdAt) || null,
+    recordCreatedBy: (entry.verb !== "created" && entry.after?.createdBy) || null,
     createdAt: now,
   };
 }
@@ -61,6 +69,7 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
     participantKind: entry.participantKind,
     claim: entry.claim,
     createdAt: entry.createdAt,
+    ...(entry.archivedAt !== null && { archivedAt: entry.archivedAt }),
   });
   const data = `"data":${entry.data ?? "null"}${isErased(entry) ? ',"erased":true' : ""}`;
   return `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
@@ -71,6 +80,12 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
  */
 export const isErased = ({ verb, data }: Pick<StoredEntry, "verb" | "data">): boolean =>
   data === null && verb !== "deleted" && verb !== "erased";
+
+/** What the record was before, for a reader who may not have seen it. */
+export function enteredText(text: string, { recordCreatedAt, recordCreatedBy }: StoredEntry): string {
+  if (recordCreatedAt === null || recordCreatedBy === null) return text;
+  return `${text.slice(0, -1)},"record":${JSON.stringify({ createdAt: recordCreatedAt, createdBy: recordCreatedBy })}}`;
+}
 
 /** Rewrites a deletion for a reader who lost sight of the record: it left the reader's groups. */
 export const leftText = (deletedEntry: string): string => `${deletedEntry.slice(0, -1)},"left":true}`;

@@ -12,7 +12,7 @@ import {
   writerName,
 } from "./tenant-state.ts";
 
-test("[S11] two positions tell every writer the newest entry that is not its own", () => {
+test("[S11] two positions give every writer the newest entry that is not its own", () => {
   // Null is a writer without a client id: nothing is ever its own.
   const writers = fc.constantFrom<string | null>(null, "user:a/1", "user:a/2", "user:b/1", "agent:c/9");
   fc.assert(
@@ -89,7 +89,7 @@ function tenant(syncId: number | null, history: FiledEntry[], trimmedTo = 0) {
 const newer = (state: ReturnType<typeof tenant>, readAt: number) =>
   newerEntries(state, "slide/s1", readAt, me, undefined);
 
-test("[S8] a record whose last position was read is fresh, whatever else is known", () => {
+test("[S8] a record whose last position was read is fresh, whatever else the log holds", () => {
   expect(newer(tenant(5, [past(5)]), 5)).toEqual([]);
   expect(newer(tenant(5, [past(5)], 90), 5)).toEqual([]);
 });
@@ -107,7 +107,7 @@ test.each([
   expect(newer(tenant(syncId, history, 60), 10)).toContainEqual(expect.objectContaining({ changedFields: null }));
 });
 
-test("[S8] a log trimmed exactly to the position still tells all", () => {
+test("[S8] a log trimmed exactly to the position still has all newer entries", () => {
   const theirs = past(80);
   expect(newer(tenant(80, [theirs], 60), 60)).toEqual([theirs]);
 });
@@ -117,7 +117,7 @@ test("[S6] a record that is gone has the entries that took it away", () => {
   expect(newer(tenant(null, [deletion]), 5)).toEqual([deletion]);
 });
 
-test("[K5] of a record that is gone a scoped writer hears what happened within its groups only", () => {
+test("[K5] for a deleted record a scoped writer sees only what happened within its groups", () => {
   const elsewhere = { ...past(8), groups: ["deck:2"] };
   const asked = (groups: string[], syncId: number | null) =>
     newerEntries(tenant(syncId, [elsewhere]), "slide/s1", 5, me, scopeOf("org_1", ["*.*"], groups));
@@ -127,7 +127,7 @@ test("[K5] of a record that is gone a scoped writer hears what happened within i
   expect(asked(["deck:1"], 8)).toEqual([elsewhere]);
 });
 
-test("[K5] of a record that came into sight a scoped writer hears that it came, not what was done to it elsewhere", () => {
+test("[K5] for a record that moved into view a scoped writer sees the move, and no changes from before", () => {
   const elsewhere = { ...past(8, "agent:hidden"), groups: ["deck:2"] };
   const bringer = { ...past(9), changedFields: ["deckId"] };
   const scope = scopeOf("org_1", ["*.*"], ["deck:1"]);

@@ -1,10 +1,13 @@
-import type { JsonObject, Verb } from "@holdfast/sdk/protocol";
+import type { CommitReceipt, JsonObject, Verb } from "@holdfast/sdk/protocol";
 import type { ClaimQueue, ClaimState } from "../claims/claim.ts";
 import type { Wait } from "../claims/wait-graph.ts";
+import type { Refusal } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
+import type { AttachedTable } from "../tables/attached-table.ts";
 import type { Scope } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
 import type { CommitRequest } from "./commit-request.ts";
+import type { RecordValues } from "./record-values.ts";
 import { isOwn, type PastEntry, type Writer } from "./stale.ts";
 
 /** The end of a tenant's log: the newest entry, and the newest entry by another writer. */
@@ -110,6 +113,8 @@ export interface TenantState {
   readonly records: Map<string, RecordState | null>;
   /** By `recordKey`, oldest first: the entries after the oldest `readAt` in question, and those that the round adds. */
   readonly history: Map<string, FiledEntry[]>;
+  /** The values of unique fields and of checked references. */
+  readonly values: RecordValues;
   readonly groupHeads: Map<string, GroupHead>;
   /** By position: the authors of the newest entries in the groups that the round names. */
   readonly authors: Map<number, Author>;
@@ -131,6 +136,30 @@ export interface TenantState {
   claimCount: number;
   /** By claim id: the claims that the round changed. */
   readonly changedClaims: Map<string, ChangedClaim>;
+  /** Only in rounds that can write attached tables. */
+  readonly tables?: TenantTables | undefined;
+  /** What waits for the sources of some models: see source-intent.ts. */
+  readonly intents: TenantIntents;
+}
+
+/** Commits that are on their way to the services that have their records, as far as the round's jobs concern them. */
+export interface TenantIntents {
+  /** By `reservedKeys`: what nothing else may write meanwhile. */
+  readonly reserved: Set<string>;
+  /** Their ids, if it is not known yet what became of them. */
+  readonly open: ReadonlySet<string>;
+  /** Models of sources whose records have all been read, in lower case. */
+  readonly listed: ReadonlySet<string>;
+}
+
+/** The attached tables of a tenant, and what they say of the round's commits. */
+export interface TenantTables {
+  /** By model. */
+  readonly attached: ReadonlyMap<string, AttachedTable>;
+  /** By `recordKey`: the rows that other transactions have locked. */
+  readonly locked: ReadonlySet<string>;
+  /** What becomes of a decision: see table-round.ts. "later": a later round judges the commit. */
+  settle(state: TenantState, commit: CommitRequest, decision: Decision): Decision | "later";
 }
 
 export interface ChangedClaim {
@@ -202,6 +231,8 @@ export interface NewEntry {
   readonly id: string;
   readonly verb: Verb;
   readonly changedFields: readonly string[] | null;
+  /** Of a create: those that it leaves to the server. */
+  readonly filledFields: readonly string[];
   readonly transactionId: string | null;
   readonly claim: string | null;
   readonly groups: readonly string[];
@@ -214,6 +245,13 @@ export interface NewEntry {
   /** The stored JSON of its data. */
   readonly text: string | null;
 }
+
+/** The decision about one commit. Only `confirmed` and `held` leave a receipt. */
+export type Decision =
+  | { readonly kind: "confirmed"; readonly receipt: CommitReceipt; readonly entries: readonly NewEntry[] }
+  | { readonly kind: "held"; readonly receipt: CommitReceipt }
+  | { readonly kind: "replayed"; readonly receipt: StoredReceipt }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** The groups that see the entry: the record's groups after and before it. */
 export const groupsTouched = ({ groups, groupsBefore }: NewEntry): readonly string[] =>

@@ -44,7 +44,7 @@ const valuesIn = (value: unknown): number =>
     ? Object.values(value).reduce((sum: number, item) => sum + valuesIn(item), 1)
     : 1;
 
-test("[H12] whatever JSON says, its values are counted as the parser makes them", () => {
+test("[H12] for any JSON text the count equals the number of values that the parser makes", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 4 }), fc.constantFrom(0, 2), (value, indent) => {
       const text = JSON.stringify(value, null, indent);

@@ -61,7 +61,7 @@ test("[H9] a million levels cost no stack, and the place is cut short", () => {
   expect(refusal?.param?.length).toBeLessThanOrEqual(201);
 });
 
-test("[L4] whatever JSON carries is kept, unless it is one of those", () => {
+test("[L4] every JSON value is kept, except for these", () => {
   fc.assert(
     fc.property(fc.jsonValue({ maxDepth: 5, stringUnit: "grapheme" }), (value) => {
       const text = JSON.stringify(value);

@@ -18,7 +18,7 @@ test.each([
   expect(planIndexes([wanted], stored, 3)).toEqual({ drop, create, refused });
 });
 
-test("[G17] where more indexes are wanted than there may be, tenants choose in turn, and what one does not need others get", () => {
+test("[G17] beyond the limit of indexes tenants choose in turn, and unused shares go to others", () => {
   const greedy = ["a", "b", "c", "d", "e"];
   const plan = planIndexes([greedy, ["x"], ["y", "z"]], greedy.map(valid), 5);
   expect(plan).toEqual({ drop: ["c", "d", "e"], create: ["x", "y", "z"], refused: ["c", "d", "e"] });

@@ -1,6 +1,6 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { listColumn } from "./list-column.ts";
+import { listColumn, sortColumn } from "./list-column.ts";
 
 const model: Model = {
   fields: {
@@ -40,4 +40,19 @@ test.each([
   "created_at",
 ])("[G3] and not by %j", (name) => {
   expect(listColumn(name, model)).toBeUndefined();
+});
+
+test("[G22] a list is sorted by an enum in the order of its values, and only by an enum", () => {
+  expect(sortColumn("kind:values", model)).toEqual({ kind: "rank", name: "kind", values: ["a"] });
+  expect(sortColumn("kind", model)).toEqual({ kind: "field", name: "kind", type: "enum" });
+  for (const other of [
+    "title:values",
+    "id:values",
+    ":values",
+    "kind:",
+    "kind:order",
+    "toString:values",
+    "__proto__:values",
+  ])
+    expect(sortColumn(other, model), other).toBeUndefined();
 });

@@ -1,21 +1,40 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
 
-/** What a list can be sorted and filtered by: the id, a time of the record, or a scalar field. */
+const FACTS = ["createdAt", "createdBy", "updatedAt", "updatedBy"] as const;
+
+/** What a list can be filtered by: the id, a time of the record, who wrote it, or a scalar field. */
 export type ListColumn =
   | { readonly kind: "id" }
   | { readonly kind: "createdAt" }
+  | { readonly kind: "createdBy" }
   | { readonly kind: "updatedAt" }
+  | { readonly kind: "updatedBy" }
   | { readonly kind: "field"; readonly name: string; readonly type: Field["type"] };
+
+/** What a list can be sorted by: a column, or an enum in the order of its values. */
+export type SortColumn =
+  | ListColumn
+  | { readonly kind: "rank"; readonly name: string; readonly values: readonly string[] };
 
 const SCALAR: ReadonlySet<Field["type"]> = new Set(["string", "number", "integer", "boolean", "datetime", "enum"]);
 
 export const isScalar = (field: Pick<Field, "type">): boolean => SCALAR.has(field.type);
 
-/** Finds a model's column by its exact name. A declared field takes precedence over a time of the same name. */
+/** Finds a model's column by its exact name. A declared field takes precedence over a fact of the same name. */
 export function listColumn(name: string, model: Model): ListColumn | undefined {
   if (name === "id") return { kind: "id" };
   const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
   if (field) return isScalar(field) ? { kind: "field", name, type: field.type } : undefined;
-  if (name === "createdAt") return { kind: "createdAt" };
-  return name === "updatedAt" ? { kind: "updatedAt" } : undefined;
+  const kind = FACTS.find((fact) => fact === name);
+  return kind && { kind };
+}
+
+const BY_VALUES = ":values";
+
+/** Finds what `order_by` names: a column, or `<field>:values` for an enum in the order of its values. */
+export function sortColumn(spelled: string, model: Model): SortColumn | undefined {
+  if (!spelled.endsWith(BY_VALUES)) return listColumn(spelled, model);
+  const name = spelled.slice(0, -BY_VALUES.length);
+  const values = Object.hasOwn(model.fields, name) ? model.fields[name]?.values : undefined;
+  return values && { kind: "rank", name, values };
 }

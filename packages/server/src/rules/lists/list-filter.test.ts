@@ -1,6 +1,7 @@
 import { limits, type Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { type Parameter, readFilters } from "./list-filter.ts";
+import { readSearch } from "./search.ts";
 
 const model: Model = {
   fields: {
@@ -53,6 +54,40 @@ test.each<[Parameter, object]>([
     ["filter[createdAt][gte]", "2024-01-01T00:00:00Z"],
     { column: { kind: "createdAt" }, operator: "gte", value: "2024-01-01T00:00:00Z" },
   ],
+  [["filter[title][not]", "x"], { column: field("title"), operator: "not", value: "x" }],
+  [["filter[order][not]", "3"], { column: field("order"), operator: "not", value: 3 }],
+  [["filter[title][in]", '["x",null]'], { column: field("title"), operator: "in", values: ["x", null] }],
+  [["filter[order][in]", "[1,2.5]"], { column: field("order"), operator: "in", values: [1, 2.5] }],
+  [["filter[done][notIn]", "[true]"], { column: field("done"), operator: "notIn", values: [true] }],
+  [["filter[title][in]", "[]"], { column: field("title"), operator: "in", values: [] }],
+  [["filter[title][contains]", "%_"], { column: field("title"), operator: "contains", value: "%_", json: '"%_"' }],
+  ...[
+    ["x", '"x"'],
+    ['{ "a": 1 }', '{"a":1}'],
+    ['"3"', '"3"'],
+    ["null", "null"],
+    // What no record can have is only a text.
+    ['"\\u0000"', JSON.stringify('"\\u0000"')],
+    ['"\\ud800"', JSON.stringify('"\\ud800"')],
+    ["1e400", '"1e400"'],
+    ["9007199254740993", '"9007199254740993"'],
+  ].map(([value = "", json]): [Parameter, object] => [
+    ["filter[tags][contains]", value],
+    { column: field("tags"), operator: "contains", value, json },
+  ]),
+  [["filter[kind][startsWith]", "a"], { column: field("kind"), operator: "startsWith", value: "a" }],
+  [["filter[id][startsWith]", "a"], { column: { kind: "id" }, operator: "startsWith", value: "a" }],
+  ...[
+    ["Größe  ΟΔΟΣ", ["größe", "οδοσ"]],
+    ["a A a", ["a"]],
+    [" ", []],
+    ["%_", ["%_"]],
+  ].map(([text, words]): [Parameter, object] => [
+    ["filter[title][search]", text as string],
+    { columns: [field("title")], operator: "search", words },
+  ]),
+  [["filter[id][search]", "A"], { columns: [{ kind: "id" }], operator: "search", words: ["a"] }],
+  [["filter[kind][search]", "A"], { columns: [field("kind")], operator: "search", words: ["a"] }],
   // A declared field wins over a time of that name.
   [["updatedAt", "soon"], { column: field("updatedAt"), operator: "eq", value: "soon" }],
 ])("[G8] the filter %j", (parameter, filter) => {
@@ -93,6 +128,24 @@ test.each<[Parameter, string]>([
   ...["", " 1", "1 ", "+1", "01", ".5", "1.", "1e", "0x1", "1_000", "NaN", "Infinity", "null", '"1"', "١", "abc"].map(
     (text): [Parameter, string] => [["filter[order]", text], "invalid_type"],
   ),
+  ...["x", "1,2", '["1"]', "[true]", '{"a":1}', "[[1]]", `[${"1,".repeat(100)}1]`].map((text): [Parameter, string] => [
+    ["filter[order][in]", text],
+    "invalid_type",
+  ]),
+  ...["[1]", "[true]", '["\\u0000"]', '["\\ud800"]', "[{}]"].map((text): [Parameter, string] => [
+    ["filter[title][notIn]", text],
+    "invalid_type",
+  ]),
+  [["filter[at][in]", '["soon"]'], "invalid_type"],
+  [["filter[order][in]", "[9007199254740993]"], "invalid_value"],
+  [["filter[order][contains]", "1"], "invalid_type"],
+  [["filter[done][startsWith]", "t"], "invalid_type"],
+  [["filter[at][contains]", "2"], "invalid_type"],
+  [["filter[tags][startsWith]", "a"], "unknown_column"],
+  [["filter[tags][search]", "a"], "unknown_column"],
+  [["filter[order][search]", "1"], "invalid_type"],
+  [["filter[title][search]", Array.from({ length: 21 }, (_, i) => `w${i}`).join(" ")], "invalid_value"],
+  [["filter[extra][contains]", "a"], "unknown_column"],
   ...["1e400", "-1e400", "9007199254740993", "1e300"].map((text): [Parameter, string] => [
     ["filter[order][lt]", text],
     "invalid_value",
@@ -119,18 +172,39 @@ test("[G9] the same filter twice is refused, however it is spelled; two of one f
   expect(read(["filter[order][gt]", "1"], ["filter[order][lte]", "2"], ["order", "2"])).toHaveLength(3);
 });
 
-test("[G9] there are only so many filters, and long names are told by their beginning", () => {
+test("[G9] the number of filters is limited, and long names are shortened in the message", () => {
   const many = Array.from({ length: limits.listFilters + 1 }, (_, i): Parameter => [`f${i}`, ""]);
   expect(read(...many)).toMatchObject({ code: "invalid_value", param: "filter" });
   expect(read(...many.slice(1))).toMatchObject({ code: "unknown_column", param: "f1" });
   expect(read(["x".repeat(10_000), ""])).toMatchObject({ code: "unknown_column", param: "x".repeat(100) });
 });
 
-test("[G4] filters come in one order, whatever the address says first", () => {
+test("[G4] filters have one order, whatever their order in the URL", () => {
   const all: Parameter[] = [
     ["title", "a"],
     ["filter[order][lt]", "3"],
     ["filter[order][gt]", "1"],
   ];
   expect(read(...all)).toEqual(read(...all.toReversed()));
+});
+
+test("[G20] a search looks in the fields that are indexed for it, with up to 20 different words", () => {
+  const text = { type: "string", index: "text" } as const;
+  const searched: Model = { fields: { title: text, order: { type: "number", index: true }, body: text } };
+  const column = (name: string) => ({ kind: "field", name, type: "string" });
+  expect(readSearch("Logo print", searched)).toEqual({
+    operator: "search",
+    columns: [column("title"), column("body")],
+    words: ["logo", "print"],
+  });
+  expect(
+    readSearch(`${"same ".repeat(30)}${Array.from({ length: 19 }, (_, i) => `w${i}`).join(" ")}`, searched),
+  ).toMatchObject({
+    operator: "search",
+  });
+  expect(readSearch(Array.from({ length: 21 }, (_, i) => `w${i}`).join(" "), searched)).toMatchObject({
+    code: "invalid_value",
+    param: "search",
+  });
+  expect(readSearch("a", model)).toMatchObject({ code: "invalid_value", param: "search" });
 });

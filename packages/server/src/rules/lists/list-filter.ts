@@ -2,35 +2,62 @@ import { isDateTime, type Json, limits, type Model } from "@holdfast/sdk/protoco
 import { checkJsonValues } from "../json/check-json-values.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { type ListColumn, listColumn } from "./list-column.ts";
+import { type SearchFilter, searchIn } from "./search.ts";
 
-/** A condition that every record of a list meets. `null`: whether the record has no value in the column. */
+export type FilterValue = string | number | boolean;
+
+/**
+ * A condition that every record of a list meets. `null`: whether the record has no value in the column. A record without
+ * a value is `not` any value, and `notIn` any list without null.
+ */
 export type ListFilter = { readonly column: ListColumn } & (
-  | { readonly operator: Comparison; readonly value: string | number | boolean }
+  | { readonly operator: Comparison | "not"; readonly value: FilterValue }
   | { readonly operator: "null"; readonly value: boolean }
+  | { readonly operator: "in" | "notIn"; readonly values: readonly (FilterValue | null)[] }
+  | { readonly operator: "startsWith"; readonly value: string }
+  /** `json`: for an array, the item that the text spells, as JSON. */
+  | { readonly operator: "contains"; readonly value: string; readonly json: string }
 );
 
-const COMPARISONS = ["eq", "gt", "gte", "lt", "lte"] as const;
-export type Comparison = (typeof COMPARISONS)[number];
+/** What a list can be asked for. */
+export type ListCondition = ListFilter | SearchFilter;
+
+const OPERATORS = [
+  "eq",
+  "gt",
+  "gte",
+  "lt",
+  "lte",
+  "null",
+  "not",
+  "in",
+  "notIn",
+  "contains",
+  "startsWith",
+  "search",
+] as const;
+export type Comparison = "eq" | "gt" | "gte" | "lt" | "lte";
+type Operator = (typeof OPERATORS)[number];
 
 /** A query parameter as text: `filter[order][gte]`, `3`. */
 export type Parameter = readonly [name: string, value: string];
 
-const SPELLED = /^filter\[([^[\]]*)\](?:\[(gt|gte|lt|lte|null)\])?$/;
+const SPELLED = new RegExp(`^filter\\[([^[\\]]*)\\](?:\\[(${OPERATORS.filter((one) => one !== "eq").join("|")})\\])?$`);
 const NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
 /**
  * Parses filters from query parameters: `filter[<field>]=v`, `filter[<field>][gt]=v` or `<field>=v`, each at most once.
  */
-export function readFilters(parameters: readonly Parameter[], model: Model): readonly ListFilter[] | Refusal {
+export function readFilters(parameters: readonly Parameter[], model: Model): readonly ListCondition[] | Refusal {
   if (parameters.length > limits.listFilters)
     return refuse("invalid_value", {
       param: "filter",
       message: `A list can have up to ${limits.listFilters} filters.`,
     });
-  const filters = new Map<string, ListFilter>();
+  const filters = new Map<string, ListCondition>();
   for (const [param, text] of parameters) {
     const { name, operator } = spelled(param);
-    const column = operator && listColumn(name, model);
+    const column = operator && columnOf(name, operator, model);
     if (!operator || !column) return refuse("unknown_column", { param: param.slice(0, 100) });
     const key = `${name} ${operator}`;
     if (filters.has(key)) return refuse("invalid_value", { param, message: `"${param}" must appear only once.` });
@@ -42,26 +69,93 @@ export function readFilters(parameters: readonly Parameter[], model: Model): rea
   return [...filters].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, filter]) => filter);
 }
 
+/** An array has no order, but items. */
+function columnOf(name: string, operator: Operator, model: Model): ListColumn | undefined {
+  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  if (operator === "contains" && field?.type === "array") return { kind: "field", name, type: "array" };
+  return listColumn(name, model);
+}
+
 /** Parses a parameter's name. A bare name means equality. A malformed `filter[…]` has no operator. */
-function spelled(param: string): { name: string; operator: Comparison | "null" | undefined } {
+function spelled(param: string): { name: string; operator: Operator | undefined } {
   const [, name, operator = "eq"] = SPELLED.exec(param) ?? [];
-  if (name !== undefined) return { name, operator: operator as Comparison | "null" };
+  if (name !== undefined) return { name, operator: operator as Operator };
   return { name: param, operator: param.startsWith("filter[") ? undefined : "eq" };
 }
 
-function filterOf(
-  column: ListColumn,
-  operator: Comparison | "null",
-  param: string,
-  text: string,
-): ListFilter | Refusal {
-  if (operator === "null") {
-    const value = booleanOf(text);
-    return value === undefined ? mistyped(param, "true or false") : { column, operator, value };
+function filterOf(column: ListColumn, operator: Operator, param: string, text: string): ListCondition | Refusal {
+  switch (operator) {
+    case "null": {
+      const value = booleanOf(text);
+      return value === undefined ? mistyped(param, "true or false") : { column, operator, value };
+    }
+    case "in":
+    case "notIn": {
+      const values = valuesFor(column, param, text);
+      return isRefusal(values) ? values : { column, operator, values };
+    }
+    case "contains":
+    case "startsWith":
+    case "search": {
+      const type = typeOf(column);
+      const isText = type === "string" || type === "enum";
+      if (!isText && type !== "array")
+        return refuse("invalid_type", {
+          param,
+          message: `"${operator}" is for text${operator === "contains" ? " and arrays" : ""}.`,
+        });
+      if (operator === "search") return searchIn([column], text, param);
+      return operator === "contains"
+        ? { column, operator, value: text, json: itemOf(text) }
+        : { column, operator, value: text };
+    }
+    default: {
+      const value = valueFor(column, param, text);
+      return isRefusal(value) ? value : { column, operator, value };
+    }
   }
-  const value = valueFor(column, param, text);
-  return isRefusal(value) ? value : { column, operator, value };
 }
+
+/** The value that a text spells as JSON, or the text itself if that is none which a record can have. */
+function itemOf(text: string): string {
+  try {
+    const value: unknown = JSON.parse(text);
+    return JSON.stringify(checkJsonValues(value) ? text : value);
+  } catch {
+    return JSON.stringify(text);
+  }
+}
+
+const MOST_VALUES = 100;
+
+/** A JSON array of values of the column's type. */
+function valuesFor(column: ListColumn, param: string, text: string): readonly (FilterValue | null)[] | Refusal {
+  const wanted = `a JSON array of up to ${MOST_VALUES} values`;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    return mistyped(param, wanted);
+  }
+  if (!Array.isArray(parsed) || parsed.length > MOST_VALUES) return mistyped(param, wanted);
+  const values: (FilterValue | null)[] = [];
+  for (const one of parsed as unknown[]) {
+    const isText = typeof one === "string";
+    // A number in quotes is no number.
+    const value =
+      one === null
+        ? null
+        : isText !== isTextual(column)
+          ? mistyped(param, wanted)
+          : valueFor(column, param, isText ? one : JSON.stringify(one));
+    if (isRefusal(value)) return value;
+    if (isText && (one.includes("\0") || !one.isWellFormed())) return mistyped(param, wanted);
+    values.push(value as FilterValue | null);
+  }
+  return values;
+}
+
+const isTextual = (column: ListColumn): boolean => !["number", "integer", "boolean"].includes(typeOf(column));
 
 /** Parses a value for a column's type. Text is taken literally, everything else as JSON. */
 function valueFor(column: ListColumn, param: string, text: string): string | number | boolean | Refusal {
@@ -87,7 +181,11 @@ function valueFor(column: ListColumn, param: string, text: string): string | num
 }
 
 const typeOf = (column: ListColumn) =>
-  column.kind === "field" ? column.type : column.kind === "id" ? "string" : "datetime";
+  column.kind === "field"
+    ? column.type
+    : column.kind === "createdAt" || column.kind === "updatedAt"
+      ? "datetime"
+      : "string";
 
 /** Undefined: not a JSON number. Refusal: a number that no record can have. */
 function numberOf(param: string, text: string): number | Refusal | undefined {

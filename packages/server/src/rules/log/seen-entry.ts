@@ -1,7 +1,18 @@
-import { leftText, type StoredEntry, storedEntryText } from "../commits/stored-entry.ts";
+import type { JsonObject } from "@holdfast/sdk/protocol";
+import { enteredText, leftText, type StoredEntry, storedEntryText } from "../commits/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { presentEntry } from "../schema/schema-change.ts";
-import { sightOf, type View } from "./view.ts";
+import { type FiledEntry, sightOf, type View } from "./view.ts";
+
+/** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
+export function filedEntry({ id, verb, model, groups, groupsBefore, data, changedFields }: StoredEntry): FiledEntry {
+  let parsed: JsonObject | null | undefined;
+  return {
+    ...{ id, verb, model, groups, groupsBefore },
+    data: () => (parsed ??= data === null ? null : (JSON.parse(data) as JsonObject)),
+    changedFields: () => (changedFields === null ? null : (JSON.parse(changedFields) as string[])),
+  };
+}
 
 /** An entry as one reader sees it. Undefined if the reader may not see it. */
 export function seenText(
@@ -13,12 +24,18 @@ export function seenText(
   const shown = presentEntry(entry, declared);
   if (!declared || !shown) return undefined;
   const { name } = declared;
-  switch (sightOf(view, entry)) {
+  switch (sightOf(view, filedEntry(shown), models)) {
     case "hidden":
       return undefined;
     case "whole":
       return storedEntryText(shown, name);
+    case "entered":
+      return enteredText(storedEntryText(shown, name), entry);
     case "left":
-      return leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null }, name));
+      return leftEntryText(entry, name);
   }
 }
+
+/** The entry for a reader who lost sight of the record. */
+export const leftEntryText = (entry: StoredEntry, name: string): string =>
+  leftText(storedEntryText({ ...entry, verb: "deleted", data: null, changedFields: null, archivedAt: null }, name));

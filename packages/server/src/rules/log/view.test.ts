@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { isRefusal } from "../refusal.ts";
 import { scopeOf } from "../tokens/scope.ts";
-import { sightOf, type View, viewName, viewOf } from "./view.ts";
+import { type FiledEntry, sightOf, type View, viewName, viewOf } from "./view.ts";
 
-const entry = (model: string, groups: string[], groupsBefore: string[] | null = null) => ({
-  model,
-  groups,
-  groupsBefore,
+const entry = (model: string, groups: string[], groupsBefore: string[] | null = null): FiledEntry => ({
+  ...{ id: "1", verb: "updated", model, groups, groupsBefore },
+  data: () => ({}),
+  changedFields: () => [],
 });
 
 test.each([
@@ -19,16 +19,16 @@ test.each([
   ["one of its groups", undefined, ["deck:1"], entry("slide", ["deck:1", "user:2"]), "whole"],
   ["none of its groups", undefined, ["deck:2"], entry("slide", ["deck:1"]), "hidden"],
   ["a group that it left", undefined, ["deck:1"], entry("slide", ["deck:2"], ["deck:1"]), "left"],
-  ["a group that it came into", undefined, ["deck:2"], entry("slide", ["deck:2"], ["deck:1"]), "whole"],
+  ["a group that it came into", undefined, ["deck:2"], entry("slide", ["deck:2"], ["deck:1"]), "entered"],
   ["both", undefined, ["deck:1", "deck:2"], entry("slide", ["deck:2"], ["deck:1"]), "whole"],
   ["a model that does not match and a group that does", ["deck"], ["deck:1"], entry("slide", ["deck:1"]), "hidden"],
 ] as const)("[T7] who hears %s", (_, models, groups, filed, sight) => {
-  const view = viewOf({ organization: "org_1", scope: undefined }, models, groups);
-  expect(sightOf(view as View, filed)).toBe(sight);
+  const view = viewOf({ organization: "org_1", scope: undefined }, { models, groups });
+  expect(sightOf(view as View, filed, new Map())).toBe(sight);
 });
 
 const seen = (operations: string[], within: string[], models?: string[], groups?: string[]) => {
-  const view = viewOf({ organization: "org_1", scope: scopeOf("org_1", operations, within) }, models, groups);
+  const view = viewOf({ organization: "org_1", scope: scopeOf("org_1", operations, within) }, { models, groups });
   if (isRefusal(view)) return `${view.param} ${view.requiredCapability?.scope} ${view.requiredCapability?.syncGroup}`;
   return viewName(view);
 };

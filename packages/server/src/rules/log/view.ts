@@ -1,16 +1,27 @@
-import { isRefusal, type Refusal } from "../refusal.ts";
+import { type FollowedRecords, type JsonObject, limits, type Verb } from "@holdfast/sdk/protocol";
+import { meetsFilters } from "../lists/meets-filters.ts";
+import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import type { Principal } from "../tokens/participant.ts";
 import { checkModel, deny, isWithin, readableModels } from "../tokens/scope.ts";
+import { type Followed, followedRecords } from "./followed-records.ts";
+
+/** What a reader asks for. An absent member does not limit it. */
+export interface ViewRequest {
+  readonly models?: readonly string[] | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly where?: FollowedRecords | undefined;
+}
 
 /**
  * The models and groups that a reader receives: the requested ones within the token's scope. Undefined: all. Models in
- * lower case.
+ * lower case. `where` limits the records further, and has no part in what the token allows.
  */
 export interface View {
   readonly models: ReadonlySet<string> | undefined;
   readonly groups: ReadonlySet<string> | undefined;
+  readonly where?: FollowedRecords | undefined;
 }
 
 /**
@@ -19,15 +30,20 @@ export interface View {
  */
 export function viewOf(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
-  models: readonly string[] | undefined,
-  groups: readonly string[] | undefined,
+  { models, groups, where }: ViewRequest,
 ): View | Refusal {
+  if (where && JSON.stringify(where).length > limits.followedLength)
+    return refuse("invalid_value", {
+      param: "where",
+      message: `"where" can have up to ${limits.followedLength} characters as JSON.`,
+    });
   const whole = organizationGroup(organization);
   const asked = {
     models: models && new Set(models.map((name) => name.toLowerCase())),
     groups: groups === undefined || groups.includes(whole) ? undefined : new Set(groups),
   };
-  if (scope === undefined) return asked;
+  const limited = where && { where };
+  if (scope === undefined) return { ...asked, ...limited };
   const readable = coveredOf(models, (name) => checkModel({ organization, scope }, name));
   if (isRefusal(readable)) return readable;
   const heard = coveredOf(groups, (group) =>
@@ -40,6 +56,7 @@ export function viewOf(
     models: readable ? new Set(readable.map((name) => name.toLowerCase())) : readableModels(scope),
     // A scoped token that requests the whole organization gets the groups of its scope.
     groups: heard && asked.groups ? new Set(heard) : scope.groups,
+    ...limited,
   };
 }
 
@@ -65,8 +82,10 @@ export const coveredModels = ({ models }: View, declared: ReadonlyMap<string, De
   [...declared].filter(([key]) => !models || models.has(key)).map(([, { name }]) => name);
 
 /** A key that is equal for equal views, whatever the order of their names. */
-export const viewName = ({ models, groups }: View): string =>
-  models || groups ? JSON.stringify([models ? [...models].sort() : 0, groups ? [...groups].sort() : 0]) : "";
+export const viewName = ({ models, groups, where }: View): string =>
+  models || groups || where
+    ? JSON.stringify([models ? [...models].sort() : 0, groups ? [...groups].sort() : 0, ...(where ? [where] : [])])
+    : "";
 
 export const isSameView = (a: View, b: View): boolean => viewName(a) === viewName(b);
 
@@ -76,13 +95,60 @@ export interface Filed {
   readonly groupsBefore: readonly string[] | null;
 }
 
-/** `whole`: unchanged. `left`: the record has left the reader's groups, so the entry is sent as a deletion. */
-export type Sight = "whole" | "left" | "hidden";
+/** An entry with its record. `changedFields` is null if it is not known which fields an update wrote. */
+export interface FiledEntry extends Filed {
+  readonly id: string;
+  readonly verb: Verb;
+  /** Null: the record has ended, or its values were erased. */
+  data(): JsonObject | null;
+  changedFields(): readonly string[] | null;
+}
 
-export function sightOf(view: View, entry: Filed): Sight {
+/** `whole`: unchanged. `entered`: the reader may not have seen the record before. `left`: the record has left the reader's groups, so the entry is sent as a deletion. */
+export type Sight = "whole" | "entered" | "left" | "hidden";
+
+export function sightOf(view: View, entry: FiledEntry, models: ReadonlyMap<string, DeclaredModel>): Sight {
   if (view.models && !view.models.has(entry.model)) return "hidden";
-  if (!view.groups) return "whole";
-  const { groups } = view;
-  if (entry.groups.some((group) => groups.has(group))) return "whole";
-  return entry.groupsBefore?.some((group) => groups.has(group)) ? "left" : "hidden";
+  const sight = sightByGroup(view.groups, entry);
+  const isThere = sight === "whole" || sight === "entered";
+  const followed = isThere && view.where ? followedBy(view, view.where, models).get(entry.model) : undefined;
+  if (!followed) return sight;
+  const sightOfRecord = sightByRecord(followed, entry);
+  return sightOfRecord === "whole" ? sight : sightOfRecord;
+}
+
+function sightByGroup(groups: View["groups"], entry: Filed): Sight {
+  if (!groups) return "whole";
+  const wasThere = entry.groupsBefore?.some((group) => groups.has(group));
+  if (entry.groups.some((group) => groups.has(group))) return wasThere === false ? "entered" : "whole";
+  return wasThere ? "left" : "hidden";
+}
+
+/**
+ * The log has a record's state after each entry, and not before. So a reader also gets the end of every record, and
+ * a `left` for each record that does not meet the conditions after one of their fields was written: it may have met
+ * them before.
+ */
+function sightByRecord(followed: Followed, entry: FiledEntry): Sight {
+  const data = entry.data();
+  if (data === null) return "whole";
+  const isMet = followed.some((filters) => meetsFilters(filters, entry.id, data));
+  if (entry.verb !== "updated") return isMet ? "whole" : "hidden";
+  const changed = entry.changedFields();
+  const isOfFilter = (name: string) =>
+    followed.some((filters) => filters.some(({ column }) => column.kind === "field" && column.name === name));
+  const mayDiffer = changed === null || changed.some(isOfFilter);
+  if (isMet) return mayDiffer ? "entered" : "whole";
+  return mayDiffer ? "left" : "hidden";
+}
+
+const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<string, Followed> }>();
+
+/** Once per view and schema. */
+function followedBy(view: View, where: FollowedRecords, models: ReadonlyMap<string, DeclaredModel>) {
+  const known = compiled.get(view);
+  if (known?.models === models) return known.followed;
+  const followed = followedRecords(where, models);
+  compiled.set(view, { models, followed });
+  return followed;
 }

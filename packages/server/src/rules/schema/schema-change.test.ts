@@ -42,7 +42,7 @@ test.each<
   expect(Object.keys(row.data)[0]).toBe("id");
 });
 
-test("[M7] whatever is hidden and declared again, no value is lost", () => {
+test("[M7] fields that are hidden and declared again lose no value", () => {
   const names = ["a", "b", "c", "d"];
   const fields = fc.subarray(names).map((some) => Object.fromEntries(some.map((name) => [name, number])));
   fc.assert(
@@ -72,6 +72,9 @@ const entry = (syncId: number): StoredEntry => ({
   actor: "k",
   participantKind: "system",
   claim: null,
+  archivedAt: null,
+  recordCreatedAt: null,
+  recordCreatedBy: null,
   createdAt: "",
 });
 const changes = [
@@ -80,7 +83,7 @@ const changes = [
 ];
 const declared = { name: "Slide", model: model({ d: text }), changes };
 
-test("[M8] older entries are told in the words of the schema as it is now, newer ones as they are", () => {
+test("[M8] older entries use the field names of the current schema, newer ones are unchanged", () => {
   expect(presentEntry(entry(10), declared)).toMatchObject({ data: '{"id":"x","d":"1"}', changedFields: '["d"]' });
   expect(presentEntry(entry(11), declared)).toMatchObject({ data: '{"id":"x"}', changedFields: "[]" });
   const later = entry(21);
@@ -88,11 +91,11 @@ test("[M8] older entries are told in the words of the schema as it is now, newer
   expect(presentEntry({ ...entry(1), data: null, changedFields: null }, declared)).toMatchObject({ data: null });
 });
 
-test("[M7] an entry of a model that is no longer declared is not told", () => {
+test("[M7] an entry of a model that is no longer declared is omitted", () => {
   expect(presentEntry(entry(1), undefined)).toBeUndefined();
 });
 
-test("[M8] the fields that an entry changed are asked about by their present names, hidden ones not at all", () => {
+test("[M8] stale checks use the current names of an entry's changed fields, and ignore hidden ones", () => {
   expect(presentFields(["a", "b"], 5, declared)).toEqual(["d"]);
   expect(presentFields(["c"], 15, declared)).toEqual(["d"]);
   expect(presentFields(["a"], 25, declared)).toEqual(["a"]);
@@ -103,20 +106,20 @@ const declares = (fields: Model["fields"], from: string): Model => ({ fields, gr
 const both = { a: { type: "string" }, b: { type: "string" } } as const;
 
 test.each<[what: string, change: ModelChange, after: ReturnType<typeof changeRow>]>([
-  ["nothing", { model: declares(both, "a"), renames: {}, isRefiled: true }, undefined],
+  ["nothing", { model: declares(both, "a"), renames: {}, isRegrouped: true }, undefined],
   [
     "only its groups",
-    { model: declares(both, "b"), renames: undefined, isRefiled: true },
+    { model: declares(both, "b"), renames: undefined, isRegrouped: true },
     { row: null, groups: ["a:y"] },
   ],
   [
     "only its values",
-    { model: declares({ a: { type: "string" } }, "b"), renames: {}, isRefiled: false },
+    { model: declares({ a: { type: "string" } }, "b"), renames: {}, isRegrouped: false },
     { row: { data: { id: "r", a: "x" }, hidden: { b: "y" } }, groups: ["a:x"] },
   ],
   [
     "values and groups",
-    { model: declares({ a: { type: "string" }, c: { type: "string" } }, "c"), renames: { b: "c" }, isRefiled: true },
+    { model: declares({ a: { type: "string" }, c: { type: "string" } }, "c"), renames: { b: "c" }, isRegrouped: true },
     { row: { data: { id: "r", a: "x", c: "y" }, hidden: null }, groups: ["a:y"] },
   ],
 ])("[M12] a push changes of a record %s", (_, change, after) => {

@@ -35,7 +35,7 @@ export interface ModelChange {
   /** New name by old name. Undefined: the values stay unchanged. */
   readonly renames: SchemaChange["renames"] | undefined;
   /** Whether the group rules have changed. */
-  readonly isRefiled: boolean;
+  readonly isRegrouped: boolean;
 }
 
 export interface FiledRow extends StoredRow {
@@ -52,10 +52,10 @@ export interface RowChange {
 /** The changed form of a record. Undefined if it stays unchanged. */
 export function changeRow(
   { id, groups, ...before }: FiledRow,
-  { model, renames, isRefiled }: ModelChange,
+  { model, renames, isRegrouped }: ModelChange,
 ): RowChange | undefined {
   const after = renames ? rewriteRow(before, renames, model) : before;
-  const filed = isRefiled ? groupsOf(model, { ...after.data, id }) : groups;
+  const filed = isRegrouped ? groupsOf(model, { ...after.data, id }) : groups;
   const isSame = JSON.stringify([after.data, after.hidden]) === JSON.stringify([before.data, before.hidden]);
   if (isSame && JSON.stringify(filed) === JSON.stringify(groups)) return undefined;
   return { row: isSame ? null : after, groups: filed };

@@ -37,6 +37,10 @@ test.each<[string, ModelSchema]>([
     "references, of a text and of a list, whatever the case",
     one({ a: { ...text, references: "M" }, b: { type: "array", references: "m" } }),
   ],
+  [
+    "inverse relations of a model, also of one that references itself",
+    one({ a: { ...text, references: "M", inverse: "parts" }, bId: { ...text, references: "m", inverse: "others" } }),
+  ],
   ["names of every object's members", one({ constructor: text, toString: text })],
 ])("[M2] %s is well formed", (_, schema) => {
   expect(checkSchema(schema)).toBeUndefined();
@@ -62,6 +66,19 @@ test.each<[string, ModelSchema, string]>([
   ["a null default of what may not be null", one({ a: { type: "string", default: null } }), "models.m.fields.a"],
   ["[M10] a reference to no model", one({ a: { ...text, references: "deck" } }), "models.m.fields.a"],
   ["[M10] a reference in a number", one({ a: { type: "number", references: "m" } }), "models.m.fields.a"],
+  ["[M16] an inverse of no reference", one({ a: { ...text, inverse: "x" } }), "models.m.fields.a"],
+  ["[M16] an inverse named as a field", one({ a: { ...text, references: "M", inverse: "a" } }), "models.m.fields.a"],
+  ["[M16] an inverse named id", one({ a: { ...text, references: "m", inverse: "id" } }), "models.m.fields.a"],
+  [
+    "[M16] an inverse named as another relation",
+    one({ otherId: { ...text, references: "m" }, a: { ...text, references: "m", inverse: "other" } }),
+    "models.m.fields.a",
+  ],
+  [
+    "[M16] two inverses of one name",
+    one({ a: { ...text, references: "m", inverse: "x" }, b: { ...text, references: "m", inverse: "x" } }),
+    "models.m.fields.b",
+  ],
   ["an id with a default", one({ id: { type: "string", default: "x" } }), "models.m.fields.id"],
   ["an id that is a number", one({ id: { type: "number" } }), "models.m.fields.id"],
   ["a group from no field", one({ a: text }, { groups: [{ kind: "k", from: "b" }] }), "models.m.groups"],
@@ -119,15 +136,15 @@ test.each<[string, Record<string, Field>, Record<string, Field>, string[], strin
   expect(problems(one(before), one(after), false)).toEqual(empty);
 });
 
-test("[M3] a dropped model is told, a new one lands", () => {
+test("[M3] a dropped model is a problem, a new one is not", () => {
   expect(problems(one({}, {}, "a"), one({}, {}, "b"))).toEqual(["(model)"]);
   expect(problems(one({}, {}, "a"), { models: { a: { fields: {} }, b: { fields: {} } } })).toEqual([]);
 });
 
-test("[M4] models whose group rules changed are to be filed anew, under their new name", () => {
+test("[M4] models whose group rules changed are regrouped, under their new name", () => {
   const grouped = (from: string, name: string) => one({ a: text, b: text }, { groups: [{ kind: "k", from }] }, name);
-  expect(diffSchemas(grouped("a", "deck"), grouped("b", "Deck"), () => true).refiled).toEqual(["Deck"]);
-  expect(diffSchemas(grouped("a", "deck"), grouped("a", "deck"), () => true).refiled).toEqual([]);
+  expect(diffSchemas(grouped("a", "deck"), grouped("b", "Deck"), () => true).regrouped).toEqual(["Deck"]);
+  expect(diffSchemas(grouped("a", "deck"), grouped("a", "deck"), () => true).regrouped).toEqual([]);
 });
 
 const before = one({ a: text, b: text });
@@ -185,6 +202,17 @@ test("[M8] a renamed field is neither dropped nor new, but may not be narrowed o
   expect(problems({ type: "number" })).toEqual([
     expect.objectContaining({ field: "a", problem: expect.stringMatching(/narrowed/) }),
   ]);
+});
+
+test("[G21] only a string can be indexed for searches, and such an index counts", () => {
+  const indexed = (type: Field["type"]) =>
+    checkSchema(one({ a: { type, index: "text", ...(type === "enum" && { values: ["a"] }) } }));
+  expect(indexed("string")).toBeUndefined();
+  for (const type of ["enum", "array", "json", "number", "datetime"] as const)
+    expect(indexed(type), type).toMatchObject({ code: "invalid_schema", param: "models.m.fields.a" });
+  const many = (count: number) =>
+    one(Object.fromEntries(Array.from({ length: count }, (_, i) => [`f${i}`, { type: "string", index: "text" }])));
+  expect(checkIndexes(many(0), many(21))).toMatchObject({ code: "invalid_schema" });
 });
 
 test("[M11] a schema indexes up to 20 fields; one that has more may keep them, and not add to them", () => {

@@ -1,8 +1,15 @@
 import {
+  brokenPattern,
+  brokenRule,
   type ErrorEnvelope,
   type Field,
+  faultOfPattern,
+  faultOfRules,
+  faultOfTransitions,
+  faultOfWriters,
   fits,
   type GroupRule,
+  isFilledByServer,
   jsonEqual,
   limits,
   type Model,
@@ -11,6 +18,9 @@ import {
 } from "@holdfast/sdk/protocol";
 import { isScalar } from "../lists/list-column.ts";
 import { type Refusal, refuse } from "../refusal.ts";
+import { faultOfRelations } from "./relation-names.ts";
+import { isSyncGroup } from "./sync-group.ts";
+import { faultOfValues } from "./value-faults.ts";
 
 type Problem = NonNullable<ErrorEnvelope["problems"]>[number];
 
@@ -36,7 +46,8 @@ export function checkSchema({ models }: ModelSchema): Refusal | undefined {
       : bad(`models.${name.slice(0, 80)}`, "A model's name must be a letter, then up to 62 letters, digits or _.");
     if (refusal) return refusal;
   }
-  return undefined;
+  const fault = faultOfRelations(models) ?? faultOfValues(models);
+  return fault && bad(`models.${fault.model}.fields.${fault.field}`, fault.message);
 }
 
 /** Checks the tenant's limit of indexes. A schema that already exceeds it may keep its indexes but not add any. */
@@ -51,11 +62,15 @@ export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal 
 
 const indexCount = ({ models }: ModelSchema): number =>
   Object.values(models).reduce(
-    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index === true && isScalar(field)).length,
+    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index && isScalar(field)).length,
     0,
   );
 
-function checkModel(name: string, { fields, groups = [] }: Model, models: readonly string[]): Refusal | undefined {
+function checkModel(
+  name: string,
+  { fields, groups = [], conflict, writableBy }: Model,
+  models: readonly string[],
+): Refusal | undefined {
   const at = `models.${name}`;
   if (Object.keys(fields).length > limits.schemaFields)
     return bad(at, `A model can have up to ${limits.schemaFields} fields.`);
@@ -64,7 +79,11 @@ function checkModel(name: string, { fields, groups = [] }: Model, models: readon
     if (!NAME.test(fieldName)) return bad(path, "A field's name must be a letter, then up to 62 letters, digits or _.");
     const fault = fieldName === "id" ? faultOfId(field) : faultOf(field, models);
     if (fault) return bad(path, fault);
+    if (field.merge !== undefined && conflict === "record")
+      return bad(path, 'A model with conflict "record" cannot have fields with "merge".');
   }
+  const fault = faultOfWriters(writableBy, isSyncGroup);
+  if (fault) return bad(`${at}.writableBy`, fault);
   for (const { kind, from } of groups) {
     if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is reserved for the organization.`);
     const field = from === "id" ? { type: "string" } : fields[from];
@@ -74,10 +93,10 @@ function checkModel(name: string, { fields, groups = [] }: Model, models: readon
   return undefined;
 }
 
-const faultOfId = (field: Field): string | undefined =>
-  field.type === "string" && field.default === undefined && field.references === undefined
+const faultOfId = ({ type, required, nullable, index, ...more }: Field): string | undefined =>
+  type === "string" && Object.values(more).every((value) => value === undefined)
     ? undefined
-    : `"id" must be a string without a default or a reference, or be omitted.`;
+    : `"id" must be a string without a default, a reference or rules, or be omitted.`;
 
 function faultOf(field: Field, models: readonly string[]): string | undefined {
   if (field.type === "enum" && !field.values) return `An enum must have "values".`;
@@ -87,9 +106,18 @@ function faultOf(field: Field, models: readonly string[]): string | undefined {
     if (!models.some((model) => model.toLowerCase() === field.references?.toLowerCase()))
       return `It references "${field.references.slice(0, 80)}", which is not a model of this schema.`;
   }
-  if (field.default !== undefined && !fits(field, field.default as never))
-    return "The default does not have the field's type.";
-  return undefined;
+  if (field.index === "text" && field.type !== "string") return 'Only a string can have the index "text".';
+  const { pattern, writableBy } = field;
+  const fault =
+    faultOfRules(field) ??
+    (pattern === undefined ? undefined : faultOfPattern(pattern)) ??
+    faultOfTransitions(field) ??
+    faultOfWriters(writableBy, isSyncGroup);
+  if (fault !== undefined) return fault;
+  if (field.default === undefined || isFilledByServer(field)) return undefined;
+  if (!fits(field, field.default as never)) return "The default does not have the field's type.";
+  const broken = brokenRule(field, field.default as never, "create") ?? brokenPattern(field, field.default as never);
+  return broken && `The default breaks a rule: it ${broken.demand}.`;
 }
 
 const bad = (param: string, message: string): Refusal => refuse("invalid_schema", { param, message });
@@ -135,7 +163,7 @@ export interface SchemaDiff {
   /** Changes that would hide or invalidate existing data. Empty: the push may go ahead. */
   readonly problems: readonly Problem[];
   /** Models whose records change groups. */
-  readonly refiled: readonly string[];
+  readonly regrouped: readonly string[];
   /** Models with changed fields, and new models. */
   readonly changed: readonly string[];
   /** Models that are no longer declared. */
@@ -150,7 +178,7 @@ export function diffSchemas(
   renames: Renames = new Map(),
 ): SchemaDiff {
   const problems: Problem[] = [];
-  const refiled: string[] = [];
+  const regrouped: string[] = [];
   const dropped: string[] = [];
   const changed = Object.keys(after.models).filter((name) => !modelNamed(before, name));
   const nowByKey = new Map(Object.entries(after.models).map(([name, model]) => [name.toLowerCase(), { name, model }]));
@@ -162,10 +190,10 @@ export function diffSchemas(
     } else {
       problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
       if (!jsonEqual(model.fields as never, now.model.fields as never)) changed.push(now.name);
-      if (!sameGroups(model.groups, now.model.groups)) refiled.push(now.name);
+      if (!sameGroups(model.groups, now.model.groups)) regrouped.push(now.name);
     }
   }
-  return { problems, refiled, changed, dropped };
+  return { problems, regrouped, changed, dropped };
 }
 
 export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
@@ -194,7 +222,7 @@ function fieldProblems(
       !fieldOf(before, name) &&
       !Object.values(renames).includes(name) &&
       field.required &&
-      field.default === undefined &&
+      (field.default === undefined || isFilledByServer(field)) &&
       hasRecords
     )
       say(name, "The new required field needs a default, because records exist.");

@@ -9,6 +9,8 @@ export interface Principal {
   readonly tenant: number;
   readonly organization: string;
   readonly livemode: boolean;
+  /** The datasource whose database holds the tenant's records and log. Null: the service's own database. */
+  readonly home: string | null;
   readonly participantKind: ParticipantKind;
   readonly participantId: string;
   readonly tokenId: string;
@@ -25,6 +27,8 @@ export interface Scope {
   readonly operations: ReadonlySet<string>;
   /** Undefined: every record of the organization. */
   readonly groups: ReadonlySet<string> | undefined;
+  /** The groups that the token names, whether or not it is limited to them. */
+  readonly memberOf: ReadonlySet<string>;
 }
 
 /** `<kind>:<id>`: the participant's name within its tenant. */

@@ -10,6 +10,7 @@ export type Can = "read" | "create" | "update" | "delete" | "erase";
 export const scopeOf = (organization: string, operations: readonly string[], groups: readonly string[]): Scope => ({
   operations: new Set(operations.map((operation) => operation.toLowerCase())),
   groups: groups.includes(organizationGroup(organization)) ? undefined : new Set(groups),
+  memberOf: new Set(groups),
 });
 
 /**

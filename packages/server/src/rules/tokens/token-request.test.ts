@@ -55,7 +55,7 @@ test.each([
   expect(told(capability(body))).toBe(wanted);
 });
 
-test("[K1] what a capability carries when it is not said", () => {
+test("[K1] the defaults of a capability", () => {
   expect(capability({ wideScope: true })).toEqual({
     participantKind: "agent",
     participantId: undefined,

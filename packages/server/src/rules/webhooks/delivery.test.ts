@@ -142,7 +142,7 @@ test("[W12] a batch that fails stays as it was, however the log grows; after a s
   expect(state).toMatchObject({ cursor: 2_000, attempt: 0, batchTo: null });
 });
 
-test("[W8] [W12] whatever fails: the cursor only moves over what was accepted, in order, without a gap", () => {
+test("[W8] [W12] with random failures the cursor moves only over accepted events, in order, without a gap", () => {
   const outcome = fc.constantFrom<DeliveryOutcome>(failed, succeeded, interrupted);
   fc.assert(
     fc.property(fc.array(outcome, { maxLength: 60 }), fc.integer({ min: 1, max: 700 }), (outcomes, head) => {
@@ -169,7 +169,7 @@ test("[W8] [W12] whatever fails: the cursor only moves over what was accepted, i
   );
 });
 
-test("[W14] whoever does not hold the lease any more says nothing; one that nobody ended is an unknown attempt", () => {
+test("[W14] a sender without the lease changes nothing; an abandoned request is an attempt with unknown outcome", () => {
   const { state, sent } = begin(start, [1, 2], 0);
   expect(dueAt(state)).toBe(20_000);
   expect(endAttempt({ ...state, lease: null }, sent, succeeded, { now: 9, random: 0, times })).toBeUndefined();
@@ -180,18 +180,18 @@ test("[W14] whoever does not hold the lease any more says nothing; one that nobo
   expect(lost.lastError).toMatchObject({ code: "interrupted", from: 1, to: 2 });
 });
 
-test("[W16] what the owner does meanwhile counts", () => {
+test("[W16] changes by the owner during a request take precedence over its response", () => {
   const { state, sent } = begin({ ...start, attempt: 3, batchTo: 9 }, [1, 2], 0);
   const ended = (now: DeliveryState, outcome: DeliveryOutcome) =>
     endAttempt(now, sent, outcome, { now: 100, random: 0, times });
 
-  // Another subscription: the positions tell something else now, and are tried at once.
+  // Another subscription: the positions now give other events, and are tried at once.
   expect(ended(revise(state), succeeded)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });
   expect(ended(revise(state), failed)).toMatchObject({ cursor: 0, revision: 2, attempt: 0, nextAttemptAt: null });
   // Skipped: the cursor stays where the owner put it.
   expect(ended(passOver(state, 50), succeeded)).toMatchObject({ cursor: 50, attempt: 0, batchTo: null });
   expect(ended(passOver(state, 50), failed)).toMatchObject({ cursor: 50, attempt: 0, nextAttemptAt: null });
-  // Disabled: what was accepted is accepted, and the reason stays.
+  // Disabled: an accepted batch counts, and the reason stays.
   expect(ended(disable(state), succeeded)).toMatchObject({ cursor: 2, disabledReason: "owner" });
   expect(ended(disable(state), failed)).toMatchObject({ cursor: 0, disabledReason: "owner" });
   expect(ended(disable({ ...state, attempt: 8 }), failed)).toMatchObject({ disabledReason: "owner" });
@@ -199,7 +199,7 @@ test("[W16] what the owner does meanwhile counts", () => {
   expect(ended(enable(state), failed)).toMatchObject({ attempt: 0, nextAttemptAt: 100, disabledReason: null });
 });
 
-test("[W11] enabled again it goes on from its cursor, at once, with all its attempts", () => {
+test("[W11] a re-enabled endpoint continues from its cursor, at once, with all its attempts", () => {
   const { state } = run(
     start,
     () => 500,
@@ -216,7 +216,7 @@ test("[W11] enabled again it goes on from its cursor, at once, with all its atte
   expect(done).toMatchObject({ cursor: 500, attempt: 0, disabledReason: null });
 });
 
-test("[W9] what is passed by leaves no attempt behind", () => {
+test("[W9] skipped events leave no attempt behind", () => {
   expect(passOver({ ...start, attempt: 2, batchTo: 9, nextAttemptAt: 7 }, 9)).toEqual({ ...start, cursor: 9 });
 });
 

@@ -30,6 +30,6 @@ test("[W5] a body is never larger than it may be, and nothing is left out", () =
   );
 });
 
-test("[W6] the name of a batch says what is in it", () => {
+test("[W6] the id of a batch contains the positions of its events", () => {
   expect(webhookIdOf("we_1", 3, { from: 5, to: 9 })).toBe("msg_we_1_3_5_9");
 });

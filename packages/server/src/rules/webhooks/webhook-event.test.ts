@@ -19,6 +19,9 @@ const entry: StoredEntry = {
   actor: "a",
   participantKind: "user",
   claim: null,
+  archivedAt: null,
+  recordCreatedAt: null,
+  recordCreatedBy: null,
   createdAt: "2026-01-01T00:00:00.000Z",
 };
 const declared: DeclaredModel = { name: "IngestionJob", model: { fields: { title: { type: "string" } } }, changes: [] };
@@ -33,7 +36,7 @@ test("[W5] an event has the model as declared, its type in lower case, and the r
   expect(JSON.parse(gone?.text ?? "")).toMatchObject({ type: "ingestionjob.deleted", data: null });
 });
 
-test("[W6] an event is told in the words of the schema as it is; of a model that is gone nothing is told", () => {
+test("[W6] an event uses the names of the current schema; a dropped model has no events", () => {
   const renamed = {
     ...declared,
     model: { fields: { name: { type: "string" as const } } },
@@ -43,12 +46,12 @@ test("[W6] an event is told in the words of the schema as it is; of a model that
   expect(eventOf(entry, undefined)).toBeUndefined();
 });
 
-test("[W18] a test event stands at a position that was told before", () => {
+test("[W18] a test event has the position that it is given, not a new one", () => {
   const { text } = testEvent("we_1", 41, 0);
   expect(JSON.parse(text)).toMatchObject({ type: "webhook_endpoint.test", objectId: "we_1", syncId: 41, id: "41" });
 });
 
-test("[W1] a subscription names declared models, whatever their case, or all", () => {
+test("[W1] a subscription names declared models, in any case, or all", () => {
   const models = new Map([["ingestionjob", declared]]);
   expect(readSubscription(["ingestionJOB", "IngestionJob"], models)).toEqual(["IngestionJob"]);
   expect(readSubscription(["IngestionJob", "*"], models)).toEqual(["*"]);

@@ -4,9 +4,15 @@ import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Command, CommanderError } from "commander";
 import { createProgram } from "../../cli/program.ts";
 import { createPool } from "../../db/connection/pool.ts";
+import { createEncryption, newMasterKey } from "../../encryption.ts";
+import { operatorDatabases } from "../../flows/datasources/operator-databases.ts";
 import { renewLogs } from "../../flows/log/log-epoch.ts";
 import { dumpOrganization, restoreOrganization } from "../../flows/organizations/dump.ts";
+import { openSourceTools } from "../../flows/sources/source-tools.ts";
+import { openTableTools } from "../../flows/tables/table-tools.ts";
+import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { createWebhookSender } from "../../outbound/send-webhook.ts";
+import { openCalls } from "../../parts/sources.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
 
@@ -37,7 +43,7 @@ export interface CommandLine {
 }
 
 /** `holdfast` for a test's server, with its live key and operator token. The folder is its home and data directory. */
-export function commandLine({ url, keys, databaseUrl }: App, folder: string): CommandLine {
+export function commandLine({ url, keys, databaseUrl, masterKeys }: App, folder: string): CommandLine {
   const usual = {
     HOLDFAST_URL: url,
     HOLDFAST_SECRET_KEY: keys.live,
@@ -62,6 +68,18 @@ export function commandLine({ url, keys, databaseUrl }: App, folder: string): Co
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
+      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys))),
+      async withSources(work) {
+        const calls = openCalls({ db: pool, encryption: encryptionOf(masterKeys), allowPrivate: true });
+        return await work(openSourceTools(pool, databaseUrl, calls.call)).finally(calls.close);
+      },
+      runningDatabase: () => databaseUrl,
+      withTables: (work) => work(openTableTools(pool, databaseUrl)),
+      runOnce: async () => undefined,
+      newSecretKey: () => newSecretToken(true),
+      newMasterKey,
+      folder,
+      isInteractive: false,
     });
     const settle = (command: Command): void => {
       command.exitOverride().configureOutput({ writeOut: write("out"), writeErr: write("err") });
@@ -84,24 +102,33 @@ export function commandLine({ url, keys, databaseUrl }: App, folder: string): Co
   }
 
   return {
-    start(words, env = {}) {
-      const { flags, file } = sourceProgram(CLI);
-      const child = spawn(process.execPath, [...flags, file, ...words], {
-        cwd: PACKAGE,
-        stdio: ["ignore", "pipe", "pipe"],
-        env: { PATH: process.env.PATH ?? "", HOME: folder, ...usual, ...env },
-      });
-      const texts = { out: "", err: "" };
-      child.stdout.on("data", (chunk: Buffer) => {
-        texts.out += chunk.toString();
-      });
-      child.stderr.on("data", (chunk: Buffer) => {
-        texts.err += chunk.toString();
-      });
-      const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...texts })));
-      return { texts, ended, interrupt: () => void child.kill("SIGINT") };
-    },
+    start: (words, env = {}) => startCommand(words, { cwd: PACKAGE, env: { HOME: folder, ...usual, ...env } }),
     begin,
     run: (...words) => begin(...words).ended,
   };
+}
+
+const encryptionOf = (masterKeys: readonly string[]) =>
+  createEncryption(masterKeys.map((key) => Buffer.from(key, "base64")));
+
+/** `holdfast` in a process of its own, with only the environment variables that Node needs and these. */
+export function startCommand(
+  words: readonly string[],
+  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+): Running {
+  const { flags, file } = sourceProgram(CLI);
+  const child = spawn(process.execPath, [...flags, file, ...words], {
+    cwd,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { PATH: process.env.PATH ?? "", ...env },
+  });
+  const texts = { out: "", err: "" };
+  child.stdout.on("data", (chunk: Buffer) => {
+    texts.out += chunk.toString();
+  });
+  child.stderr.on("data", (chunk: Buffer) => {
+    texts.err += chunk.toString();
+  });
+  const ended = new Promise<Ended>((resolve) => child.on("close", (code) => resolve({ code, ...texts })));
+  return { texts, ended, interrupt: () => void child.kill("SIGINT") };
 }

@@ -1,4 +1,4 @@
-import type { Entries, FrameDown, LogEntry } from "@holdfast/sdk/protocol";
+import type { Entries, FollowedRecords, FrameDown, LogEntry } from "@holdfast/sdk/protocol";
 import { WebSocket } from "ws";
 import { frameFault } from "./frame-check.ts";
 
@@ -29,6 +29,7 @@ export interface Hello {
   readonly log?: string;
   readonly models?: readonly string[];
   readonly groups?: readonly string[];
+  readonly where?: FollowedRecords;
   readonly clientId?: string;
   readonly view?: string;
 }

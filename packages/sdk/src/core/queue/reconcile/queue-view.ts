@@ -3,7 +3,8 @@ import { newsOf } from "../../news.ts";
 import type { ClientState, SharedQueue } from "../../state.ts";
 import { type Failure, localFailure } from "../failure.ts";
 import type { Mutation } from "../mutation.ts";
-import { find, type Queue, withoutMutations } from "../queue.ts";
+import { find, type Queue } from "../queue.ts";
+import { withoutMutations } from "../queue-changes.ts";
 import { seqSetUpTo, withSeqs } from "./seq-set.ts";
 
 /** This tab's view of the queue on disk. */
@@ -27,7 +28,7 @@ export type QueueEffect =
   /** Confirmed writes may be settled now. */
   | { readonly do: "settle" }
   /** If some of these writes belong to another log than the rows, offers them again. */
-  | { readonly do: "offerStrays"; readonly writes: readonly Mutation[] };
+  | { readonly do: "offerFromOtherLog"; readonly writes: readonly Mutation[] };
 
 /** The mutable state inside one reconciliation: the view, and the effects so far. */
 export interface Reconciliation {
@@ -67,10 +68,7 @@ export function noteSeqs(r: Reconciliation, seqs: readonly number[]): void {
   update(r, { seqs: withSeqs(r.view.seqs, seqs) });
 }
 
-/**
- * Reloads the queue from disk. Forgets earlier announcements: the reload finds those writes, or they no longer exist. A
- * tab may announce writes of a store that was cleared meanwhile.
- */
+/** Reloads the queue from disk. Forgets earlier announcements: the reload finds those writes, or they no longer exist. */
 export function reload(r: Reconciliation, rows: WhichRows = "further"): void {
   if (r.facts.storageTrouble !== undefined) return;
   const { reloads, seqs } = r.view;

@@ -99,8 +99,8 @@ describe("[Q35] a tab that misses a message notices it, and reloads when it has 
   const gaps: readonly (readonly [string, QueueMessage])[] = [
     ["a write before this one", arrived(write("c", 3))],
     ["a change before this one", changed(2, [replaced(1, "a", "a2")])],
-    ["another tab knows more writes", { type: "extent", extent: { lastSeq: 2, changes: 0 } }],
-    ["another tab knows more changes", { type: "extent", extent: { lastSeq: 0, changes: 1 } }],
+    ["another tab knows more writes", { type: "numbers", numbers: { lastSeq: 2, changes: 0 } }],
+    ["another tab knows more changes", { type: "numbers", numbers: { lastSeq: 0, changes: 1 } }],
   ];
   test.each(gaps)("%s", (_, message) => {
     const { view } = apply(knowing(["a"]), [message, due]);
@@ -116,7 +116,7 @@ describe("[Q35] a tab that misses a message notices it, and reloads when it has 
     expect(reloadDueAt(apply(knowing([]), [arrived(write("b", 2)), due], leader).view)).toBe(50);
   });
 
-  test("a tab that hears the missing write in time does not reload", () => {
+  test("a tab that receives the missing write in time does not reload", () => {
     const { view } = apply(knowing([]), [arrived(write("b", 2)), due, arrived(write("a", 1)), due]);
     expect(reloadDueAt(view)).toBeUndefined();
   });

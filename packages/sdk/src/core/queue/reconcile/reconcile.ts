@@ -1,6 +1,6 @@
 import type { WhichRows } from "../../effects.ts";
 import type { QueueSnapshot, ReceivedChange, SharedQueue } from "../../state.ts";
-import type { Extent } from "../../tabs/tab-message.ts";
+import type { QueueNumbers } from "../../tabs/tab-message.ts";
 import type { Mutation, QueueChange } from "../mutation.ts";
 import { find } from "../queue.ts";
 import {
@@ -32,11 +32,11 @@ import { takeSnapshot } from "./take-snapshot.ts";
  *   tab A ── change 4 stored ──► changed 4 ───────────► tab B: 4 waits for 3; none comes; reload
  *
  * A message can be missing, because its tab was killed between the disk and the post, or was closed, or another tab was
- * not listening yet. There are three signs of that: a gap in the numbers, an extent of another tab that reaches further,
- * and an announced write that does not arrive. If the missing message does not come within a moment, the tab reloads: it
- * reads a snapshot of the whole queue with its numbers, and takes that instead of its view. Two things are newer than a
- * snapshot and stay: writes that this tab is storing now, and changes that it made after the snapshot was read. A
- * snapshot that is older than the view is read again.
+ * not listening yet. There are three signs of that: a gap in the numbers, numbers of another tab that are higher,
+ * and an announced write that does not arrive. If the missing message does not come within a moment, the tab reloads:
+ * it reads a snapshot of the whole queue with its numbers, and takes that instead of its view. Two things are newer
+ * than a snapshot and stay: writes that this tab is storing now, and changes that it made after the snapshot was read.
+ * A snapshot that is older than the view is read again.
  */
 
 export type QueueMessage =
@@ -51,7 +51,7 @@ export type QueueMessage =
   /** Another tab is storing these writes. It may be killed before it can report that they are on disk. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
   /** Another tab knows this much of the queue. */
-  | { readonly type: "extent"; readonly extent: Extent }
+  | { readonly type: "numbers"; readonly numbers: QueueNumbers }
   /** The disk has answered a reload. Undefined: it failed since. */
   | { readonly type: "queueRead"; readonly snapshot: QueueSnapshot | undefined }
   /** The disk was read when this tab became the leader. */
@@ -84,8 +84,8 @@ function take(r: Reconciliation, message: QueueMessage): void {
       return takeChange(r, message);
     case "writing":
       return announce(r, message.clientTxIds);
-    case "extent":
-      return noteKnownElsewhere(r, message.extent.lastSeq, message.extent.changes);
+    case "numbers":
+      return noteKnownElsewhere(r, message.numbers.lastSeq, message.numbers.changes);
     case "queueRead":
       update(r, { reloads: Math.max(0, r.view.reloads - 1) });
       if (message.snapshot) return takeSnapshot(r, message.snapshot);

@@ -3,7 +3,8 @@ import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
 import { localFailure } from "../failure.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "../mutation.ts";
-import { find, withChanged, withMutations, withReplaced } from "../queue.ts";
+import { find, withMutations } from "../queue.ts";
+import { withChanged, withReplaced } from "../queue-changes.ts";
 import {
   emit,
   giveUp,
@@ -33,7 +34,7 @@ export function takeArrived(r: Reconciliation, mutations: readonly Mutation[], a
   const numbers = mutations.map((m) => m.seq ?? 0);
   if (added.length === unknown.length) noteSeqs(r, numbers);
   else noteKnownElsewhere(r, Math.max(...numbers), 0);
-  emit(r, { do: "offerStrays", writes: added });
+  emit(r, { do: "offerFromOtherLog", writes: added });
   // Confirmed writes may have waited for one of these `seq` numbers.
   emit(r, { do: "settle" });
 }

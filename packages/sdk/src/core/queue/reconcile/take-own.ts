@@ -1,7 +1,8 @@
 import type { News } from "../../effects.ts";
 import { localFailure } from "../failure.ts";
 import type { ExpectedSlot, Mutation, QueueChange } from "../mutation.ts";
-import { find, withChanged, withoutMutations } from "../queue.ts";
+import { find } from "../queue.ts";
+import { withChanged, withoutMutations } from "../queue-changes.ts";
 import {
   emit,
   giveUp,
@@ -40,7 +41,7 @@ export function takeStored(r: Reconciliation, done: readonly QueueChange[], chan
     put.map(({ mutation: { seq = 0 } }) => seq),
   );
   if (change !== undefined) takeChange(r, { type: "changed", change, put, removed, isOwn: true });
-  emit(r, { do: "offerStrays", writes: saved });
+  emit(r, { do: "offerFromOtherLog", writes: saved });
 }
 
 /** The disk has refused changes of this tab, because they came too late. */

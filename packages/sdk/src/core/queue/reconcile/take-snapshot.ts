@@ -1,6 +1,7 @@
 import type { QueueSnapshot } from "../../state.ts";
 import type { Mutation } from "../mutation.ts";
-import { find, inOrder, withChanged, withoutMutations } from "../queue.ts";
+import { find, inOrder } from "../queue.ts";
+import { withChanged, withoutMutations } from "../queue-changes.ts";
 import { emit, isOnItsWay, type QueueView, type Reconciliation, reload, touch, update } from "./queue-view.ts";
 import { seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { addFound, ownWithSeq, type Stored, takeAgain, takeInOrder, takePut } from "./take-changes.ts";

@@ -1,0 +1,215 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { test as base, type CDPSession, expect, type Locator, type Page } from "@playwright/test";
+import { violations } from "./support/axe.ts";
+import { p75, touchesOfOneField } from "./support/board-costs.ts";
+import { forgetPaint, readPaint, watchPaint } from "./support/paint.ts";
+import { createReport } from "./support/report.ts";
+import { startTracker, type Tracker, type TrackerPage, trackerPage } from "./support/tracker.ts";
+
+interface Fixtures {
+  open(person: string, prepare?: (page: Page) => Promise<void>): Promise<TrackerPage>;
+}
+
+const test = base.extend<Fixtures, { tracker: Tracker }>({
+  tracker: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
+    async ({}, use) => {
+      const tracker = await startTracker();
+      await use(tracker);
+      await tracker.stop();
+    },
+    { scope: "worker", timeout: 180_000 },
+  ],
+  open: async ({ browser, tracker }, use) => {
+    const faults: string[] = [];
+    await use(async (person, prepare) => {
+      const context = await browser.newContext();
+      const page = await context.newPage();
+      page.on("pageerror", (error) => faults.push(`${person}: ${error}`));
+      await prepare?.(page);
+      await page.goto(`${tracker.pageUrl}/?user=${person}`);
+      const opened = trackerPage(page);
+      await opened.isSaved();
+      return opened;
+    });
+    for (const context of browser.contexts()) await context.close();
+    expect(faults).toEqual([]);
+  },
+});
+
+// A trace records the whole page at every step, which would distort the measurement.
+test.use({ trace: "off" });
+
+const LINES = 500;
+const WANTED_MS = 50;
+
+test(`[V32] the tracker has at most ${LINES} lines of code`, () => {
+  const folder = fileURLToPath(new URL("../examples/tracker/", import.meta.url));
+  const files = ["", "src/"].flatMap((below) => readdirSync(folder + below).map((name) => below + name));
+  const code = files.filter((name) => /\.(ts|tsx|js)$/.test(name) && name !== "seed.ts");
+  const lines = code.flatMap((name) => readFileSync(folder + name, "utf8").split("\n")).filter((line) => line.trim());
+  expect(code).toContain("src/main.tsx");
+  expect(lines.length).toBeLessThanOrEqual(LINES);
+});
+
+test("[V32] two people and 5 000 issues: membership, presence, offline, a conflict, undo", async ({ open }) => {
+  test.setTimeout(240_000);
+  const report = await createReport("tracker", "The issue tracker, step by step");
+  const ann = await open("ann");
+  const ben = await open("ben");
+  await ann.counts(5_000);
+  await ben.counts(3_334); // Those of two projects.
+  await report.step(ann.page, "Ann is a member of three projects, and sees 5 000 issues.");
+  expect(await violations(ann.page)).toEqual([]);
+
+  // Filters.
+  const filters = ann.page.getByRole("navigation", { name: "Filters" });
+  await filters.getByRole("button", { name: "doing 1000" }).click();
+  await ann.counts(1_000);
+  await filters.getByRole("combobox", { name: "Label", exact: true }).selectOption("bug");
+  await filters.getByLabel("Search").fill("the logo");
+  await expect(ann.issues.getByRole("listitem").first()).toContainText("the logo");
+  await expect(ann.issues.getByRole("listitem").first()).toContainText("bug");
+  await report.step(ann.page, "Issues in progress with the label bug that are about the logo.");
+  await filters.getByLabel("Search").fill("");
+  await filters.getByRole("combobox", { name: "Label", exact: true }).selectOption("");
+  await filters.getByRole("button", { name: "doing 1000" }).click();
+  await ann.counts(5_000);
+
+  // Ben leaves a project while his page is open, and joins it again.
+  await ben.open("i1");
+  await expect(ben.issue.getByRole("heading", { level: 2 })).toHaveText("Mend the logo 1");
+  await filters.getByRole("combobox", { name: "Project", exact: true }).selectOption("Website");
+  await ann.counts(1_667);
+  const member = filters.getByRole("group", { name: "Members of Website" }).getByLabel("Ben");
+  await member.uncheck();
+  await ben.counts(1_667);
+  await expect(ben.issue.getByRole("heading", { level: 2 })).toHaveText("There is no such issue in your projects.");
+  await expect(
+    ben.page.getByRole("combobox", { name: "Project", exact: true }).getByRole("option", { name: "Website" }),
+  ).toHaveCount(0);
+  await report.step(ben.page, "Ann has removed Ben from the project Website: its issues have left his page.");
+  await member.check();
+  await ben.counts(3_334);
+  await expect(ben.issue.getByRole("heading", { level: 2 })).toHaveText("Mend the logo 1");
+
+  // Both look at one issue.
+  await ann.open("i1");
+  await expect(ann.issue).toContainText("Ben is here.");
+  await expect(ben.issue).toContainText("Ann is here.");
+  await expect(ann.issue.getByRole("heading", { level: 2 })).toBeFocused();
+  await ben.issue.getByLabel("Your comment").fill("The left edge is cut off.");
+  await ben.issue.getByRole("button", { name: "Send" }).click();
+  await expect(ann.issue.getByRole("article")).toContainText("The left edge is cut off.");
+  await expect(ann.issue.getByRole("article")).toContainText("Ben");
+  await report.step(ann.page, "Ben is here, and has written a comment.");
+  expect(await violations(ann.page)).toEqual([]);
+
+  // Undo.
+  await ann.issue.getByRole("combobox", { name: "Status", exact: true }).selectOption("doing");
+  await expect(ben.issue.getByRole("combobox", { name: "Status", exact: true })).toHaveValue("doing");
+  await ann.issue.getByRole("button", { name: "Undo" }).click();
+  await expect(ben.issue.getByRole("combobox", { name: "Status", exact: true })).toHaveValue("todo");
+  await ann.issue.getByRole("button", { name: "Redo" }).click();
+  await expect(ben.issue.getByRole("combobox", { name: "Status", exact: true })).toHaveValue("doing");
+
+  // Both write in one text: their words are merged.
+  const [hers, his] = [ann, ben].map(({ issue }) => issue.getByLabel("Description")) as [Locator, Locator];
+  await hers.fill("It is blurred.");
+  await expect(his).toHaveValue("It is blurred.");
+  await Promise.all([hers.fill("It is blurred. On phones."), his.fill("Since May: It is blurred.")]);
+  for (const field of [hers, his]) await expect(field).toHaveValue("Since May: It is blurred. On phones.");
+  await ann.isSaved();
+  await ben.isSaved();
+
+  // Ben saves a title that Ann changes too, while she has no network.
+  await ann.page.context().setOffline(true);
+  await ann.issue.getByLabel("Title").fill("Ann's logo");
+  await ben.issue.getByLabel("Title").fill("Ben's logo");
+  await ben.issue.getByLabel("Title").press("Tab");
+  await ben.isSaved();
+  await ann.page.context().setOffline(false);
+  await expect(ann.issue.getByRole("alert")).toContainText("You wrote “Ann's logo”, now it is “Ben's logo”.");
+  await report.step(ann.page, "Both changed the title. Ann decides.");
+  expect(await violations(ann.page)).toEqual([]);
+  await ann.issue.getByRole("button", { name: "Take theirs" }).click();
+  await expect(ann.issue.getByRole("alert")).toHaveCount(0);
+  await ann.isSaved();
+
+  // Ann edits offline and reloads; meanwhile Ben changes the same title.
+  await ann.page.evaluate(() => navigator.serviceWorker.ready.then(() => {}));
+  await ann.page.context().setOffline(true);
+  await ann.issue.getByLabel("Title").fill("The logo, from the train");
+  await ann.issue.getByLabel("Title").press("Tab");
+  await ann.page.reload();
+  await expect(ann.issue.getByLabel("Title")).toHaveValue("The logo, from the train");
+  await ann.page.getByLabel("Filters").getByLabel("Search").fill("from the train");
+  await expect(ann.issues.getByRole("status")).toHaveText("1 issues, perhaps more");
+  await expect(ann.page.getByRole("banner").getByRole("status")).toHaveText(/, 1 to send$/);
+  await report.step(ann.page, "Opened again without a network: the edit is there, and waits.");
+  await ben.issue.getByLabel("Title").fill("The logo at home");
+  await ben.issue.getByLabel("Title").press("Tab");
+  await ben.isSaved();
+  await ann.page.context().setOffline(false);
+  await expect(ann.issue.getByRole("alert")).toContainText("now it is “The logo at home”");
+  await ann.issue.getByRole("button", { name: "Keep mine" }).click();
+  await expect(ben.issue.getByLabel("Title")).toHaveValue("The logo, from the train");
+  await ann.isSaved();
+  await report.write();
+});
+
+test("[V32] 5 000 issues: from a click on a filter to the paint, at a quarter of the speed", async ({ open }) => {
+  const ann = await open("ann", watchPaint);
+  await ann.counts(5_000);
+  const devtools = await ann.page.context().newCDPSession(ann.page);
+  // Each filter is used once before: code that runs for the first time is slower.
+  await clickFilters(ann, devtools, 1);
+  await forgetPaint(ann.page);
+  const shown = await clickFilters(ann, devtools, 4);
+  const { interactions } = await readPaint(ann.page);
+  const [painted, complete] = [p75(sorted(interactions)), p75(sorted(shown))];
+  // Other load on this machine slows a page with one field too, so on a busy machine that page is the reference.
+  const floor = p75(await touchesOfOneField(ann.page.context()));
+  console.log(
+    `From a click on a filter to the next paint: p75 ${painted} ms of ${interactions.length}, wanted are ${WANTED_MS}; to the new list: ${complete.toFixed(0)} ms; a page with one field: ${floor} ms.`,
+  );
+  expect(interactions.length).toBeGreaterThan(10);
+  expect(painted).toBeLessThanOrEqual(Math.max(2 * WANTED_MS, 4 * floor));
+});
+
+const sorted = (times: readonly number[]) => [...times].sort((a, b) => a - b);
+
+/** Clicks each status on and off; resolves with the times from each click until the frame that shows the new count. */
+async function clickFilters({ page }: TrackerPage, devtools: CDPSession, rounds: number): Promise<number[]> {
+  const times: number[] = [];
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+  for (let round = 0; round < rounds; round += 1)
+    for (const status of ["todo", "todo", "doing", "doing", "done", "done"]) {
+      const box = await page.locator("nav button", { hasText: status }).boundingBox();
+      if (!box) throw new Error(`${status} is not shown.`);
+      await page.mouse.move(box.x + 20, box.y + 10);
+      await page.waitForTimeout(300);
+      const shown = page.evaluate(untilNewCount);
+      await page.waitForTimeout(50);
+      await page.mouse.down();
+      await page.waitForTimeout(60);
+      await page.mouse.up();
+      times.push(await shown);
+    }
+  await devtools.send("Emulation.setCPUThrottlingRate", { rate: 1 });
+  return times;
+}
+
+/** From the next click to the frame after the list has said another count. */
+const untilNewCount = () =>
+  new Promise<number>((resolve) => {
+    const status = document.querySelector(".issues [role=status]");
+    let clickedAt = 0;
+    addEventListener("click", (event) => (clickedAt = event.timeStamp), { capture: true, once: true });
+    const observer = new MutationObserver(() => {
+      observer.disconnect();
+      requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - clickedAt)));
+    });
+    if (status) observer.observe(status, { childList: true, characterData: true, subtree: true });
+  });

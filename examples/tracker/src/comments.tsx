@@ -1,0 +1,32 @@
+import { Button } from "./fields.tsx";
+import type { Issue } from "./filters.tsx";
+import { useMutation, useQuery, user } from "./sync.ts";
+
+export function Comments({ issue: { id: issueId, projectId } }: { issue: Issue }) {
+  const comments = useQuery("comment", { where: { issueId }, orderBy: "createdAt", include: { author: true } });
+  const { create } = useMutation("comment");
+  const add = (form: FormData) => {
+    const [text, createdAt] = [String(form.get("text")), new Date().toISOString()];
+    create({ issueId, projectId, authorId: user, text, createdAt });
+  };
+  return (
+    <>
+      <h3>Comments</h3>
+      {comments.map(({ id, author, text, createdAt }) => (
+        <article key={id}>
+          <small>
+            {author?.name}, {new Date(createdAt).toLocaleString()}
+          </small>
+          <p>{text}</p>
+        </article>
+      ))}
+      <form action={add}>
+        <label>
+          Your comment
+          <textarea name="text" required rows={2} />
+        </label>
+        <Button type="submit">Send</Button>
+      </form>
+    </>
+  );
+}

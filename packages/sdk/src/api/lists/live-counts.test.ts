@@ -1,0 +1,98 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { defineSchema } from "../../protocol/schema/row-types.ts";
+import { createTestServer } from "../../testing/index.ts";
+
+const schema = defineSchema({
+  models: {
+    task: {
+      fields: {
+        status: { type: "enum", values: ["todo", "doing", "done"] },
+        order: { type: "number" },
+        tags: { type: "array" },
+      },
+    },
+  },
+});
+
+async function open() {
+  const { client: make, settle } = createTestServer(schema);
+  const { client } = make();
+  await client.ready();
+  return { tasks: client.models.task, settle };
+}
+
+test("[R26] count, exists and countBy say how many match, archived ones only if asked for", async () => {
+  const { tasks, settle } = await open();
+  expect([tasks.count(), tasks.exists(), tasks.countBy("status").size]).toEqual([0, false, 0]);
+  tasks.create({ status: "todo", order: 1 }, { id: "1" });
+  tasks.create({ status: "todo", order: 2 }, { id: "2" });
+  tasks.create({ status: "done", order: 3 }, { id: "3" });
+  tasks.create({}, { id: "4" });
+  for (let round = 0; round < 2; round++) {
+    expect(tasks.count()).toBe(4);
+    expect(tasks.count({ where: { order: { gte: 2 } } })).toBe(2);
+    expect(tasks.exists({ where: { status: "doing" } })).toBe(false);
+    expect([...tasks.countBy("status")].sort()).toEqual(
+      [
+        ["done", 1],
+        ["todo", 2],
+        [null, 1],
+      ].sort(),
+    );
+    await settle();
+  }
+  tasks.archive("1");
+  expect([tasks.count(), tasks.count({ archived: "with" }), tasks.count({ archived: "only" })]).toEqual([3, 4, 1]);
+  tasks.delete("3");
+  expect(tasks.countBy("status").has("done")).toBe(false);
+});
+
+test("[R26] the same map is given until a count changes", async () => {
+  const { tasks, settle } = await open();
+  for (const id of ["1", "2"]) tasks.create({ status: "todo", order: 1 }, { id });
+  await settle();
+  const counts = tasks.countBy("status");
+  tasks.update("1", { order: 2 });
+  await settle();
+  expect(tasks.countBy("status")).toBe(counts);
+  tasks.update("1", { status: "done" });
+  tasks.update("2", { status: "done" });
+  expect(tasks.countBy("status")).not.toBe(counts);
+  expect([...tasks.countBy("status")]).toEqual([["done", 2]]);
+});
+
+test("[R18] what cannot be counted by is refused", async () => {
+  const { tasks } = await open();
+  expect(() => tasks.countBy("tags")).toThrow(expect.objectContaining({ param: "field" }));
+  expect(() => tasks.countBy("nothing" as "status")).toThrow(expect.objectContaining({ param: "field" }));
+  expect(() => tasks.count({ where: { nothing: 1 } as object })).toThrow(
+    expect.objectContaining({ param: "where.nothing" }),
+  );
+});
+
+test("[R26] counts that are mended equal those of a list, whatever changes", async () => {
+  const status = fc.constantFrom("todo" as const, "doing" as const, "done" as const);
+  const change = fc.tuple(fc.nat(5), fc.nat(7), status, fc.nat(3));
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
+      const { tasks } = await open();
+      const where = { order: { gte: 1 } };
+      for (const [kind, n, to, order] of changes) {
+        const id = `${n}`;
+        if (kind === 0) tasks.delete(id);
+        else if (kind === 1) tasks.archive(id);
+        else if (kind === 2) tasks.unarchive(id);
+        else if (tasks.get(id)) tasks.update(id, { status: to, order });
+        else tasks.create({ status: to, order }, { id });
+        const listed = tasks.list({ where });
+        expect(tasks.count({ where })).toBe(listed.length);
+        for (const value of ["todo", "doing", "done"] as const)
+          expect(tasks.countBy("status", { where }).get(value) ?? 0).toBe(
+            listed.filter((task) => task.status === value).length,
+          );
+      }
+    }),
+    { numRuns: 60 },
+  );
+});

@@ -1,0 +1,68 @@
+import type { Json, JsonObject } from "../../protocol/json.ts";
+import type { ListQuery, StateOfRows } from "./list-query.ts";
+import { StaleIds } from "./stale-ids.ts";
+
+/** By value: how many records have it. */
+export type Counts = ReadonlyMap<Json, number>;
+
+/** How many records of a query have which value of a field, updated incrementally. Without a field: how many there are. */
+export class LiveCounts {
+  readonly query: ListQuery;
+  readonly #field: string | undefined;
+  readonly #valueOf = new Map<string, Json>();
+  #counts: Counts = new Map();
+  readonly #stale = new StaleIds();
+
+  constructor(query: ListQuery, field?: string) {
+    this.query = query;
+    this.#field = field;
+  }
+
+  /** The number of counted records. */
+  get size(): number {
+    return this.#valueOf.size;
+  }
+
+  /** Notes that this record changed; without an id, any record may have changed. */
+  note(id?: string): void {
+    this.#stale.note(id, this.#valueOf.size);
+  }
+
+  /** Returns the same map until a count in it changes. */
+  read(state: StateOfRows): Counts {
+    const stale = this.#stale.take();
+    const found = new Map<string, JsonObject | undefined>();
+    for (const id of stale ?? this.#valueOf.keys()) found.set(id, stale && this.query.find(state, id));
+    if (!stale) for (const data of this.query.all(state)) found.set(data.id as string, data);
+    if (found.size > 0) this.#recount(found);
+    return this.#counts;
+  }
+
+  #recount(found: ReadonlyMap<string, JsonObject | undefined>): void {
+    const moved = new Map<Json, number>();
+    const move = (value: Json, by: 1 | -1) => moved.set(value, (moved.get(value) ?? 0) + by);
+    for (const [id, data] of found) {
+      const before = this.#valueOf.get(id);
+      if (before !== undefined) move(before, -1);
+      if (data) {
+        const now = this.#value(data);
+        this.#valueOf.set(id, now);
+        move(now, 1);
+      } else this.#valueOf.delete(id);
+    }
+    if ([...moved.values()].every((by) => by === 0)) return;
+    const counts = new Map(this.#counts);
+    for (const [value, by] of moved) {
+      const count = (counts.get(value) ?? 0) + by;
+      if (count === 0) counts.delete(value);
+      else counts.set(value, count);
+    }
+    this.#counts = counts;
+  }
+
+  #value(data: JsonObject): Json {
+    const field = this.#field;
+    if (field === undefined) return true;
+    return (field.startsWith("$") ? this.query.give(data) : data)[field] ?? null;
+  }
+}

@@ -1,0 +1,123 @@
+import type { JsonObject } from "../../protocol/json.ts";
+import type { Model } from "../../protocol/schema/model-schema.ts";
+import { type Comparable, comparableOf } from "./comparable.ts";
+import { fieldOf, mustBe } from "./query-error.ts";
+
+export type Direction = "asc" | "desc";
+
+/** A field to sort by, with a direction of its own or the query's. */
+export type SortKey = string | OneSortKey;
+
+interface OneSortKey {
+  readonly field: string;
+  readonly order?: Direction | undefined;
+  /** For an enum: in the order in which the schema lists its values. */
+  readonly by?: "values" | undefined;
+}
+
+export interface SortOptions {
+  readonly orderBy?: string | readonly SortKey[] | undefined;
+  readonly order?: Direction | undefined;
+  /** Sorts strings as the language does. Default: by code units. */
+  readonly locale?: string | undefined;
+  /** A place in the order: only the records before it, the nearest first. */
+  readonly before?: JsonObject | undefined;
+}
+
+/** A total order: no two records are equal. */
+export interface SortOrder {
+  compare(a: JsonObject, b: JsonObject): number;
+  sorted(records: readonly JsonObject[]): JsonObject[];
+  /** The first index of sorted records whose record does not sort before this one. */
+  placeOf(data: JsonObject, records: readonly JsonObject[]): number;
+}
+
+interface CompiledKey {
+  readonly field: string;
+  readonly sign: 1 | -1;
+  keyOf(value: unknown): Comparable;
+}
+
+/** Compiles an order. Throws for an invalid one. */
+export function compileOrder(
+  model: string,
+  schema: Model | undefined,
+  { orderBy = "id", order = "asc", locale, before }: SortOptions,
+): SortOrder {
+  checkDirection(order, "order");
+  const isSeveral = typeof orderBy !== "string";
+  if (isSeveral && !Array.isArray(orderBy)) throw mustBe("orderBy", "a field or a list", orderBy);
+  const keys = (isSeveral ? orderBy : [orderBy]).map((key: SortKey, i): CompiledKey => {
+    const param = isSeveral ? `orderBy[${i}]` : "orderBy";
+    const {
+      field,
+      order: own = order,
+      by,
+    }: Partial<OneSortKey> = typeof key === "string" ? { field: key } : (key ?? {});
+    if (typeof field !== "string") throw mustBe(param, "a field or { field, order }", key);
+    checkDirection(own, `${param}.order`);
+    const declared = fieldOf(model, schema, field, param);
+    const sign = own === "desc" ? -1 : 1;
+    if (by === undefined) return { field, sign, keyOf: comparableOf(declared?.type === "datetime") };
+    const values = by === "values" && declared?.values;
+    if (!values) throw mustBe(`${param}.by`, `"values", of an enum`, by);
+    // Counted from 1. A value that the enum has no longer sorts as if there were none.
+    return { field, sign, keyOf: (value) => values.indexOf(value as string) + 1 || undefined };
+  });
+  const compareTexts = textOrder(locale);
+  const way = before ? -1 : 1;
+  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(data[field])), data });
+  const compareKeyed = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number => {
+    for (const [i, { sign }] of keys.entries()) {
+      const found = compareValues(a.values[i], b.values[i], sign, compareTexts);
+      if (found !== 0) return way * found;
+    }
+    return way * inCodeUnits(a.data.id as string, b.data.id as string);
+  };
+  const compare = (a: JsonObject, b: JsonObject) => compareKeyed(keyed(a), keyed(b));
+  return {
+    compare,
+    // Computes each record's sort keys once, so that dates are not parsed in every comparison.
+    sorted: (records) =>
+      records
+        .map(keyed)
+        .sort(compareKeyed)
+        .map(({ data }) => data),
+    placeOf: (data, records) => {
+      let low = 0;
+      let high = records.length;
+      while (low < high) {
+        const middle = (low + high) >>> 1;
+        if (compare(records[middle] as JsonObject, data) < 0) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    },
+  };
+}
+
+type CompareTexts = (a: string, b: string) => number;
+
+/** Records without a value come last in either direction. Then numbers precede strings. */
+function compareValues(left: Comparable, right: Comparable, sign: 1 | -1, compareTexts: CompareTexts): number {
+  if (left === right) return 0;
+  if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
+  if (typeof left === "string" && typeof right === "string") return sign * compareTexts(left, right);
+  const isFirst = typeof left === typeof right ? left < right : typeof left === "number";
+  return isFirst ? -sign : sign;
+}
+
+const inCodeUnits: CompareTexts = (a, b) => Number(a > b) - Number(a < b);
+
+function textOrder(locale: string | undefined): CompareTexts {
+  if (locale === undefined) return inCodeUnits;
+  try {
+    return new Intl.Collator(locale, { numeric: true }).compare;
+  } catch {
+    throw mustBe("locale", `a language tag like "de"`, locale);
+  }
+}
+
+function checkDirection(order: unknown, param: string): void {
+  if (order !== "asc" && order !== "desc") throw mustBe(param, `"asc" or "desc"`, order);
+}

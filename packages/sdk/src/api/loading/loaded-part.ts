@@ -1,0 +1,18 @@
+/** Records that `load` keeps up to date on this device. */
+export interface LoadedPart {
+  /**
+   * Resolves when all records of the part are in lists. Rejects if the client is closed before, or with
+   * `invalid_options` if too many parts are loaded at once.
+   */
+  readonly ready: Promise<void>;
+  /**
+   * Nothing here needs the part any more. Its records stay, and stay up to date, until other parts need the room: then
+   * those that were used longest ago are removed from memory and disk.
+   */
+  release(): void;
+}
+
+export interface LoadOptions {
+  /** Keeps the part for as long as this client is open, also after `release`. Default false. */
+  readonly keep?: boolean;
+}

@@ -1,0 +1,259 @@
+import { expect, test } from "vitest";
+import type { ClientOptions } from "../../options.ts";
+import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
+import { MemoryDisk } from "../../storage/memory.ts";
+import { Profile } from "../../testing/profile.ts";
+import { createTestServer } from "../../testing/test-server.ts";
+
+const schema = {
+  models: {
+    project: { fields: { name: { type: "string" } } },
+    issue: { fields: { projectId: { type: "string" }, title: { type: "string" }, labels: { type: "array" } } },
+  },
+} as const;
+
+const NONE = { where: { issue: [] } } as const;
+
+/** A server with four projects of two issues each; `open` opens the same store again. */
+function start() {
+  const own = createTestServer(schema);
+  const disk = new MemoryDisk();
+  let named = 0;
+  const commit = (action: string, id: string, data?: object, model = "issue") =>
+    own.server.commit(
+      { clientTxId: `t${++named}`, clientId: "c", operations: [{ action, model, id, ...(data && { data }) }] } as never,
+      "ben",
+    );
+  for (const project of ["p1", "p2", "p3", "p4"]) {
+    commit("create", project, { name: project }, "project");
+    for (const n of [1, 2]) commit("create", `${project}-${n}`, { projectId: project, title: `${n}`, labels: ["all"] });
+  }
+  const open = async (
+    follow: ClientOptions<ModelSchema>["follow"] = NONE,
+    { tabs = new Profile().tab().tabs, on = disk, up = true } = {},
+  ) => {
+    const made = own.client({ disk: on, platform: { tabs: () => tabs }, follow });
+    if (!up) made.offline();
+    await settled();
+    const ids = () =>
+      made.client.models.issue
+        .list()
+        .map(({ id }) => id)
+        .join(" ");
+    return { ...made, ids };
+  };
+  const settled = async () => {
+    for (let i = 0; i < 4; i++) await own.settle();
+  };
+  const kept = () =>
+    [...(disk.rows().tables.issue?.entries() ?? [])]
+      .map(([id]) => id)
+      .sort()
+      .join(" ");
+  return { ...own, disk, open, commit, settled, kept };
+}
+
+test("[N25] a part is loaded when something needs it, is kept up to date, and is ready when it is there", async () => {
+  const { open, commit, settled, kept } = start();
+  const { client, ids } = await open();
+  expect(client.models.project.list()).toHaveLength(4);
+  expect(ids()).toBe("");
+  const first = client.load("issue", { projectId: "p1" });
+  await first.ready;
+  expect(ids()).toBe("p1-1 p1-2");
+  const second = client.load("issue", { projectId: { in: ["p3"] }, title: "2" });
+  await second.ready;
+  expect(ids()).toBe("p1-1 p1-2 p3-2");
+  commit("create", "new", { projectId: "p1" });
+  commit("update", "p1-2", { projectId: "p2" });
+  commit("update", "p3-1", { title: "2" });
+  commit("update", "p4-1", { title: "3" });
+  await settled();
+  expect(ids()).toBe("new p1-1 p3-1 p3-2");
+  expect(kept()).toBe("new p1-1 p3-1 p3-2");
+});
+
+test("[N25] the same part is loaded once, and what is released stays and stays up to date", async () => {
+  const { open, commit, settled } = start();
+  const { client, ids, connection } = await open();
+  const parts = [1, 2, 3].map(() => client.load("issue", { projectId: "p1" }));
+  await Promise.all(parts.map(({ ready }) => ready));
+  const { snapshot } = connection.asked;
+  for (const part of parts) {
+    part.release();
+    part.release();
+  }
+  commit("update", "p1-1", { title: "changed" });
+  await settled();
+  expect(client.models.issue.get("p1-1")?.title).toBe("changed");
+  await client.load("issue", { projectId: "p1" }).ready;
+  expect(connection.asked.snapshot).toBe(snapshot);
+  expect(ids()).toBe("p1-1 p1-2");
+});
+
+test("[N26] what was loaded is on disk: after a reload it is shown at once, also offline, and nothing is read again", async () => {
+  const { open, settled } = start();
+  const first = await open();
+  await first.client.load("issue", { projectId: "p1" }).ready;
+  await first.client.load("issue", { projectId: "p2" }).ready;
+  await first.client.close();
+  const offline = await open(NONE, { up: false });
+  expect(offline.ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  await offline.client.close();
+  const again = await open();
+  expect(again.ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  await again.client.load("issue", { projectId: "p2" }).ready;
+  expect(again.connection.asked.snapshot).toBe(0);
+  await again.client.close();
+  // Another version of the app follows something else.
+  const other = await open({ where: { issue: { projectId: "p4" } } });
+  await settled();
+  expect(other.ids()).toBe("p4-1 p4-2");
+});
+
+test("[N26] beyond twenty released parts, those that were used longest ago go; pinned and used ones stay, and what follow names", async () => {
+  const { open, commit, settled } = start();
+  for (let n = 0; n < 30; n++) commit("create", `x${n}`, { projectId: `x${n}` });
+  const { client, ids, connection } = await open({ where: { issue: [{ projectId: "p1" }] } });
+  const used = client.load("issue", { projectId: "p2" });
+  await used.ready;
+  const pinned = client.load("issue", { projectId: "p3" }, { keep: true });
+  await pinned.ready;
+  pinned.release();
+  for (let n = 0; n < 25; n++) {
+    const part = client.load("issue", { projectId: `x${n}` });
+    await part.ready;
+    part.release();
+  }
+  await settled();
+  const shown = ids().split(" ");
+  expect(shown).toEqual(expect.arrayContaining(["p1-1", "p1-2", "p2-1", "p2-2", "p3-1", "p3-2", "x24", "x5"]));
+  expect(shown).not.toContain("x3");
+  expect(shown.filter((id) => id.startsWith("x"))).toHaveLength(21);
+  expect(connection.asked.snapshot).toBe(28);
+});
+
+test("[N26] released parts with more than 20 000 rows go at the next load; the same rows in use stay", async () => {
+  const { open, server, settled } = start();
+  for (let n = 0; n < 21; n++) {
+    const operations = Array.from({ length: 1_000 }, (_, i) => ({
+      ...{ action: "create", model: "issue", id: `big-${n}-${i}`, data: { projectId: "big" } },
+    }));
+    server.commit({ clientTxId: `big${n}`, clientId: "c", operations } as never, "ben");
+  }
+  const { client } = await open();
+  const rows = () => client.models.issue.list().length;
+  const big = client.load("issue", { projectId: "big" });
+  await big.ready;
+  await client.load("issue", { projectId: "p1" }).ready;
+  expect(rows()).toBe(21_002);
+  big.release();
+  expect(rows()).toBe(21_002);
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect(rows()).toBe(4);
+});
+
+test("[N25] parts that are used at the same time have a limit: the next one is refused, and the others go on", async () => {
+  const { open, settled } = start();
+  const { client, ids } = await open();
+  const parts = Array.from({ length: 50 }, (_, n) => client.load("issue", { projectId: `p${n}` }));
+  await Promise.all(parts.map(({ ready }) => ready));
+  await expect(client.load("issue", { projectId: "p99" }).ready).rejects.toMatchObject({ code: "invalid_options" });
+  await expect(client.load("issue", { title: "x".repeat(4_000) }).ready).rejects.toThrow(/characters/);
+  expect(ids()).toContain("p4-1");
+  parts[7]?.release();
+  await client.load("issue", { projectId: "p99" }).ready;
+  await settled();
+  expect(() => client.load("issue", { colour: "red" } as never)).toThrow(/no field/);
+  expect(() => client.load("nope" as "issue", {})).toThrow(/no model/);
+});
+
+test.each([
+  [{ title: { not: "a" } }],
+  [{ title: { contains: "a" } }],
+  [{ title: { gt: "a" } }],
+  [{ title: 1 }],
+  [{ labels: ["all"] }],
+  [{ projectId: { in: Array(101).fill("p1") } }],
+  [{ projectId: {} }],
+  [{ or: [{ projectId: "p1" }] }],
+  [{ $createdBy: "user:ann" }],
+])("[N24] [N25] a condition that the server cannot follow by throws at once: %j", async (where) => {
+  const { open } = start();
+  const { client, ids } = await open();
+  expect(() => client.load("issue", where as never)).toThrow(/must be|no field/);
+  expect(() => client.follow({ where: { issue: where as never } })).toThrow(/must be|no field/);
+  await client.load("issue", { projectId: { in: ["p1", null] } as never }).ready;
+  expect(ids()).toBe("p1-1 p1-2");
+});
+
+test("[N25] releasing a part that was refused does nothing", async () => {
+  const { open, settled } = start();
+  const { client } = await open();
+  for (let n = 0; n < 50; n++) client.load("issue", { projectId: `p${n}` });
+  const refused = client.load("issue", { projectId: "p99" });
+  refused.release();
+  await settled();
+  await expect(refused.ready).rejects.toMatchObject({ code: "invalid_options" });
+});
+
+test("[N25] a model that is followed whole, or by conditions alone, is loaded already", async () => {
+  const { open } = start();
+  const { client, ids, connection } = await open({});
+  await client.load("issue", { projectId: "p1" }).ready;
+  expect(ids().split(" ")).toHaveLength(8);
+  expect(connection.asked.snapshot).toBe(1);
+});
+
+test("[N27] tabs share what they load: each sees all, and what one needs stays when another follows something else", async () => {
+  const { open, settled, disk } = start();
+  const profile = new Profile();
+  const first = await open(NONE, { tabs: profile.tab().tabs });
+  const second = await open(NONE, { tabs: profile.tab().tabs });
+  await first.client.load("issue", { projectId: "p1" }).ready;
+  await second.client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(second.connection.asked.snapshot).toBe(0);
+  second.client.follow({ where: { issue: [{ projectId: "p4" }] } });
+  await settled();
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2 p4-1 p4-2");
+  // A third tab finds it on disk.
+  const third = await open(NONE, { tabs: profile.tab().tabs, on: disk });
+  await settled();
+  expect(third.ids()).toBe("p1-1 p1-2 p2-1 p2-2 p4-1 p4-2");
+  await first.client.close();
+  await settled();
+  await second.client.load("issue", { projectId: "p3" }).ready;
+  await settled();
+  for (const { ids } of [second, third]) expect(ids()).toContain("p3-1 p3-2");
+});
+
+test("[N25] a part that is loaded while the server is away is ready when it answers; closing rejects it", async () => {
+  const { open, settled, clock } = start();
+  const { client, ids, offline, online } = await open();
+  offline();
+  await settled();
+  const part = client.load("issue", { projectId: "p1" });
+  let isReady = false;
+  void part.ready.then(() => {
+    isReady = true;
+  });
+  await settled();
+  expect([isReady, ids()]).toEqual([false, ""]);
+  online();
+  for (let i = 0; i < 5 && !isReady; i++) {
+    clock.advance(10_000);
+    await settled();
+  }
+  expect([isReady, ids()]).toEqual([true, "p1-1 p1-2"]);
+  offline();
+  await settled();
+  const late = client.load("issue", { projectId: "p2" });
+  await settled();
+  const failed = expect(late.ready).rejects.toMatchObject({ code: "client_closed" });
+  await client.close();
+  await failed;
+});

@@ -1,0 +1,74 @@
+import { expect, test } from "vitest";
+import { createTestServer, MemoryDisk } from "../testing/index.ts";
+
+const schema = { models: { task: { fields: { title: { type: "string" } } } } } as const;
+
+function setup() {
+  const own = createTestServer(schema);
+  const disk = new MemoryDisk();
+  const open = () => own.client({ disk, actor: "ann" });
+  const other = own.client({ actor: "ben" }).client.models.task;
+  return { ...own, open, other };
+}
+
+test("[R27] rows are loading, then complete; partial while there is no connection, and complete again", async () => {
+  const { open, other, settle } = setup();
+  await other.create({ title: "there" }, { id: "1" }).receipt;
+  const { client, offline, online } = open();
+  expect(client.status().rows).toBe("loading");
+  await client.ready({ rows: "complete" });
+  expect([client.status().rows, client.models.task.list().length]).toEqual(["complete", 1]);
+  offline();
+  await settle();
+  expect(client.status().rows).toBe("partial");
+  await other.create({ title: "meanwhile" }, { id: "2" }).receipt;
+  const seen: [string, number][] = [];
+  client.subscribe(() => seen.push([client.status().rows, client.models.task.list().length]));
+  online();
+  await client.ready({ rows: "complete" });
+  expect(client.models.task.list()).toHaveLength(2);
+  // It never said that it knows all while it did not.
+  expect(seen.filter(([rows]) => rows === "complete").every(([, count]) => count === 2)).toBe(true);
+  await client.close();
+});
+
+/** A client without a network, whose disk has one record. */
+async function reopened() {
+  const { open, other, settle } = setup();
+  await other.create({ title: "there" }, { id: "1" }).receipt;
+  const first = open();
+  await first.client.ready({ rows: "complete" });
+  await settle();
+  await first.client.close();
+  const { client, connection, online, offline } = open();
+  connection.up = false;
+  await client.ready();
+  return { client, online, offline, other, settle };
+}
+
+test("[R27] rows from the disk are partial until the server has been asked", async () => {
+  const { client, online, other } = await reopened();
+  await other.create({ title: "new" }, { id: "2" }).receipt;
+  expect([client.status().rows, client.models.task.list().length]).toEqual(["partial", 1]);
+  online();
+  await client.ready({ rows: "complete" });
+  expect(client.models.task.list()).toHaveLength(2);
+  await client.close();
+});
+
+test("[R28] a query with staleOk false has no records until they are complete, and keeps them then", async () => {
+  const { client, online, offline, settle } = await reopened();
+  const fresh = () => client.models.task.list({ staleOk: false });
+  expect([fresh(), client.models.task.list().length]).toEqual([[], 1]);
+  expect(fresh()).toBe(fresh());
+  online();
+  await client.ready({ rows: "complete" });
+  expect(fresh()).toHaveLength(1);
+  offline();
+  await settle();
+  expect([client.status().rows, fresh().length]).toEqual(["partial", 1]);
+  expect(() => client.models.task.list({ staleOk: "no" as never })).toThrow(
+    expect.objectContaining({ param: "staleOk" }),
+  );
+  await client.close();
+});

@@ -1,0 +1,98 @@
+import { expect, test } from "vitest";
+import type { LogEntry } from "../../protocol/log/log.ts";
+import type { Happening } from "../events.ts";
+import type { Rows } from "../log/rows.ts";
+import { changeTables, lookUp } from "../log/tables.ts";
+import { statusOf } from "../select.ts";
+import { initialState } from "../state.ts";
+import { machine } from "../step.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+const record = { model: "slide", id: "a" };
+const row = { data: { id: "a", title: "new" }, archivedAt: null, syncId: 5 };
+const created = { ...record, syncId: 5, verb: "created", data: row.data, clientTxId: "t", clientId: "other" };
+
+/** A follower whose rows end at 5. It takes rows of another view from disk, which end at 3, and becomes the leader. */
+function leaderWithEarlierRows() {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const own: Rows = {
+    ...{ logId: "log", position: 5, viewHash: "whole" },
+    tables: changeTables({}, [{ record, value: row }]),
+  };
+  const onDisk: Rows = { logId: "log", position: 3, viewHash: "narrow", tables: {} };
+  let state = initialState({ schema, paused: false, sendAtMost: 1 });
+  const apply = (happening: Happening) => {
+    const [next, effects] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    state = next;
+    return effects;
+  };
+  const isShown = () => lookUp(state.rows.tables, record) !== undefined;
+  apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows: own });
+  apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, generation: 1, rows: onDisk } });
+  expect(isShown()).toBe(true);
+  apply({ type: "elected" });
+  apply({ type: "leadTaken", converted: [], snapshot: { ...numbers, generation: 2, rows: undefined } });
+  const entries = (...read: object[]) =>
+    apply({ type: "entriesReceived", from: 3, to: 5, entries: read as readonly LogEntry[] });
+  return { entries, isShown };
+}
+
+test("[N15] a leader that took earlier rows from disk stores what it had read beyond them", () => {
+  const { entries, isShown } = leaderWithEarlierRows();
+  const kept = entries(created).find((effect) => effect.do === "keepRows");
+  expect(kept).toMatchObject({ from: 3, to: 5, changes: [{ record, value: row }] });
+  expect(isShown()).toBe(true);
+});
+
+test("[N15] a leader that took earlier rows from disk removes what it had read beyond them under another view", () => {
+  const { entries, isShown } = leaderWithEarlierRows();
+  const kept = entries().find((effect) => effect.do === "keepRows");
+  expect(kept).toMatchObject({ from: 3, to: 5, changes: [] });
+  expect(isShown()).toBe(false);
+});
+
+test("[R27] a leader tells the other tabs when its rows are complete, and when they are not any more", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  let state = initialState({ schema, paused: false, sendAtMost: 1 });
+  const apply = (happening: Happening) => {
+    const [next, effects] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    state = next;
+    return effects.flatMap((effect) =>
+      effect.do === "post" && effect.message.type === "connection" ? [effect.message.connection] : [],
+    );
+  };
+  const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };
+  apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
+  apply({ type: "elected" });
+  apply({ type: "leadTaken", converted: [], snapshot: { ...numbers, generation: 2, rows: undefined } });
+  expect(apply({ type: "joined", changes: 0, lastSeq: 0 })).toMatchObject([{ isBehind: true }]);
+  apply({ type: "streamOpened" });
+  const welcome = { logId: "log", stamp: 6, participant: "user:ann", session: "s", owner: "o/live/user/ann" };
+  const facts = { rowsVersion: 1, viewHash: "whole", models: ["slide"], expiresInMs: undefined };
+  expect(apply({ type: "welcomed", ...welcome, ...facts } as Happening)).toMatchObject([{ isBehind: true }]);
+  expect(apply({ type: "entriesReceived", from: 5, to: 6, entries: [] })).toMatchObject([
+    { name: "online", isBehind: false },
+  ]);
+  // For a moment it still counts as online.
+  expect(apply({ type: "streamClosed", code: 1006, reason: "" })).toMatchObject([{ name: "online", isBehind: true }]);
+});
+
+test("[R27] a follower's rows are complete when the leader's are, and it has all that the leader has", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  let state = initialState({ schema, paused: false, sendAtMost: 1 });
+  const apply = (happening: Happening) => {
+    [state] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    return statusOf(state).rows;
+  };
+  const leader = { name: "online", reason: undefined, retryAt: undefined, scope: {}, logId: "log" } as const;
+  const extent = { lastSeq: 0, changes: 0 };
+  const rows: Rows = { logId: "log", position: 5, viewHash: "whole", tables: {} };
+  expect(apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows })).toBe("partial");
+  const heard = (more: { readonly isBehind?: boolean; readonly position: number }) =>
+    apply({ type: "connection", connection: { ...leader, extent, ...more } });
+  expect(heard({ isBehind: true, position: 5 })).toBe("partial");
+  expect(heard({ isBehind: false, position: 5 })).toBe("complete");
+  // A leader of an earlier version does not say it.
+  expect(heard({ position: 5 })).toBe("complete");
+  expect(heard({ isBehind: false, position: 7 })).toBe("partial");
+});

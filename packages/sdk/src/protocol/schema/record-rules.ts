@@ -1,0 +1,107 @@
+import type { Action } from "../commits/operation.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { jsonEqual } from "../json-equal.ts";
+import type { BrokenRule } from "./field-rules.ts";
+import type { Field, Model } from "./model-schema.ts";
+
+/** A write of a record, as rules see it that depend on more than the value. */
+export interface JudgedWrite {
+  readonly action: Action;
+  /** The values that it writes. */
+  readonly values: JsonObject;
+  /** The record before. Undefined: it is not there. */
+  readonly before: { readonly data: JsonObject; readonly createdBy: string | undefined } | undefined;
+}
+
+/** What is known of the writer. Undefined: it may be either. */
+export interface RuleWriter {
+  /** `<kind>:<id>` */
+  readonly name: string | undefined;
+  isMember(group: string): boolean | undefined;
+}
+
+export type BrokenRecordRule = BrokenRule & {
+  /** Undefined: the rule is one of the model. */
+  readonly field?: string;
+};
+
+/**
+ * The first rule of a model or its fields that a write breaks, of those that depend on the record and its writer. A field
+ * that stays as it is breaks none. `writer` is undefined if it may write everything, as a secret key. A client judges by
+ * the same rules what it knows.
+ */
+export function brokenRecordRule(
+  model: Model,
+  { action, values, before }: JudgedWrite,
+  writer: RuleWriter | undefined,
+): BrokenRecordRule | undefined {
+  const may = (writable: readonly string[] | undefined): boolean =>
+    !writable || !writer || writable.some((one) => isOneOf(one, writer, { action, before }) !== false);
+  const isChanged = (name: string): boolean =>
+    !before || action !== "update" || !jsonEqual(before.data[name] ?? null, values[name] ?? null);
+  const names = Object.keys(values);
+  if (!may(model.writableBy) && (action !== "update" || names.some(isChanged))) return notWritable(model.writableBy);
+  for (const name of names) {
+    const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+    if (!field || !(field.writableBy || field.transitions) || !isChanged(name)) continue;
+    if (!may(field.writableBy)) return { ...notWritable(field.writableBy), field: name };
+    const broken = before && brokenTransition(field, before.data[name], values[name] ?? null);
+    if (broken) return { ...broken, field: name };
+  }
+  return undefined;
+}
+
+const GROUP = "group:";
+const CREATOR = "$createdBy";
+
+/** Who creates a record is its creator already. Of a record that is gone, the creator is not known any more. */
+function isOneOf(
+  one: string,
+  writer: RuleWriter,
+  { action, before }: Pick<JudgedWrite, "action" | "before">,
+): boolean | undefined {
+  if (one !== CREATOR) return writer.isMember(one.slice(GROUP.length));
+  if (action === "create") return true;
+  if (!before) return false;
+  return before.createdBy === undefined || writer.name === undefined ? undefined : before.createdBy === writer.name;
+}
+
+function notWritable(writable: readonly string[] = []): BrokenRule {
+  const names = writable.map((one) =>
+    one === CREATOR ? "the creator of the record" : `members of ${one.slice(GROUP.length)}`,
+  );
+  return { rule: "writableBy", demand: `can be written only by ${names.join(" and ") || "a secret key"}` };
+}
+
+/** A field without a value can get any, as in a create. One that was never written has its default. */
+function brokenTransition({ transitions, default: standard }: Field, from: Json | undefined, to: Json) {
+  const was = from === undefined ? standard : from;
+  if (!transitions || typeof was !== "string" || was === to) return undefined;
+  const targets = Object.hasOwn(transitions, was) ? (transitions[was] ?? []) : [];
+  if (typeof to === "string" && targets.includes(to)) return undefined;
+  const possible = targets.length > 0 ? `only to ${targets.join(", ")}` : "to no other value";
+  return { rule: "transitions", demand: `can go from ${was} ${possible}` } as const;
+}
+
+/** Why a field cannot have its transitions. Undefined: it can. */
+export function faultOfTransitions({ type, values = [], transitions }: Field): string | undefined {
+  if (transitions === undefined) return undefined;
+  if (type !== "enum") return 'Only an enum can have "transitions".';
+  const other = Object.entries(transitions)
+    .flatMap(([from, to]) => [from, ...to])
+    .find((value) => !values.includes(value));
+  return other === undefined
+    ? undefined
+    : `"transitions" names ${JSON.stringify(other)}, which is no value of the enum.`;
+}
+
+/** Why this cannot be said of writers. `isGroup`: whether a name is one of a group. Undefined: it can. */
+export function faultOfWriters(
+  writable: readonly string[] = [],
+  isGroup: (name: string) => boolean,
+): string | undefined {
+  const other = writable.find((one) => one !== CREATOR && !(one.startsWith(GROUP) && isGroup(one.slice(GROUP.length))));
+  return other === undefined
+    ? undefined
+    : `"writableBy" has ${JSON.stringify(other.slice(0, 80))}: it can have "$createdBy", and groups like "group:team:red".`;
+}

@@ -1,0 +1,1 @@
+export { offlineStart } from "./offline-start.ts";

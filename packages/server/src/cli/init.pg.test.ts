@@ -1,0 +1,102 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { expect, onTestFinished, test } from "vitest";
+import { startApp } from "../testing/app.ts";
+import { freshDatabase } from "../testing/database.ts";
+import { startCommand } from "../testing/programs/command-line.ts";
+
+const TABLES = `
+  create table public.decks (id text primary key, title text not null);
+  create table public.slides (id text primary key, deck_id text not null references public.decks, "order" int);
+  create table public.events (at timestamptz);
+  create table public."_prisma_migrations" (id text primary key);
+  create schema other;
+  create table other.things (id text primary key);
+  insert into public.decks values ('d', 'Plans')`;
+
+/** An app's folder and its database, with the address as Prisma writes it. */
+async function openApp() {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { url } = await freshDatabase();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  // The template has ours already.
+  await client.query(`drop schema holdfast cascade; ${TABLES}`);
+  await client.end();
+  const address = new URL(url);
+  address.searchParams.set("schema", "public");
+  writeFileSync(join(folder, ".env"), `DATABASE_URL="${address.href}"`);
+  return {
+    url,
+    read: (name: string) => readFileSync(join(folder, name), "utf8"),
+    has: (name: string) => existsSync(join(folder, name)),
+    init: (...words: string[]) => startCommand(["init", ...words], { cwd: folder, env: { HOME: folder } }).ended,
+  };
+}
+
+test("[DS28] in a folder with a database: tables become models, with keys, a schema and a first program", async () => {
+  const { read, init } = await openApp();
+  const { code, out, err } = await init("--yes");
+  expect([code, out]).toEqual([
+    0,
+    "attached: public.decks as deck, 1 rows\nattached: public.slides as slide, 0 rows\n",
+  ]);
+  expect(err).toMatch(/refused: public\.events: It has no primary key/);
+  expect(err).not.toMatch(/_prisma_migrations|other\.things/);
+  expect(err).toMatch(/To run it: npm install @holdfast\/sdk/);
+  expect(read(".env")).toMatch(/^DATABASE_URL=".*"\nHOLDFAST_SECRET_KEY=sk_live_\w+\nHOLDFAST_MASTER_KEY=\S{44}\n$/);
+  expect(read("schema.ts")).toMatch(/export const schema = defineSchema\(\{\n {2}models: \{\n {4}deck: \{/);
+  expect(read("schema.ts")).toMatch(/deckId: \{[^}]*references: "deck"/);
+  expect(read("first.mjs")).toMatch(/const model = "deck";/);
+  const env = read(".env");
+  const again = await init("--tables", "public.slides", "--yes");
+  expect(again.code).toBe(0);
+  expect(again.err).toMatch(/schema\.ts is there already: it was left as it is/);
+  expect(read(".env")).toBe(env);
+});
+
+test("[DS28] a name that no table has, and a question that no one is there to answer, change nothing", async () => {
+  const { url, has, init } = await openApp();
+  const unknown = await init("--tables", "public.nothing", "--yes");
+  expect([unknown.code, unknown.err]).toEqual([1, "holdfast: This database has no table public.nothing.\n"]);
+  expect((await init()).err).toMatch(/Add --yes/);
+  expect(has("schema.ts") || has("first.mjs")).toBe(false);
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query("select from pg_namespace where nspname = 'holdfast'");
+  await client.end();
+  expect(rows).toEqual([]);
+});
+
+test("[DS28] a database of another service is left as it is, and its key stays valid", async () => {
+  const app = await startApp();
+  await app.sql("create table public.mine (id text primary key)");
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const run = (env: Record<string, string>) =>
+    startCommand(["init", "--yes"], { cwd: folder, env: { HOME: folder, DATABASE_URL: app.databaseUrl, ...env } })
+      .ended;
+  const refused = await run({});
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/belongs to a Holdfast service already/)]);
+  const half = await run({ HOLDFAST_SECRET_KEY: app.keys.live });
+  expect(half.err).toMatch(/set HOLDFAST_MASTER_KEY to its own/);
+  expect(existsSync(join(folder, ".env")) || existsSync(join(folder, "schema.ts"))).toBe(false);
+  expect((await app.call("GET", "/v1/schema")).status).toBe(200);
+  const keys = { HOLDFAST_SECRET_KEY: app.keys.live, HOLDFAST_MASTER_KEY: app.masterKeys.join(",") };
+  const done = await run(keys);
+  expect([done.code, done.out]).toEqual([0, "attached: public.mine as mine, 0 rows\n"]);
+  expect((await app.call("GET", "/v1/models/mine")).body.data).toEqual([]);
+});
+
+test("[DS28] without a database it says what to set", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const { code, err } = await startCommand(["init"], { cwd: folder, env: { HOME: folder } }).ended;
+  expect([code, err]).toEqual([
+    1,
+    expect.stringMatching(/There is no DATABASE_URL, neither in the environment nor in/),
+  ]);
+});

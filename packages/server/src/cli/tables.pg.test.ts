@@ -1,0 +1,169 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
+import { startApp } from "../testing/app.ts";
+import { commandLine } from "../testing/programs/command-line.ts";
+
+const app = await startApp();
+const folder = mkdtempSync(join(tmpdir(), "holdfast-tables-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const cli = commandLine(app, folder);
+const ORG = ["--org", app.organization];
+const run = (line: string) =>
+  cli.run(...line.split(" ").slice(2), ...(line.includes("inspect") || line.includes("list") ? [] : ORG));
+
+/** The blocks of the page, in order: `["sql", "create table …"]`. */
+const page = readFileSync(new URL("../../../../docs/own-tables.md", import.meta.url), "utf8");
+const blocks = [...page.matchAll(/```(sql|sh)\n(.*?)```/gs)].map(([, kind, text = ""]) => ({ kind, text }));
+
+async function runBlock({ kind, text }: (typeof blocks)[number]): Promise<string> {
+  if (kind === "sql") {
+    await app.sql(text);
+    return "";
+  }
+  let printed = "";
+  for (const line of text.trim().split("\n")) {
+    const { code, out, err } = await run(line);
+    expect(code, `${line}: ${err}`).toBe(0);
+    printed += out;
+  }
+  return printed;
+}
+
+const readSlide = async (id: string) =>
+  (await app.call("GET", `/v1/models/slide/${id}`)).body.data as Record<string, unknown>;
+
+test("[DS1] [DS2] [DS9] [DS10] [DS11] the commands and statements of the page do what it says", async () => {
+  const [create, inspect, attach, change, detach] = blocks;
+  if (!create || !inspect || !attach || !change || !detach) throw new Error("The page has other blocks.");
+  // The tests' organization has a model called slide: the page's has none.
+  await app.call("POST", "/v1/schema", { json: { models: { other: { fields: {} } }, force: true } });
+  await runBlock(create);
+  const { models } = JSON.parse(await runBlock(inspect)) as {
+    models: Record<string, { fields: Record<string, unknown> }>;
+  };
+  expect(models.slide?.fields).toMatchObject({
+    deckId: { type: "string", references: "deck", required: true },
+    title: { type: "string", required: true },
+    price: { type: "string", nullable: true },
+    state: { type: "enum", values: ["draft", "done"], default: "draft" },
+  });
+  const attached = await runBlock(attach);
+  expect(attached).toContain("attached: public.slides as slide, 1 rows");
+  expect(attached).toMatch(/public\.slides +slide +org_\w+ +live +attached +0/);
+  expect(attached).toContain("slide: 1 rows, equal");
+  expect(await readSlide("s1")).toMatchObject({ title: "Welcome", price: "1.50", state: "draft" });
+  await runBlock(change);
+  await until(async () => (await readSlide("s2")) !== undefined);
+  expect(await readSlide("s1")).toMatchObject({ title: "Hello", state: "done" });
+  expect(await runBlock(detach)).toBe("detached: slide; its records stay\n");
+  expect(await readSlide("s2")).toMatchObject({ title: "Thanks" });
+  const write = await app.call("PATCH", "/v1/models/slide/s2", { key: "after", json: { data: { title: "Mine" } } });
+  expect(write.status).toBe(200);
+  expect(
+    await app.sql(
+      "select tgname from pg_trigger where tgname like 'holdfast%' and tgrelid = 'public.slides'::regclass",
+    ),
+  ).toEqual([]);
+});
+
+test("[DS9] tables that cannot be attached, and names that do not exist, are refused with a sentence, and nothing is attached", async () => {
+  const attachments = () => app.sql("select model from holdfast.attached_table");
+  const before = await attachments();
+  await app.sql("create table public.nokey (a text); create view public.seen as select 1 as id");
+  const inspected = await cli.run("tables", "inspect", "nokey", "seen");
+  expect(inspected.code).toBe(1);
+  expect(inspected.err).toContain("refused: public.nokey:");
+  expect(inspected.err).toContain("refused: public.seen:");
+  const attached = await cli.run("tables", "attach", "nokey", "--yes", ...ORG);
+  expect(attached.code).toBe(1);
+  expect(attached.err).toContain("Nothing was attached.");
+  const unknown = await cli.run("tables", "attach", "nothere", "--yes", ...ORG);
+  expect(unknown.err).toContain("This database has no table nothere.");
+  expect(await attachments()).toEqual(before);
+});
+
+test("[DS9] inspect leaves a database that Holdfast has never seen as it is", async () => {
+  await app.sql("create database never_seen");
+  const url = new URL(app.databaseUrl);
+  url.pathname = "/never_seen";
+  const db = new pg.Client({ connectionString: url.href });
+  await db.connect();
+  await db.query("create table public.plans (id text primary key, title text)");
+  const words = ["tables", "inspect", "plans"];
+  const inspected = await cli.start(words, { DATABASE_URL: url.href }).ended;
+  expect(inspected.err).toBe("");
+  expect(JSON.parse(inspected.out).models).toHaveProperty("plan");
+  const { rows } = await db.query("select from pg_namespace where nspname = 'holdfast'");
+  expect(rows).toEqual([]);
+  await db.end();
+  await app.sql("drop database never_seen");
+});
+
+test("[DS10] without a terminal a command that changes something wants --yes, and verify says what differs", async () => {
+  await app.sql(
+    "create table public.notes (id int primary key, title text); insert into notes values (1, 'One'), (2, 'Two')",
+  );
+  const asked = await cli.run("tables", "attach", "notes", ...ORG);
+  expect(asked.code).toBe(1);
+  expect(asked.err).toContain("Add --yes");
+  expect((await cli.run("tables", "attach", "notes", "--yes", ...ORG)).code).toBe(0);
+  await app.sql(
+    "alter table notes disable trigger all; update notes set title = 'Uno' where id = 1; delete from notes where id = 2; insert into notes values (3, 'Three'); alter table notes enable trigger all",
+  );
+  const differs = await cli.run("tables", "verify", "note", ...ORG);
+  expect(differs.code).toBe(1);
+  expect(differs.out).toBe("note: 2 rows, 1 without a record, 1 with other values, 1 records without a row\n");
+  const repaired = await cli.run("tables", "verify", "note", "--repair", ...ORG);
+  expect(repaired.out).toContain("3 repaired");
+  await until(async () => (await app.call("GET", "/v1/models/note/2")).status === 404);
+  const equal = await cli.run("tables", "verify", "note", ...ORG);
+  expect(equal.out).toBe("note: 2 rows, equal\n");
+});
+
+test("[DS12] a push that drops, changes or invents an attached table is refused and names the command", async () => {
+  const { body } = await app.call("GET", "/v1/schema");
+  const models = body.models as Record<string, { fields: Record<string, unknown>; table?: object }>;
+  const push = async (changed: object) =>
+    (await app.call("POST", "/v1/schema", { json: { models: changed, force: true } })).body as never as {
+      error: { code: string; message: string };
+    };
+  const { note, ...others } = models;
+  const dropped = await push(others);
+  expect(JSON.stringify(dropped)).toContain("holdfast tables detach");
+  const changed = await push({ ...models, note: { ...note, fields: { ...note?.fields, more: { type: "string" } } } });
+  expect(JSON.stringify(changed)).toContain("detach it first");
+  const invented = await push({ ...models, made: { fields: {}, table: { name: "public.made", key: "id" } } });
+  expect(JSON.stringify(invented)).toContain("holdfast tables attach public.made");
+});
+
+test("[DS13] a restored organization has the records of its tables as records that Holdfast writes", async () => {
+  const file = join(folder, "dump.json");
+  expect((await cli.run("dump", file, ...ORG)).code).toBe(0);
+  const { out } = await cli.run("restore", file, "--new-id", "--json");
+  const { organization } = JSON.parse(out) as { organization: string };
+  const { out: made } = await cli.run("keys", "create", "--org", organization, "--json");
+  const { token } = JSON.parse(made) as { token: string };
+  const read = await app.call("GET", "/v1/models/note/1", { token });
+  expect(read.body.data).toMatchObject({ title: "Uno" });
+  const write = await app.call("PATCH", "/v1/models/note/1", { token, key: "w", json: { data: { title: "Ours" } } });
+  expect(write.status, write.text).toBe(200);
+});
+
+test("[DS11] what cannot be detached is refused while the triggers are still there", async () => {
+  await app.sql("create table public.tags (id text primary key, title text)");
+  expect((await cli.run("tables", "attach", "public.tags", "--yes", ...ORG)).code).toBe(0);
+  const { body } = await app.call("GET", "/v1/schema");
+  const models = { ...(body.models as object), label: { fields: { tag: { type: "string", references: "tag" } } } };
+  expect((await app.call("POST", "/v1/schema", { json: { models } })).status).toBe(201);
+  const refused = await cli.run("tables", "detach", "tag", "--drop", "--yes", ...ORG);
+  expect(refused.code).toBe(1);
+  expect(refused.err).toContain('references "tag"');
+  const triggers = await app.sql(
+    "select from pg_trigger where tgname like 'holdfast%' and tgrelid = 'public.tags'::regclass",
+  );
+  expect(triggers.length).toBe(5);
+});

@@ -1,0 +1,191 @@
+import type { AttachedTable, Attachment, AttachmentStatus } from "../../rules/tables/attached-table.ts";
+import type { Statement } from "../connection/statement.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { identifier } from "./row-text.ts";
+
+const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
+  t.read_to as "readTo", t.status, t.problem, holdfast.base_type(t.relation, t.key_column) as "keyType",
+  exists (select from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    where a.attrelid = t.relation and a.attname = t.key_column
+      and (a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%')) as "keyIsGenerated",
+  exists (select from pg_trigger g where g.tgrelid in (select t.relation union all select relid from pg_partition_tree(t.relation))
+    and not g.tgisinternal and g.tgname not like 'holdfast\\_%')
+    or exists (select from pg_rewrite w where w.ev_class = t.relation) as "hasTriggers",
+  array(select c.name from (select t.key_column as name, 0 as position union all
+      select c.name, c.position from holdfast.attached_column c where c.tenant = t.tenant and c.model = t.model) c
+    where not exists (
+      select from pg_attribute a where a.attrelid = t.relation and a.attname = c.name and not a.attisdropped)
+    order by c.position) as missing,
+  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'form', c.form) order by c.position), '[]')
+    from holdfast.attached_column c where c.tenant = t.tenant and c.model = t.model)::text as columns`;
+
+interface Row extends Omit<AttachedTable, "columns"> {
+  columns: string;
+}
+
+const toAttachment = ({ columns, ...rest }: Row): AttachedTable => ({
+  ...rest,
+  columns: JSON.parse(columns) as AttachedTable["columns"],
+});
+
+/** The attached tables of a tenant, by model. */
+export const loadAttachments = (tenant: number): Statement<AttachedTable[]> => ({
+  name: "load_attachments",
+  text: `select ${COLUMNS} from holdfast.attached_table t where t.tenant = $1 order by t.model`,
+  values: [tenant],
+  read: (rows) => (rows as Row[]).map(toAttachment),
+});
+
+export async function readAttachments(db: Transaction, tenant: number): Promise<AttachedTable[]> {
+  const { text, values, read } = loadAttachments(tenant);
+  const { rows, command } = await db.query(text, [...values]);
+  return read(rows, command);
+}
+
+/** An attached table of any tenant, as an operator sees it. */
+export interface ListedTable extends Pick<AttachedTable, "model" | "name" | "problem"> {
+  readonly status: AttachmentStatus | "broken";
+  readonly organization: string;
+  readonly environment: "live" | "test";
+  /** Captured changes without a log entry. */
+  readonly waiting: number;
+}
+
+export async function listAttachments(db: Transaction): Promise<ListedTable[]> {
+  const { rows } = await db.query<ListedTable>(
+    `select n.organization, case when n.livemode then 'live' else 'test' end as environment, t.model, t.name, t.problem,
+        case when t.problem is null then t.status else 'broken' end as status,
+        (select count(*)::int from holdfast.captured_change c where c.tenant = t.tenant and c.model = t.model) as waiting
+      from holdfast.attached_table t join holdfast.tenant n on n.id = t.tenant
+      order by n.organization, n.livemode desc, t.model`,
+  );
+  return rows;
+}
+
+/** Whether any tenant has an attached table. */
+export async function hasAttachments(db: Transaction): Promise<boolean> {
+  const { rows } = await db.query({ name: "has_attachments", text: "select from holdfast.attached_table limit 1" });
+  return rows.length > 0;
+}
+
+/** Stores an attachment whose rows have not been read yet. */
+export async function insertAttachment(
+  tx: Transaction,
+  { tenant, model, relation, name, keyColumn, columns }: Omit<Attachment, "readTo" | "status" | "problem">,
+): Promise<void> {
+  await tx.query(
+    `insert into holdfast.attached_table (tenant, model, relation, name, key_column, status)
+      values ($1, $2, $3::oid, $4, $5, 'reading')`,
+    [tenant, model, relation, name, keyColumn],
+  );
+  await tx.query(
+    `insert into holdfast.attached_column (tenant, model, position, field, name, form)
+      select $1, $2, c.position, c.field, c.name, c.form
+      from unnest($3::text[], $4::text[], $5::text[]) with ordinality as c(field, name, form, position)`,
+    [
+      tenant,
+      model,
+      columns.map(({ field }) => field),
+      columns.map((column) => column.name),
+      columns.map(({ form }) => form),
+    ],
+  );
+}
+
+export async function updateAttachment(
+  tx: Transaction,
+  { tenant, model }: Pick<AttachedTable, "tenant" | "model">,
+  { status, readTo }: Pick<AttachedTable, "status" | "readTo">,
+): Promise<void> {
+  await tx.query("update holdfast.attached_table set status = $3, read_to = $4 where tenant = $1 and model = $2", [
+    ...[tenant, model, status, readTo],
+  ]);
+}
+
+/**
+ * Says why a table's changes cannot be recorded, or null once they can. Until then those of the tenant's other tables
+ * wait too, because they may belong together.
+ */
+export const markProblem = (tenant: number, model: string, problem: string | null): Statement<void> => ({
+  name: "",
+  text: "update holdfast.attached_table set problem = $3 where tenant = $1 and model = $2",
+  values: [tenant, model, problem],
+  read: () => {},
+});
+
+export async function deleteAttachment(
+  tx: Transaction,
+  { tenant, model }: Pick<AttachedTable, "tenant" | "model">,
+): Promise<void> {
+  await tx.query("delete from holdfast.captured_change where tenant = $1 and model = $2", [tenant, model]);
+  await tx.query("delete from holdfast.attached_table where tenant = $1 and model = $2", [tenant, model]);
+}
+
+/** One trigger for each event: a trigger with transition tables cannot have two. */
+const TRIGGERS = [
+  { name: "holdfast_insert", event: "insert", rows: "referencing new table as new_rows" },
+  { name: "holdfast_update", event: "update", rows: "referencing old table as old_rows new table as new_rows" },
+  { name: "holdfast_delete", event: "delete", rows: "referencing old table as old_rows" },
+  { name: "holdfast_truncate", event: "truncate", rows: "" },
+];
+const NAMES = TRIGGERS.map(({ name }) => name);
+const KEY_TRIGGER = "holdfast_key";
+
+/**
+ * Installs the triggers on the table and on its partitions: a trigger of the parent does not see what is written
+ * straight to a partition. They always fire, also for a session that applies replicated changes, if we own the table;
+ * without ownership Postgres does not allow that.
+ */
+export async function installTriggers(
+  tx: Transaction,
+  { tenant, model, relation, keyColumn }: Pick<AttachedTable, "tenant" | "model" | "relation" | "keyColumn">,
+): Promise<void> {
+  const tables = await tablesOf(tx, relation);
+  const isPartitioned = tables.some(({ partitioned }) => partitioned);
+  const to = [String(tenant), model, keyColumn, String(isPartitioned)].map(literal).join(", ");
+  const key = identifier(keyColumn);
+  for (const { table, owned } of tables) {
+    for (const { name, event, rows } of TRIGGERS)
+      await tx.query(
+        `create trigger ${name} after ${event} on ${table} ${rows} for each statement
+          execute function holdfast.capture_change(${to})`,
+      );
+    // Its condition is cheaper than a comparison of all rows that a statement updates.
+    if (!isPartitioned)
+      await tx.query(
+        `create trigger ${KEY_TRIGGER} after update on ${table} for each row
+          when (old.${key} is distinct from new.${key}) execute function holdfast.capture_old_key(${to})`,
+      );
+    if (owned)
+      for (const name of isPartitioned ? NAMES : [...NAMES, KEY_TRIGGER])
+        await tx.query(`alter table ${table} enable always trigger ${name}`);
+  }
+}
+
+export async function removeTriggers(tx: Transaction, relation: number): Promise<void> {
+  for (const { table } of await tablesOf(tx, relation))
+    for (const name of [...NAMES, KEY_TRIGGER]) await tx.query(`drop trigger if exists ${name} on ${table}`);
+}
+
+interface TriggeredTable {
+  /** Its SQL name. */
+  readonly table: string;
+  /** Whether our role owns it. */
+  readonly owned: boolean;
+  readonly partitioned: boolean;
+}
+
+/** The table itself and its partitions, as SQL names. Empty if the table was dropped. */
+async function tablesOf(tx: Transaction, relation: number): Promise<TriggeredTable[]> {
+  const { rows } = await tx.query<TriggeredTable>(
+    `select format('%I.%I', n.nspname, c.relname) as table, pg_has_role(c.relowner, 'usage') as owned,
+        c.relkind = 'p' as partitioned
+      from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where c.oid = $1::oid or c.oid in (select relid from pg_partition_tree($1::oid::regclass))
+      order by c.oid = $1::oid desc, c.oid`,
+    [relation],
+  );
+  return rows;
+}
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

@@ -1,0 +1,59 @@
+import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { identifier, pinText } from "./row-text.ts";
+import type { FoundTable } from "./table-rows.ts";
+
+type Attached = Pick<AttachedTable, "tenant" | "model" | "keyColumn">;
+
+/**
+ * Captures rows as they are now, as if they had just been written. Their locks order this with the caller's own writes
+ * of the same rows.
+ */
+export async function captureRows(
+  tx: Transaction,
+  { tenant, model, keyColumn }: Attached,
+  { name, keyType }: FoundTable,
+  ids: readonly string[],
+): Promise<void> {
+  await pinText(tx);
+  const key = identifier(keyColumn);
+  await tx.query(
+    `insert into holdfast.captured_change (tenant, model, kind, image)
+      select $1, $2, 'w', row_to_json(r.*) from (
+        select * from ${name} where ${key} = any($3::text[]::${keyType}[]) order by ${key} for no key update) r`,
+    [tenant, model, ids],
+  );
+}
+
+/** Captures the deletion of rows that are not there. No row can be locked, so writers of the table wait for a moment. */
+export async function captureDeletions(
+  tx: Transaction,
+  { tenant, model, keyColumn }: Attached,
+  { name, keyType }: FoundTable,
+  ids: readonly string[],
+): Promise<void> {
+  await tx.query(`lock table ${name} in share mode`);
+  await tx.query(
+    `insert into holdfast.captured_change (tenant, model, kind, image)
+      select $1, $2, 'd', json_build_object($4::text, i.id) from unnest($3::text[]) as i(id)
+      where not exists (select from ${name} r where r.${identifier(keyColumn)} = i.id::${keyType})`,
+    [tenant, model, ids, keyColumn],
+  );
+}
+
+/** Of a page of records' ids, after an id: those that have no row, and the last id of the page. */
+export async function readIdsWithoutRow(
+  db: Transaction,
+  { tenant, model, keyColumn }: Attached,
+  { name, keyType }: FoundTable,
+  after: string,
+  most: number,
+): Promise<{ readonly ids: readonly string[]; readonly last: string | undefined }> {
+  const { rows } = await db.query<{ id: string; hasRow: boolean }>(
+    `select r.id, exists (select from ${name} t where t.${identifier(keyColumn)} = r.id::${keyType}) as "hasRow"
+      from (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4) r
+      order by r.id`,
+    [tenant, model, after, most],
+  );
+  return { ids: rows.filter(({ hasRow }) => !hasRow).map(({ id }) => id), last: rows.at(-1)?.id };
+}

@@ -1,0 +1,89 @@
+import type { CapturedChange } from "../../rules/tables/captured-changes.ts";
+import type { Statement } from "../connection/statement.ts";
+import type { Transaction } from "../connection/transaction.ts";
+import { parseRow } from "./row-text.ts";
+
+/** The tenants with captured changes that no log entry has yet. */
+export async function readTenantsWithChanges(db: Transaction): Promise<number[]> {
+  // One probe per tenant that has attached tables, however many changes wait.
+  const { rows } = await db.query<{ tenant: number }>({
+    name: "read_tenants_with_changes",
+    text: `select t.tenant from (select distinct tenant from holdfast.attached_table) t
+      where exists (select from holdfast.captured_change c where c.tenant = t.tenant)`,
+  });
+  return rows.map(({ tenant }) => tenant);
+}
+
+/** A transaction of the caller's whose changes wait. */
+export interface CapturedTransaction {
+  readonly tx: string;
+  readonly changes: number;
+}
+
+/**
+ * The transactions whose changes are visible, in the order in which they changed rows: row locks make writers of one row
+ * wait for each other, so ordered by their last change they are in the order per row.
+ */
+export const loadCapturedTransactions = (tenant: number): Statement<CapturedTransaction[]> => ({
+  name: "load_captured_transactions",
+  text: `select tx::text, count(*)::int as changes from holdfast.captured_change
+    where tenant = $1 group by tx order by max(seq)`,
+  values: [tenant],
+  read: (rows) => rows as CapturedTransaction[],
+});
+
+/** A captured change with its number. */
+export interface NumberedChange extends CapturedChange {
+  readonly seq: number;
+}
+
+/**
+ * Takes the next changes of some transactions, one transaction after the other: as many as fit into `bytes`, at
+ * least one. Deletes exactly the changes that it returns: a long transaction commits low numbers late, so a position
+ * in all of them would miss some. Of a single transaction all changes are visible at once, so there `after` is one: a
+ * step then need not pass the many that earlier steps have deleted.
+ */
+export const takeCapturedChanges = (
+  tenant: number,
+  transactions: readonly string[],
+  { after, most, bytes }: { after: number; most: number; bytes: number },
+): Statement<NumberedChange[]> => ({
+  name: transactions.length === 1 ? "take_changes_of_one" : "take_changes",
+  text: `with next as (
+      select c.seq, x.n,
+        -- A large image is stored compressed, perhaps to a hundredth.
+        coalesce(case when pg_column_size(c.image) < 2000 then pg_column_size(c.image) else octet_length(c.image::text) end, 0) as bytes
+      from holdfast.captured_change c join unnest($2::xid8[]) with ordinality as x(tx, n) on c.tx = x.tx
+      where c.tenant = $1 and c.seq > $5
+      order by ${transactions.length === 1 ? "c.seq" : "x.n, c.seq"} limit $3
+    ), chosen as (
+      select seq, n from (
+        select seq, n, sum(bytes) over (order by n, seq) - bytes as before from next) s
+      where before < $4
+    ), taken as (
+      delete from holdfast.captured_change where tenant = $1 and seq in (select seq from chosen) returning *
+    )
+    select t.seq, t.tx::text, t.kind, t.model, t.image from taken t join chosen using (seq) order by chosen.n, t.seq`,
+  values: [tenant, transactions, most, bytes, after],
+  read: (rows) => (rows as (ChangeRow & { seq: number })[]).map(parsed),
+});
+
+export type ChangeRow = Omit<CapturedChange, "image"> & { readonly image: string | null };
+
+export const parsed = <R extends ChangeRow>(row: R): Omit<R, "image"> & Pick<CapturedChange, "image"> => ({
+  ...row,
+  image: row.image === null ? null : parseRow(row.image),
+});
+
+/** All changes of a model that wait. */
+export async function readCapturedChanges(db: Transaction, tenant: number, model: string): Promise<NumberedChange[]> {
+  const { rows } = await db.query<ChangeRow & { seq: number }>(
+    "select seq, tx::text, kind, model, image from holdfast.captured_change where tenant = $1 and model = $2",
+    [tenant, model],
+  );
+  return rows.map(parsed);
+}
+
+export async function deleteCapturedChanges(tx: Transaction, tenant: number, seqs: readonly number[]): Promise<void> {
+  await tx.query("delete from holdfast.captured_change where tenant = $1 and seq = any($2::bigint[])", [tenant, seqs]);
+}

@@ -1,0 +1,25 @@
+import type { Transaction } from "../connection/transaction.ts";
+
+/** Notes tokens that ended, in a database that has claims and no tokens. */
+export async function saveEndedTokens(
+  tx: Transaction,
+  tenant: number,
+  ids: readonly string[],
+  graceSeconds: number,
+): Promise<void> {
+  await tx.query(
+    `insert into holdfast.ended_token as e (id, tenant, ended_at) select id, $2, clock_timestamp() + make_interval(secs => $3) from unnest($1::text[]) as t(id)
+     on conflict (id) do update set ended_at = least(e.ended_at, excluded.ended_at)`,
+    [ids, tenant, graceSeconds],
+  );
+}
+
+/** Forgets some tokens that ended long enough ago that no process can know them. Returns how many. */
+export async function deleteEndedTokenNotes(tx: Transaction, days: number, most: number): Promise<number> {
+  const { rowCount } = await tx.query(
+    `delete from holdfast.ended_token where ctid = any(array(
+       select ctid from holdfast.ended_token where ended_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    [days, most],
+  );
+  return rowCount ?? 0;
+}

@@ -1,0 +1,47 @@
+import type { Statement } from "../../db/connection/statement.ts";
+import { deleteIntents, insertIntents } from "../../db/sources/intents.ts";
+import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
+import { judgeClaim } from "../../rules/claims/judge-claim.ts";
+import { isLocked, judgeInOrder, recordInOrder } from "../../rules/commits/judge-commits.ts";
+import type { TenantState } from "../../rules/commits/tenant-state.ts";
+import { judgeForSource, type SourceJudgement, settleIntent } from "../../rules/sources/judge-intent.ts";
+import type { Job } from "./job.ts";
+import type { ClaimOutcome, RoundAnswer, RoundOutcome } from "./round-result.ts";
+
+/** Judges a job. `hasSources`: some models of the tenant have sources. */
+export function judgeJob(state: TenantState, job: Job, hasSources: boolean): RoundOutcome {
+  if (job.order !== undefined) return { claim: judgeOrder(state, job.order) };
+  const { commits, judged, source, captured } = job;
+  const [commit] = commits;
+  if (captured) return { commits: recordInOrder(state, commits) };
+  if (source && "intent" in source) return outcomeOf(settleIntent(state, source.intent, source.answer));
+  // The schema has changed since its author chose the way that it goes.
+  if ((source !== undefined) !== hasSources) return { hasSources };
+  if (source && commit) return outcomeOf(judgeForSource(state, commit, source.id));
+  const done = judgeInOrder(state, commits, judged);
+  const next = commits[done.length];
+  return { commits: done, isLocked: next !== undefined && isLocked(state, next) };
+}
+
+const judgeOrder = (state: TenantState, order: ClaimOrder): ClaimOutcome => ({
+  decision: judgeClaim(state, order),
+  declaredName: state.models.get(order.model)?.name ?? order.model,
+  now: Date.parse(state.now),
+});
+
+function outcomeOf(found: SourceJudgement): RoundOutcome {
+  if ("intent" in found) return found;
+  return "judged" in found ? { commits: [found.judged] } : { commits: [], isLocked: found.waits === "for an intent" };
+}
+
+export function intentChanges(jobs: readonly Job[], outcomes: readonly RoundAnswer[]): Statement<void>[] {
+  const begun = outcomes.flatMap((outcome) =>
+    typeof outcome === "object" && "intent" in outcome ? [outcome.intent] : [],
+  );
+  const ended = jobs.flatMap(({ source }, i) => {
+    const outcome = outcomes[i];
+    const isSettled = typeof outcome === "object" && (outcome.commits?.length ?? 0) > 0;
+    return source && "intent" in source && isSettled ? [source.intent] : [];
+  });
+  return [...(begun.length > 0 ? [insertIntents(begun)] : []), ...(ended.length > 0 ? [deleteIntents(ended)] : [])];
+}

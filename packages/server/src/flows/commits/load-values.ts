@@ -1,0 +1,121 @@
+import { loadQueues } from "../../db/claims/claims.ts";
+import { loadHolders } from "../../db/commits/record-values.ts";
+import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
+import type { Pipe } from "../../db/connection/pipe.ts";
+import { recordKey } from "../../rules/commits/commit-request.ts";
+import { MOST_DEPENDENTS } from "../../rules/commits/follow-deletes.ts";
+import { type FoundValues, type NamedValue, NO_VALUES } from "../../rules/commits/record-values.ts";
+import type { TenantState } from "../../rules/commits/tenant-state.ts";
+import { inPresentForm, type Loaded, type SizeRules } from "./load-round.ts";
+
+interface JudgedState {
+  readonly tenant: number;
+  readonly state: TenantState;
+}
+
+/** Values per statement, and records that have them: what is still missing then is loaded after another judgement. */
+const STEP = { values: 50, records: 5_000 };
+/** Large records per statement. */
+const LARGE = 16;
+
+/** Loads what judgements of these tenants found missing. */
+export async function loadValues(
+  pipe: Pipe,
+  loaded: Loaded,
+  tenants: readonly JudgedState[],
+  sizes: SizeRules,
+): Promise<Loaded> {
+  let found = loaded;
+  for (const { tenant, state } of tenants) found = await loadOfTenant(pipe, found, { tenant, state }, sizes);
+  return found;
+}
+
+async function loadOfTenant(
+  pipe: Pipe,
+  loaded: Loaded,
+  { tenant, state }: JudgedState,
+  sizes: SizeRules,
+): Promise<Loaded> {
+  const { missing } = state.values;
+  const before = loaded.values?.get(tenant) ?? NO_VALUES;
+  const holders = await holdersOf(pipe, tenant, missing.holders);
+  const known = new Set(
+    loaded.records.filter((one) => one.tenant === tenant).map(({ model, id }) => recordKey(model, id)),
+  );
+  const asked = new Map<string, RequestedRecord>();
+  for (const { model, id } of missing.targets.values())
+    asked.set(recordKey(model, id), { tenant, model, id, values: false });
+  for (const [value, ids] of holders.values())
+    for (const id of ids) {
+      const name = recordKey(value.model, id);
+      if (!known.has(name)) asked.set(name, { tenant, model: value.model, id, values: isChanged(value) });
+    }
+  const names = [...asked.values()];
+  const [read, claims] = await pipe.send([loadSmallRecords(names), loadQueues(names)]);
+  const records = await inPresentForm(pipe, loaded.heads, names, read);
+  const large = await readLarge(pipe, tenant, loaded, missing.records, sizes);
+  const existing = new Map(before.existing);
+  for (const key of asked.keys()) existing.set(key, false);
+  for (const { model, id } of records) existing.set(recordKey(model, id), true);
+  const replaced = new Set(large.records.map(({ model, id }) => recordKey(model, id)));
+  const values: FoundValues = {
+    holders: new Map([...before.holders, ...[...holders].map(([key, [, ids]]) => [key, ids] as const)]),
+    existing,
+    isFull: before.isFull || large.isFull,
+  };
+  return {
+    ...loaded,
+    records: [
+      ...loaded.records.filter((one) => one.tenant !== tenant || !replaced.has(recordKey(one.model, one.id))),
+      ...records,
+      ...large.records,
+    ],
+    entries: [...loaded.entries, ...claims],
+    values: new Map([...(loaded.values ?? []), [tenant, values]]),
+  };
+}
+
+const isChanged = ({ declared }: NamedValue): boolean =>
+  declared.kind === "reference" && declared.onDelete === "setNull";
+
+async function holdersOf(
+  pipe: Pipe,
+  tenant: number,
+  missing: ReadonlyMap<string, NamedValue>,
+): Promise<Map<string, [NamedValue, readonly string[]]>> {
+  const found = new Map<string, [NamedValue, readonly string[]]>();
+  const all = [...missing];
+  let count = 0;
+  for (let i = 0; i < all.length && count < STEP.records; i += STEP.values) {
+    const some = all.slice(i, i + STEP.values);
+    const names = some.map(([, { model, declared, text }]) => ({ tenant, model, name: declared.name, text }));
+    // One more than may be: then it is known that there are too many.
+    const [ids] = await pipe.send([loadHolders(names, MOST_DEPENDENTS + 1)]);
+    for (const [n, [key, value]] of some.entries()) found.set(key, [value, ids[n] ?? []]);
+    count += ids.reduce((sum, { length }) => sum + length, 0);
+  }
+  return found;
+}
+
+/** The values of large records, as many as one commit may use. */
+async function readLarge(
+  pipe: Pipe,
+  tenant: number,
+  loaded: Loaded,
+  missing: TenantState["values"]["missing"]["records"],
+  { commitBytes }: SizeRules,
+): Promise<{ readonly records: readonly FoundRecord[]; readonly isFull: boolean }> {
+  const names = [...missing.values()].map(({ model, id }) => ({ tenant, model, id, values: true }));
+  let bytes = 0;
+  const records: FoundRecord[] = [];
+  for (let i = 0; i < names.length; i += LARGE) {
+    if (bytes > commitBytes) return { records, isFull: true };
+    const some = names.slice(i, i + LARGE);
+    // Those of a schema push that is on its way take their place first.
+    await inPresentForm(pipe, loaded.heads, some, []);
+    const [found] = await pipe.send([loadRecords(some)]);
+    records.push(...found);
+    bytes += found.reduce((sum, one) => sum + (typeof one.bytes === "number" ? one.bytes : 0), 0);
+  }
+  return { records, isFull: false };
+}

@@ -1,0 +1,348 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type App, referenceSchema, startApp } from "../../testing/app.ts";
+
+let app: App;
+beforeAll(async () => {
+  app = await startApp();
+});
+
+const text = { type: "string", nullable: true } as const;
+const MODELS = {
+  project: { fields: { name: text } },
+  page: {
+    fields: { projectId: text, slug: { ...text, unique: ["projectId", "slug"] }, title: text },
+    groups: [{ kind: "project", from: "projectId" }],
+  },
+  account: { fields: { email: { ...text, unique: true }, name: text } },
+  issue: {
+    fields: {
+      title: text,
+      projectId: { ...text, references: "project", onDelete: "cascade" },
+      labelId: { ...text, references: "label", onDelete: "setNull" },
+      labels: { type: "array", items: "string", references: "label", onDelete: "setNull" },
+      ownerId: { ...text, references: "account", onDelete: "restrict" },
+      seenBy: { ...text, references: "account", onDelete: "nothing" },
+      parentId: { ...text, references: "issue", onDelete: "cascade" },
+    },
+  },
+  label: { fields: { name: text } },
+} as const;
+
+const push = (models: unknown = MODELS, token = app.keys.live, rest: object = {}) =>
+  app.call("POST", "/v1/schema", {
+    token,
+    json: { models: { ...referenceSchema.models, ...(models as object) }, force: true, ...rest },
+  });
+
+beforeAll(async () => {
+  expect((await push()).status).toBe(201);
+  expect((await push(MODELS, app.keys.other)).status).toBe(201);
+});
+
+const commit = (operations: readonly object[], token = app.keys.live) =>
+  app.call("POST", "/v1/commits", { token, json: { operations } });
+const create = (model: string, id: string, data: object, token?: string) =>
+  commit([{ action: "create", model, id, data }], token);
+const ops = {
+  create: (model: string, id: string, data: object) => ({ action: "create", model, id, data }),
+  update: (model: string, id: string, data: object) => ({ action: "update", model, id, data }),
+  remove: (model: string, id: string) => ({ action: "delete", model, id }),
+};
+const codeOf = ({ status, body }: { status: number; body: Readonly<Record<string, unknown>> }) => body.code ?? status;
+const read = async (model: string, id: string) => {
+  const { status, body } = await app.call("GET", `/v1/models/${model}/${id}`);
+  return status === 404 ? undefined : (body.data as Record<string, unknown>);
+};
+
+describe("unique fields", () => {
+  test("[M24] a value that another record has is 409 not_unique, with the fields and the record", async () => {
+    expect(codeOf(await create("account", "a1", { email: "a@x.io" }))).toBe(200);
+    const { status, body } = await create("account", "a2", { email: "a@x.io" });
+    expect(status).toBe(409);
+    expect(body).toMatchObject({
+      code: "not_unique",
+      param: "operations[0].data.email",
+      fields: ["email"],
+      records: [{ model: "account", id: "a1" }],
+    });
+    expect(await read("account", "a2")).toBeUndefined();
+  });
+
+  test("[M24] several fields count together, and null or absent values never collide", async () => {
+    expect(codeOf(await create("page", "p1", { projectId: "x", slug: "home" }))).toBe(200);
+    expect(codeOf(await create("page", "p2", { projectId: "y", slug: "home" }))).toBe(200);
+    expect(codeOf(await create("page", "p3", { slug: "home" }))).toBe(200);
+    expect(codeOf(await create("page", "p4", { projectId: null, slug: "home" }))).toBe(200);
+    expect(codeOf(await commit([ops.update("page", "p2", { projectId: "x" })]))).toBe("not_unique");
+    expect(codeOf(await commit([ops.update("page", "p2", { projectId: "z" })]))).toBe(200);
+    expect(codeOf(await create("page", "p5", { projectId: "y", slug: "home" }))).toBe(200);
+  });
+
+  test("[M24] archived records count, deleted and erased ones do not", async () => {
+    await create("account", "b1", { email: "b@x.io" });
+    await app.call("POST", "/v1/models/account/b1/archive", { json: {} });
+    expect(codeOf(await create("account", "b2", { email: "b@x.io" }))).toBe("not_unique");
+    await commit([ops.remove("account", "b1")]);
+    expect(codeOf(await create("account", "b2", { email: "b@x.io" }))).toBe(200);
+    await app.call("DELETE", "/v1/models/account/b2?erase=true");
+    const kept = await app.sql("select id from holdfast.record_value where model = 'account' and id in ('b1', 'b2')");
+    expect(kept).toEqual([]);
+    expect(codeOf(await create("account", "b3", { email: "b@x.io" }))).toBe(200);
+  });
+
+  test("[M25] what counts is what a commit leaves: values can be freed, taken and exchanged in it", async () => {
+    await commit([ops.create("account", "c1", { email: "1" }), ops.create("account", "c2", { email: "2" })]);
+    expect(codeOf(await commit([ops.remove("account", "c1"), ops.create("account", "c3", { email: "1" })]))).toBe(200);
+    expect(
+      codeOf(await commit([ops.update("account", "c2", { email: "1" }), ops.update("account", "c3", { email: "2" })])),
+    ).toBe(200);
+    expect(codeOf(await create("account", "c4", { email: "1" }))).toBe("not_unique");
+    const both = await commit([
+      ops.create("account", "c5", { email: "5" }),
+      ops.create("account", "c6", { email: "5" }),
+    ]);
+    expect(both.body).toMatchObject({ code: "not_unique", param: "operations[1].data.email" });
+  });
+
+  test("[M25] in a bulk, the first commit gets a value", async () => {
+    const commits = ["d1", "d2", "d3"].map((id) => ({
+      clientTxId: `bulk_${id}`,
+      operations: [ops.create("account", id, { email: "d@x.io" })],
+    }));
+    const { body } = await app.call("POST", "/v1/commits/bulk", { json: { commits } });
+    expect((body.data as { httpStatus: number }[]).map(({ httpStatus }) => httpStatus)).toEqual([200, 409, 409]);
+  });
+
+  test("[M25] of concurrent writes through several servers, one gets a value", async () => {
+    const { call } = await app.another();
+    for (let round = 0; round < 5; round++) {
+      const answers = await Promise.all(
+        Array.from({ length: 12 }, (_, i) =>
+          (i % 2 === 0 ? app.call : call)("POST", "/v1/commits", {
+            json: { operations: [ops.create("account", `e${round}_${i}`, { email: `e${round}@x.io` })] },
+          }),
+        ),
+      );
+      expect(answers.map(codeOf).sort()).toEqual([200, ...Array.from({ length: 11 }, () => "not_unique")]);
+    }
+  });
+
+  test("[M24] the values of other tenants do not count", async () => {
+    expect(codeOf(await create("account", "f1", { email: "f@x.io" }))).toBe(200);
+    expect(codeOf(await create("account", "f2", { email: "f@x.io" }, app.keys.other))).toBe(200);
+  });
+
+  test("[M24] a writer who may not see the record is not told which one it is", async () => {
+    await create("page", "g1", { projectId: "g", slug: "g" });
+    const { body: token } = await app.call("POST", "/v1/capabilities", {
+      json: { participantId: "u", operations: ["page.*"], syncGroups: ["project:h"] },
+    });
+    const { body } = await commit([ops.create("page", "g2", { projectId: "h", slug: "g" })], String(token.token));
+    expect(body.status).toBe("confirmed");
+    await push({
+      ...MODELS,
+      page: { ...MODELS.page, fields: { ...MODELS.page.fields, title: { ...text, unique: true } } },
+    });
+    await commit([ops.update("page", "g1", { title: "T" })]);
+    const refused = await commit([ops.update("page", "g2", { title: "T" })], String(token.token));
+    expect(refused.body).toMatchObject({ code: "not_unique", fields: ["title"] });
+    expect(refused.body.records).toBeUndefined();
+    await push();
+  });
+
+  test("[M26] a push that makes a field with duplicates unique is refused with the list, also with force", async () => {
+    await commit([ops.create("label", "l1", { name: "N" }), ops.create("label", "l2", { name: "N" })]);
+    const unique = { ...MODELS, label: { fields: { name: { ...text, unique: true } } } };
+    const { status, body } = await push(unique);
+    expect(status).toBe(409);
+    expect(body).toMatchObject({
+      code: "schema_incompatible",
+      problems: [{ model: "label", field: "name", problem: "2 records have the same name: l1, l2." }],
+    });
+    await commit([ops.update("label", "l2", { name: "M" })]);
+    expect((await push(unique)).status).toBe(201);
+    expect(codeOf(await commit([ops.update("label", "l2", { name: "N" })]))).toBe("not_unique");
+    expect((await push()).status).toBe(201);
+    expect(codeOf(await commit([ops.update("label", "l2", { name: "N" })]))).toBe(200);
+    expect(await app.sql("select from holdfast.record_value where model = 'label'")).toEqual([]);
+    await commit([ops.remove("label", "l1"), ops.remove("label", "l2")]);
+  });
+
+  test("[M26] no record that is written during a push escapes it", async () => {
+    const unique = { ...MODELS, label: { fields: { name: { ...text, unique: true } } } };
+    for (let round = 0; round < 5; round++) {
+      const [pushed] = await Promise.all([
+        push(unique),
+        ...Array.from({ length: 10 }, (_, i) => create("label", `m${round}_${i}`, { name: "same" })),
+      ]);
+      const made = (await app.sql("select id from holdfast.record where model = 'label' and data ->> 'name' = 'same'"))
+        .length;
+      if (pushed.status === 201) expect(made).toBeLessThanOrEqual(1);
+      else expect(made).toBeGreaterThan(1);
+      await push();
+      await commit(Array.from({ length: 10 }, (_, i) => ops.remove("label", `m${round}_${i}`)));
+    }
+  });
+
+  test("[M26] a renamed field keeps its records apart", async () => {
+    await create("account", "n1", { email: "n@x.io" });
+    const { email, ...rest } = MODELS.account.fields;
+    const renamed = { ...MODELS, account: { fields: { ...rest, mail: email } } };
+    const pushed = await push(renamed, app.keys.live, { renames: [{ model: "account", from: "email", to: "mail" }] });
+    expect(pushed.status).toBe(201);
+    expect(codeOf(await create("account", "n2", { mail: "n@x.io" }))).toBe("not_unique");
+    await push(MODELS, app.keys.live, { renames: [{ model: "account", from: "mail", to: "email" }] });
+    expect(codeOf(await create("account", "n2", { email: "n@x.io" }))).toBe("not_unique");
+  });
+});
+
+describe("checked references", () => {
+  test("[M27] a write that names a record that does not exist is 400 invalid_reference; archived ones exist", async () => {
+    const { status, body } = await create("issue", "i1", { projectId: "none" });
+    expect([status, body.code, body.param]).toEqual([400, "invalid_reference", "operations[0].data.projectId"]);
+    await create("project", "pr1", { name: "P" });
+    await app.call("POST", "/v1/models/project/pr1/archive", { json: {} });
+    expect(codeOf(await create("issue", "i1", { projectId: "pr1", labels: [] }))).toBe(200);
+    const bad = await commit([ops.update("issue", "i1", { title: "t" }), ops.update("issue", "i1", { labels: ["x"] })]);
+    expect([bad.body.code, bad.body.param]).toEqual(["invalid_reference", "operations[1].data.labels"]);
+    expect(codeOf(await commit([ops.update("issue", "i1", { projectId: null })]))).toBe(200);
+  });
+
+  test("[M27] what counts is what a commit leaves, in any order of its operations", async () => {
+    const made = await commit([ops.create("issue", "o1", { projectId: "pr2" }), ops.create("project", "pr2", {})]);
+    expect(codeOf(made)).toBe(200);
+    const gone = await commit([
+      ops.create("issue", "o2", { projectId: "pr3" }),
+      ops.create("project", "pr3", {}),
+      ops.remove("project", "pr3"),
+    ]);
+    expect(codeOf(gone)).toBe("invalid_reference");
+    expect(codeOf(await commit([ops.update("issue", "o1", { projectId: null }), ops.remove("project", "pr2")]))).toBe(
+      200,
+    );
+    expect(await read("issue", "o1")).toMatchObject({ projectId: null });
+  });
+
+  test("[M28] a delete takes with it what cascades, in one commit by the deleter, and ends in cycles", async () => {
+    await commit([
+      ops.create("project", "q", {}),
+      ops.create("issue", "q1", { projectId: "q" }),
+      ops.create("issue", "q2", { parentId: "q1" }),
+      ops.create("issue", "q3", { parentId: "q2" }),
+    ]);
+    await commit([ops.update("issue", "q1", { parentId: "q3" })]);
+    const { body } = await commit([ops.remove("project", "q")]);
+    const { body: page } = await app.call("GET", `/v1/log?after=${Number(body.lastSyncId) - 4}`);
+    const entries = (page.data as Record<string, unknown>[]).map(({ verb, id, actor, clientTxId }) => [
+      verb,
+      id,
+      actor,
+      clientTxId,
+    ]);
+    const [first] = entries;
+    expect(entries.map(([verb, id]) => `${verb} ${id}`)).toEqual([
+      "deleted q",
+      "deleted q1",
+      "deleted q2",
+      "deleted q3",
+    ]);
+    expect(entries.every(([, , actor, name]) => actor === first?.[2] && name === first?.[3])).toBe(true);
+    expect(await app.sql("select from holdfast.record_value where id in ('q1', 'q2', 'q3')")).toEqual([]);
+  });
+
+  test("[M28] setNull takes an id out of fields and arrays", async () => {
+    await commit([ops.create("label", "s", {}), ops.create("label", "t", {}), ops.create("label", "u", {})]);
+    await create("issue", "s1", { labelId: "s", labels: ["s", "t", "u"] });
+    await commit([ops.remove("label", "s"), ops.remove("label", "u")]);
+    expect(await read("issue", "s1")).toMatchObject({ labelId: null, labels: ["t"] });
+    const { body } = await app.call("GET", "/v1/models/issue/s1/history");
+    const newest = (body.data as { verb: string; changedFields: string[] }[]).find(({ verb }) => verb === "updated");
+    expect(newest?.changedFields?.toSorted()).toEqual(["labelId", "labels"]);
+  });
+
+  test("[M28] restrict is 409 still_referenced, unless the same commit removes the reference", async () => {
+    await commit([ops.create("account", "v", {}), ops.create("issue", "v1", { ownerId: "v" })]);
+    const { status, body } = await commit([ops.remove("account", "v")]);
+    expect([status, body.code, body.records]).toEqual([409, "still_referenced", [{ model: "issue", id: "v1" }]]);
+    expect(codeOf(await commit([ops.remove("account", "v"), ops.update("issue", "v1", { ownerId: null })]))).toBe(200);
+  });
+
+  test("[M28] nothing leaves the id where it is", async () => {
+    await commit([ops.create("account", "w", {}), ops.create("issue", "w1", { seenBy: "w" })]);
+    expect(codeOf(await commit([ops.remove("account", "w")]))).toBe(200);
+    expect(codeOf(await commit([ops.update("issue", "w1", { title: "t" })]))).toBe(200);
+    expect(await read("issue", "w1")).toMatchObject({ seenBy: "w", title: "t" });
+  });
+
+  test("[M28] up to 1 000 records change with a delete; more is 409 too_many_dependents", async () => {
+    await create("project", "z", {});
+    for (let from = 0; from < 1_000; from += 100)
+      await commit(Array.from({ length: 100 }, (_, i) => ops.create("issue", `z${from + i}`, { projectId: "z" })));
+    await create("issue", "one_more", { projectId: "z" });
+    const { status, body } = await commit([ops.remove("project", "z")]);
+    expect([status, body.code]).toEqual([409, "too_many_dependents"]);
+    await commit([ops.remove("issue", "one_more")]);
+    expect(codeOf(await commit([ops.remove("project", "z")]))).toBe(200);
+    expect(await app.sql("select from holdfast.record where model = 'issue' and id like 'z%'")).toEqual([]);
+  });
+
+  test("[M29] a claim of another participant on a dependent is in the way; rights are not", async () => {
+    await commit([ops.create("project", "k", {}), ops.create("issue", "k1", { projectId: "k" })]);
+    const tokenOf = async (participantId: string, operations: string[]) => {
+      const { body } = await app.call("POST", "/v1/capabilities", {
+        json: { participantId, operations, wideScope: true },
+      });
+      return String(body.token);
+    };
+    const [holder, deleter] = [await tokenOf("h", ["issue.*"]), await tokenOf("d", ["project.*"])];
+    const claim = await app.call("POST", "/v1/models/issue/k1/claim", { token: holder, json: {} });
+    expect(claim.status).toBe(201);
+    const refused = await commit([ops.remove("project", "k")], deleter);
+    expect(codeOf(refused)).toBe("claim_conflict");
+    await app.call("DELETE", "/v1/models/issue/k1/claim", { token: holder });
+    expect(codeOf(await commit([ops.remove("project", "k")], deleter))).toBe(200);
+    expect(await read("issue", "k1")).toBeUndefined();
+  });
+
+  test("[M27] a record that is created and one that deletes what it names do not miss each other", async () => {
+    const { call } = await app.another();
+    for (let round = 0; round < 8; round++) {
+      await create("project", `y${round}`, {});
+      const [, removed] = await Promise.all([
+        call("POST", "/v1/commits", {
+          json: { operations: [ops.create("issue", `y${round}`, { projectId: `y${round}` })] },
+        }),
+        commit([ops.remove("project", `y${round}`)]),
+      ]);
+      expect(codeOf(removed)).toBe(200);
+      expect(await read("issue", `y${round}`)).toBeUndefined();
+    }
+  });
+
+  test("[M28] a push that adds onDelete finds the references that are there", async () => {
+    const plain = {
+      ...MODELS,
+      issue: { fields: { ...MODELS.issue.fields, labels: { type: "array", items: "string", references: "label" } } },
+    };
+    await push(plain);
+    await commit([ops.create("label", "x1", {}), ops.create("issue", "x2", { labels: ["x1", "gone"] })]);
+    await push();
+    expect(codeOf(await commit([ops.remove("label", "x1")]))).toBe(200);
+    expect(await read("issue", "x2")).toMatchObject({ labels: ["gone"] });
+  });
+});
+
+test.each([
+  [{ a: { type: "json", unique: true } }, "arrays and json"],
+  [{ a: { type: "string", unique: ["b"] }, b: { type: "string" } }, 'must name "a"'],
+  [{ a: { type: "string", unique: ["a", "c"] } }, "not a field"],
+  [{ a: { type: "string", unique: true, default: "x" } }, "default"],
+  [{ a: { type: "string", onDelete: "restrict" } }, '"references"'],
+  [{ a: { type: "string", references: "label", onDelete: "setNull" } }, "nullable"],
+  [{ a: { type: "array", items: "string", references: "label", onDelete: "cascade" } }, "cascade"],
+  [{ a: { type: "array", references: "label", onDelete: "setNull" } }, '"items": "string"'],
+])("[M24] [M27] %j cannot be declared: %s", async (fields, said) => {
+  const { status, body } = await push({ ...MODELS, odd: { fields } });
+  expect([status, body.code, body.param]).toEqual([400, "invalid_schema", "models.odd.fields.a"]);
+  expect(body.message).toContain(said);
+});

@@ -1,0 +1,82 @@
+import { type Connection, connectTo } from "../../db/connection/connection.ts";
+import { migrate, NewerDatabase } from "../../db/connection/migrate.ts";
+import { session } from "../../db/connection/pool.ts";
+import {
+  hasOrganizations,
+  readDatabase,
+  readOwner,
+  readService,
+  takeDatabase,
+} from "../../db/datasources/database-owner.ts";
+import type { DatabaseAddress } from "../../rules/datasources/connection-string.ts";
+import { type Refusal, refuse } from "../../rules/refusal.ts";
+
+/** The oldest Postgres that has all that is used. */
+const OLDEST = 150_000;
+
+export interface CheckDatabaseDeps {
+  /** The service that asks: see database-owner.ts. */
+  readonly service: Buffer;
+  /** Whether a host is one that the server may connect to. */
+  mayReach(host: string): Promise<boolean>;
+}
+
+/**
+ * Whether tenants of this service can live in a database. Nothing is written to one that is refused. One that is
+ * accepted gets the schema `holdfast`, and belongs to the service from then on.
+ */
+export type PrepareDatabase = (address: DatabaseAddress) => Promise<Refusal | undefined>;
+
+export const prepareDatabase =
+  ({ service, mayReach }: CheckDatabaseDeps): PrepareDatabase =>
+  async ({ url, hostNames }) => {
+    const param = "connectionString";
+    const no = (message: string) => refuse("datasource_unreachable", { param, message });
+    for (const host of hostNames) if (!(await mayReach(host))) return refuse("blocked_address", { param });
+    let client: Connection;
+    try {
+      client = await connectTo(url, session);
+    } catch (error) {
+      return no(`The database cannot be reached: ${sentence(error)}`);
+    }
+    try {
+      const refused = await check(client, service, no);
+      if (refused) return refused;
+      await migrate(url);
+      // Two services may have come this far together: the first to take it has it.
+      await takeDatabase(client, service);
+      return (await readOwner(client))?.equals(service) ? undefined : refuse("datasource_in_use", { param });
+    } catch (error) {
+      if (error instanceof NewerDatabase) return no("A newer release of Holdfast has changed this database.");
+      return no(`The database refused: ${sentence(error)}`);
+    } finally {
+      await client.end();
+    }
+  };
+
+async function check(
+  client: Connection,
+  service: Buffer,
+  no: (message: string) => Refusal,
+): Promise<Refusal | undefined> {
+  const { versionNumber, takesWrites, mayCreate, isInstalled } = await readDatabase(client);
+  if (versionNumber < OLDEST)
+    return no(`Postgres 15 or newer is needed (this is ${Math.floor(versionNumber / 10_000)}).`);
+  if (!takesWrites) return no("The database takes no writes: it is a standby, or set to read only.");
+  if (!isInstalled)
+    return mayCreate ? undefined : no("The role may not create a schema: grant create on database … to it.");
+  const owner = await readOwner(client);
+  // Without an owner it may be the own database of a service, also of this one.
+  const isFree = owner === undefined && !(await isOwnDatabase(client, service));
+  return isFree || owner?.equals(service) ? undefined : refuse("datasource_in_use", { param: "connectionString" });
+}
+
+const isOwnDatabase = async (client: Connection, service: Buffer): Promise<boolean> =>
+  (await hasOrganizations(client)) || (await readService(client))?.equals(service) === true;
+
+/** An error of Postgres or the network, without the stack. */
+export function sentence(error: unknown): string {
+  const { message = "", code } = error as { message?: string; code?: string };
+  const text = (message || String(code ?? "unknown error")).split("\n")[0]?.slice(0, 300) ?? "";
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}

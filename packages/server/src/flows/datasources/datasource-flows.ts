@@ -1,0 +1,167 @@
+import type { Datasource, DatasourceBody, DatasourceKey } from "@holdfast/sdk/protocol";
+import type { Database } from "../../db/connection/pool.ts";
+import { transaction } from "../../db/connection/transaction.ts";
+import {
+  insertDatasource,
+  listDatasources,
+  lockTenant,
+  replaceConnection,
+  type TenantDatasource,
+} from "../../db/datasources/datasources.ts";
+import { insertMove } from "../../db/moves/moves.ts";
+import { hasAttachedTables } from "../../db/moves/tenant-rows.ts";
+import { readOrganization } from "../../db/organizations/organizations.ts";
+import { newId } from "../../ids.ts";
+import { readConnectionString } from "../../rules/datasources/connection-string.ts";
+import {
+  type DatabaseHealth,
+  hostedDatasources,
+  isHosted,
+  presentDatasource,
+} from "../../rules/datasources/present-datasource.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { Principal } from "../../rules/tokens/participant.ts";
+import type { DataOf } from "../tenant-data.ts";
+import type { Encryption } from "../webhooks/webhook-secrets.ts";
+import type { PrepareDatabase } from "./check-database.ts";
+import type { SourceFlows } from "./source-flows.ts";
+
+/** Registers, lists and removes the databases and services of tenants. */
+export interface DatasourceFlows {
+  create(by: Principal, body: DatasourceBody): Promise<Datasource | Refusal>;
+  /** The datasources of both environments. */
+  list(by: Principal): Promise<Datasource[]>;
+  /** Undefined: no such datasource. */
+  read(by: Principal, id: string): Promise<Datasource | undefined>;
+  /** The tenant's data moves back; the datasource goes once it has. */
+  remove(by: Principal, id: string): Promise<"removed" | Refusal>;
+  rotate(by: Principal, id: string, key: DatasourceKey): Promise<Datasource | Refusal>;
+}
+
+export interface DatasourceDeps {
+  readonly db: Database;
+  /** The services. */
+  readonly sources: SourceFlows;
+  readonly encryption: Encryption;
+  readonly prepare: PrepareDatabase;
+  readonly dataOf: DataOf;
+  healthOf(id: string): DatabaseHealth;
+  /** A move was asked for. Resolves when it is over, or after a while. */
+  moveSoon(tenant: number): Promise<void>;
+  /** For a tenant on its way: gives a move to this datasource up. "leaving": also if the tenant is moving away from it. */
+  leave(by: Principal, id: string): Promise<"leaving" | "busy">;
+  /** The database has other credentials now. */
+  reopen(id: string): void;
+}
+
+export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
+  const { db, sources, encryption, prepare, dataOf, healthOf, moveSoon, leave, reopen } = deps;
+
+  const own = (organization: string) => listDatasources(db, organization);
+  const shown = (one: TenantDatasource) => presentDatasource(one, healthOf(one.id));
+  const hosted = async (organization: string) =>
+    hostedDatasources((await readOrganization(db, organization)).createdAt);
+
+  async function find({ organization }: Principal, id: string): Promise<TenantDatasource | Refusal> {
+    if (isHosted(id)) return refuse("datasource_hosted");
+    return (await own(organization)).find((one) => one.id === id) ?? refuse("datasource_not_found");
+  }
+
+  async function present(by: Principal, id: string): Promise<Datasource | Refusal> {
+    const found = await find(by, id);
+    return isRefusal(found) ? found : shown(found);
+  }
+
+  return {
+    async create(by, body) {
+      const wrong = checkKeys(body);
+      if (wrong) return wrong;
+      if (body.connection === "endpoint") return await sources.create(by, body);
+      const { connectionString = "", schema = "public", display_name: displayName = null, metadata = {} } = body;
+      const address = readConnectionString(connectionString);
+      if (isRefusal(address)) return address;
+      const unfit = (await livesInTables(by)) ? refuse("datasource_has_tables") : await prepare(address);
+      if (unfit) return unfit;
+      const id = newId(by.livemode ? "ds_" : "ds_test_");
+      const { url, host, database } = address;
+      const refused = await transaction(db, async (tx) => {
+        await lockTenant(tx, by.tenant);
+        if ((await listDatasources(tx, by.organization)).some(({ tenant }) => tenant === by.tenant))
+          return refuse("datasource_exists");
+        const connection = encryption.encrypt(url, id);
+        await insertDatasource(tx, {
+          id,
+          tenant: by.tenant,
+          connection,
+          host,
+          database,
+          schema,
+          displayName,
+          metadata,
+        });
+        return (await insertMove(tx, { id: newId("mov_"), tenant: by.tenant, target: id }))
+          ? undefined
+          : refuse("datasource_busy");
+      });
+      if (refused) return refused;
+      await moveSoon(by.tenant);
+      return await present(by, id);
+    },
+    list: async (by) => [
+      ...(await hosted(by.organization)),
+      ...(await own(by.organization)).map(shown),
+      ...(await sources.list(by)),
+    ],
+    async read(by, id) {
+      if (isHosted(id)) return (await hosted(by.organization)).find((one) => one.id === id);
+      const found = await find(by, id);
+      return isRefusal(found) ? (await sources.list(by)).find((one) => one.id === id) : shown(found);
+    },
+    async remove(by, id) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return isHosted(id) ? found : ((await sources.remove(by, id)) ?? found);
+      // A key of the other environment may see it, and not change it.
+      if (found.tenant !== by.tenant) return refuse("datasource_not_found");
+      if (await livesInTables(by)) return refuse("datasource_has_tables");
+      if (found.moving) return (await leave(by, id)) === "leaving" ? "removed" : refuse("datasource_busy");
+      if (!(await transaction(db, (tx) => insertMove(tx, { id: newId("mov_"), tenant: by.tenant, target: null }))))
+        return refuse("datasource_busy");
+      await moveSoon(by.tenant);
+      return "removed";
+    },
+    async rotate(by, id, { connectionString, signingKey }) {
+      const found = await find(by, id);
+      if (isRefusal(found)) return isHosted(id) ? found : ((await sources.rotate(by, id, signingKey)) ?? found);
+      if (found.tenant !== by.tenant) return refuse("datasource_not_found");
+      if (connectionString === undefined) return refuse("missing_field", { param: "connectionString" });
+      const address = readConnectionString(connectionString);
+      if (isRefusal(address)) return address;
+      const { url, host, database } = address;
+      if (database !== found.database || host !== found.host)
+        return refuse("invalid_url", {
+          param: "connectionString",
+          message: `It must lead to the same database: ${found.host}/${found.database}.`,
+        });
+      const unfit = await prepare(address);
+      if (unfit) return unfit;
+      await transaction(db, (tx) => replaceConnection(tx, { id, connection: encryption.encrypt(url, id), host }));
+      reopen(id);
+      return await present(by, id);
+    },
+  };
+
+  async function livesInTables(by: Principal): Promise<boolean> {
+    return await hasAttachedTables((await dataOf(by)).pool, by.tenant);
+  }
+}
+
+const KEYS_OF = { direct: ["connectionString"], endpoint: ["endpoint", "signingKey"] } as const;
+const OTHERS = { direct: ["endpoint", "signingKey"], endpoint: ["connectionString", "schema"] } as const;
+
+/** Each kind has keys of its own. */
+function checkKeys(body: DatasourceBody): Refusal | undefined {
+  const other = OTHERS[body.connection].find((key) => body[key] !== undefined);
+  if (other) return refuse("unknown_field", { param: other });
+  const missing = KEYS_OF[body.connection].find((key) => body[key] === undefined);
+  return missing && refuse("missing_field", { param: missing });
+}

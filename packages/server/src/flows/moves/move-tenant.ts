@@ -1,0 +1,231 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { type Connection, connectTo } from "../../db/connection/connection.ts";
+import { session } from "../../db/connection/pool.ts";
+import { type Transaction, transactionOn } from "../../db/connection/transaction.ts";
+import type { Move } from "../../db/moves/moves.ts";
+import {
+  type CopiedTo,
+  closeHead,
+  copyAll,
+  copyChanged,
+  copyLast,
+  deleteArrival,
+  deleteSome,
+  hasAttachedTables,
+  lockEndpoints,
+  lockMove,
+  openHead,
+  prepareTenant,
+  type Route,
+  readExtent,
+  readHeadRow,
+  readPlaces,
+  saveArrival,
+} from "../../db/moves/tenant-rows.ts";
+import { howToCatchUp, nextStep } from "../../rules/moves/next-step.ts";
+
+/** Rows per statement while a tenant's rows are deleted. */
+const DELETED_AT_ONCE = 5_000;
+/** How often a copy starts over, because values changed that no position tells. */
+const ATTEMPTS = 5;
+/** How long the last pass waits for the head and the endpoints. Clients' writes wait for 5 s. */
+const LOCK = "set local lock_timeout = '1s'";
+
+/** The databases of a move. */
+export interface MoveUrls {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** The move cannot be made, or not now. The message is a sentence. */
+export class MoveError extends Error {}
+
+/** "over": it is not asked for any more. "busy": another process is at it. */
+export type Outcome = "done" | "over" | "busy";
+
+/**
+ * Brings a tenant's records and log into the target, while writes go on; they wait only for the last entries. Whatever
+ * was cut off before goes on: see next-step.ts. "done": the target serves the tenant from now on.
+ */
+export const moveTenant = (
+  urls: MoveUrls,
+  move: Move,
+  isAsked: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Outcome> =>
+  aloneWith(urls, move.tenant, isAsked, signal, async (from, to) => {
+    const { tenant } = move;
+    const step = nextStep({ source: await readPlaces(from, tenant), target: await readPlaces(to, tenant) });
+    if (step === "copy") await copyTenant({ tenant, from, to }, move, signal);
+    if (step !== "finish") await longTransaction(to, (tx) => openHead(tx, tenant));
+  });
+
+/** Deletes what a tenant has left behind, once it has moved. */
+export const clearSource = (
+  urls: MoveUrls,
+  tenant: number,
+  isAsked: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<Outcome> =>
+  aloneWith(urls, tenant, isAsked, signal, async (from) => {
+    const { head, arrival } = await readPlaces(from, tenant);
+    if (head || arrival) throw new Error(`Tenant ${tenant} lives there.`);
+    await deleteAll(from, tenant);
+  });
+
+/**
+ * Gives a move up, unless the source is closed already: then it goes on. `withdraw` removes the move from the directory.
+ */
+export async function giveUp(
+  source: string,
+  tenant: number,
+  withdraw: () => Promise<void>,
+  signal: AbortSignal,
+): Promise<"leaving" | "busy"> {
+  return await withConnections([source], signal, async ([from]) => {
+    if (!(await lockMove(from, tenant)) || !(await readPlaces(from, tenant)).head) return "busy";
+    await withdraw();
+    return "leaving";
+  });
+}
+
+/** Holds the tenant's lock in both databases. A move that was asked for before may be over by the time that it is held. */
+async function aloneWith(
+  { source, target }: MoveUrls,
+  tenant: number,
+  isAsked: () => Promise<boolean>,
+  signal: AbortSignal,
+  work: (from: Connection, to: Connection) => Promise<void>,
+): Promise<Outcome> {
+  return await withConnections([source, target], signal, async ([from, to]) => {
+    if (!((await lockMove(from, tenant)) && (await lockMove(to, tenant)))) return "busy";
+    if (!(await isAsked())) return "over";
+    await work(from, to);
+    return "done";
+  });
+}
+
+/** Connections that end with the work, or when the server stops. */
+async function withConnections<const U extends readonly string[], T>(
+  urls: U,
+  signal: AbortSignal,
+  work: (opened: { readonly [K in keyof U]: Connection }) => Promise<T>,
+): Promise<T> {
+  signal.throwIfAborted();
+  const opened: Connection[] = [];
+  const end = () => Promise.all(opened.map((connection) => connection.end().catch(() => {})));
+  signal.addEventListener("abort", end);
+  try {
+    for (const url of urls) opened.push(await open(url));
+    return await work(opened as unknown as { readonly [K in keyof U]: Connection });
+  } finally {
+    signal.removeEventListener("abort", end);
+    await end();
+  }
+}
+
+async function copyTenant(route: Route, move: Move, signal: AbortSignal): Promise<void> {
+  const { tenant, from, to } = route;
+  for (let attempt = 1; ; attempt++) {
+    await longTransaction(to, (tx) => deleteArrival(tx, tenant));
+    await deleteAll(to, tenant);
+    await longTransaction(to, (tx) => prepareTenant(tx, move));
+    await checkTables(from, tenant);
+    const copied = await copyOf(route, () => copyAll(route));
+    if (await catchUp(route, copied, signal)) return;
+    if (attempt === ATTEMPTS)
+      throw new MoveError("Records are erased or rewritten again and again: the copy starts over later.");
+  }
+}
+
+async function checkTables(source: Transaction, tenant: number): Promise<void> {
+  if (await hasAttachedTables(source, tenant))
+    throw new MoveError("Tables of this database are attached: detach them first (holdfast tables detach).");
+}
+
+/** Copies as of one moment of the source. Returns that moment. */
+async function copyOf({ tenant, from, to }: Route, copy: () => Promise<void>): Promise<CopiedTo> {
+  return await longTransaction(
+    from,
+    async (source) => {
+      // The first read sets the moment.
+      const extent = await readExtent(source, tenant);
+      await longTransaction(to, copy);
+      return extent;
+    },
+    "begin isolation level repeatable read read only",
+  );
+}
+
+/** Returns false if the copy has to start over. */
+async function catchUp(route: Route, begun: CopiedTo, signal: AbortSignal): Promise<boolean> {
+  let copied = begun;
+  for (;;) {
+    signal.throwIfAborted();
+    const how = howToCatchUp(copied, await readExtent(route.from, route.tenant));
+    if (how === "again") return false;
+    if (how === "last pass") {
+      const done = await lastPass(route, copied);
+      if (done !== "not now") return done;
+      await sleep(100, undefined, { signal });
+    } else {
+      const since = copied;
+      copied = await copyOf(route, () => copyChanged(route, since));
+    }
+  }
+}
+
+/**
+ * Writes wait from here on. "not now": too many entries came meanwhile, or a lock is held. After the target has everything, the
+ * source is closed; the next attempt then finds neither with a head, and lets the target open.
+ */
+async function lastPass(route: Route, copied: CopiedTo): Promise<boolean | "not now"> {
+  const { tenant, from, to } = route;
+  return await longTransaction(from, async (source) => {
+    await source.query(LOCK);
+    const how = howToCatchUp(copied, await readExtent(source, tenant, "for update"));
+    if (how !== "last pass") return how === "again" ? false : "not now";
+    // One may have been attached during the copy.
+    await checkTables(source, tenant);
+    await lockEndpoints(source, tenant);
+    await longTransaction(to, async (target) => {
+      await copyChanged(route, copied);
+      await copyLast(route);
+      await saveArrival(target, tenant, await readHeadRow(source, tenant));
+    });
+    await closeHead(source, tenant);
+    return true;
+  }).catch((error: { code?: string }) => {
+    if (error.code === "55P03") return "not now";
+    throw error;
+  });
+}
+
+async function deleteAll(connection: Connection, tenant: number): Promise<void> {
+  while (await longTransaction(connection, (tx) => deleteSome(tx, tenant, DELETED_AT_ONCE)));
+}
+
+/** A transaction that may take any time. */
+const longTransaction = <T>(
+  connection: Connection,
+  work: (tx: Transaction) => Promise<T>,
+  begin?: string,
+): Promise<T> =>
+  transactionOn(
+    connection,
+    (tx) => {
+      connection.answers("in time");
+      return work(tx);
+    },
+    begin,
+  );
+
+/** A connection without timeouts: a copy takes as long as it takes. */
+async function open(url: string): Promise<Connection> {
+  const connection = await connectTo(url, {
+    ...session,
+    options: "-c timezone=UTC -c idle_in_transaction_session_timeout=0",
+  });
+  connection.answers("in time");
+  return connection;
+}

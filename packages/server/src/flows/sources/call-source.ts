@@ -1,0 +1,91 @@
+import type { SourceAnswers } from "@holdfast/sdk/protocol";
+import type { Database } from "../../db/connection/pool.ts";
+import { listStaleSources, noteCall, replaceKeys, type StoredSource } from "../../db/sources/sources.ts";
+import { newId } from "../../ids.ts";
+import { checkJsonValues } from "../../rules/json/check-json-values.ts";
+import type { Refusal } from "../../rules/refusal.ts";
+import type { CallOf, SendCall } from "../../rules/sources/source-call.ts";
+import type { Encryption } from "../webhooks/webhook-secrets.ts";
+
+/** Calls a source, and keeps what that has shown of it. "too large": less should be asked for. Undefined: there was no answer. */
+export type CallSource = <T extends keyof SourceAnswers>(
+  source: StoredSource,
+  call: CallOf<T>,
+) => Promise<SourceAnswers[T] | "too large" | undefined>;
+
+export interface CallDeps {
+  readonly db: Database;
+  readonly send: SendCall;
+  /** Checks the shape of an answer. */
+  readonly checkAnswer: (type: keyof SourceAnswers, answer: unknown) => Refusal | undefined;
+  readonly keys: SourceKeys;
+}
+
+/** Keys are encrypted for the source that they belong to. */
+export interface SourceKeys {
+  seal(key: string, source: Pick<StoredSource, "tenant" | "id">): Buffer;
+  /** Those that sign now, newest first. Undefined if the newest cannot be decrypted. */
+  open(source: StoredSource, now: number): string[] | undefined;
+}
+
+export const sourceKeys = ({ encrypt, decrypt }: Encryption): SourceKeys => ({
+  seal: (key, source) => encrypt(key, ownerOf(source)),
+  open(source, now) {
+    const newest = decrypt(source.key, ownerOf(source));
+    if (newest === undefined) return undefined;
+    const isFresh = source.oldKeyUntil !== null && now < Date.parse(source.oldKeyUntil);
+    const before = isFresh && source.oldKey ? decrypt(source.oldKey, ownerOf(source)) : undefined;
+    return before === undefined ? [newest] : [newest, before];
+  },
+});
+
+export const ownerOf = ({ tenant, id }: Pick<StoredSource, "tenant" | "id">): string => `${tenant}/${id}`;
+
+export const callSource =
+  ({ db, send, checkAnswer, keys }: CallDeps): CallSource =>
+  async <T extends keyof SourceAnswers>(source: StoredSource, call: CallOf<T>) => {
+    const secrets = keys.open(source, Date.now());
+    const result = secrets
+      ? await send({ endpoint: source.endpoint, secrets }, newId("msg_"), JSON.stringify(call))
+      : { problem: "Its key is encrypted with a master key that is not configured." };
+    const found = "text" in result ? readAnswer(result.text, (answer) => checkAnswer(call.type, answer)) : result;
+    // Calls that succeed one after the other say nothing new.
+    if ("problem" in found) await noteCall(db, source.tenant, source.id, { rejected: false, ...found });
+    else if (!isHealthy(source)) await noteCall(db, source.tenant, source.id, { problem: null, rejected: false });
+    if ("answer" in found) return found.answer as SourceAnswers[T];
+    return "isTooLarge" in found ? "too large" : undefined;
+  };
+
+function readAnswer(
+  text: string,
+  check: (answer: unknown) => Refusal | undefined,
+): { readonly answer: unknown } | { readonly problem: string } {
+  let answer: unknown;
+  try {
+    answer = JSON.parse(text);
+  } catch {
+    return { problem: "The answer is not JSON." };
+  }
+  const refusal = check(answer) ?? checkJsonValues((answer as { cursor?: unknown }).cursor ?? null, "cursor");
+  if (!refusal) return { answer };
+  return { problem: `The answer has a wrong shape: ${refusal.message ?? refusal.code} (${refusal.param ?? "body"})` };
+}
+
+const isHealthy = ({ failures, rejected, succeededAt }: StoredSource): boolean =>
+  failures === 0 && !rejected && succeededAt !== null;
+
+/** Encrypts again what an older master key encrypted. Returns how many keys cannot be decrypted. */
+export async function reencryptSources(db: Database, { keyName, encrypt, decrypt }: Encryption): Promise<number> {
+  let unreadable = 0;
+  for (const source of await listStaleSources(db, keyName)) {
+    const owner = ownerOf(source);
+    const again = (sealed: Buffer): Buffer | undefined => {
+      const text = decrypt(sealed, owner);
+      return text === undefined ? undefined : encrypt(text, owner);
+    };
+    const key = again(source.key);
+    if (!key) unreadable++;
+    else await replaceKeys(db, { ...source, key, oldKey: (source.oldKey && again(source.oldKey)) ?? null });
+  }
+  return unreadable;
+}

@@ -1,0 +1,114 @@
+import { newId } from "../../ids.ts";
+import { type CommitRequest, touched } from "../../rules/commits/commit-request.ts";
+import { type Judged, judgedAs } from "../../rules/commits/judge-commits.ts";
+import { refuse } from "../../rules/refusal.ts";
+import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
+import { receiptKeys, reservedKeys, type SourceIntent } from "../../rules/sources/source-intent.ts";
+import type { CommitLanes, JobResult } from "../commits/commit-lanes.ts";
+import { turns } from "./turns.ts";
+
+/** Undefined: there was no answer, and what became of the commit is not known. */
+export type AskSource = (intent: SourceIntent) => Promise<SourceAnswer | undefined>;
+
+export type SubmitCommits = (commits: readonly CommitRequest[], bytes?: number) => Promise<JobResult>;
+
+/**
+ * Submits commits to the lanes. A commit whose records are at a source takes three steps, and holds no lock during the
+ * second:
+ *
+ *   judge, and keep its records for it ─► ask the source ─► append it to the log, or refuse it, and free its records
+ *
+ * If the last step is not reached, the intent that the first one left is finished later: see finish-intents.ts.
+ */
+export function submitCommits(lanes: Pick<CommitLanes, "submit" | "begin" | "settle">, ask: AskSource): SubmitCommits {
+  /** Tenants some of whose models have sources. */
+  const known = new Set<number>();
+  // The lanes would refuse to begin a commit while another one that writes its records is on its way, and try again and
+  // again. Those of other processes meet there.
+  const inTurn = turns<JobResult>(PATIENCE_MS, { kind: "failed", code: "overloaded", message: NOT_ITS_TURN });
+
+  async function submitOne(commit: CommitRequest, bytes: number): Promise<JobResult> {
+    for (;;) {
+      const begun = await lanes.begin(commit, newId("int_"), bytes);
+      if (begun.kind === "intent") {
+        const answer = await ask(begun.intent);
+        return answer ? await lanes.settle(begun.intent, answer) : { kind: "failed", code: "source_unavailable" };
+      }
+      if (begun.kind !== "has no sources") return begun;
+      known.delete(commit.principal.tenant);
+      const result = await lanes.submit([commit], bytes);
+      if (result.kind !== "has sources") return result;
+    }
+  }
+
+  return async (commits, bytes = 0) => {
+    const tenant = commits[0]?.principal.tenant ?? 0;
+    if (!known.has(tenant)) {
+      const result = await lanes.submit(commits, bytes);
+      if (result.kind !== "has sources") return result;
+      known.add(tenant);
+    }
+    return await inWaves(commits, (commit) =>
+      inTurn(
+        ofTenant(commit, reservedKeys(commit)),
+        () => submitOne(commit, bytes / commits.length),
+        // By then its receipt is there, and any number can have it.
+        ofTenant(commit, receiptKeys(commit)),
+      ),
+    );
+  };
+}
+
+const NOT_ITS_TURN =
+  "Nothing has happened: earlier commits that write the same records wait for their datasource. Try again later.";
+/** How long a commit waits for earlier ones that write its records. */
+const PATIENCE_MS = 5_000;
+
+const ofTenant = ({ principal: { tenant } }: CommitRequest, keys: readonly string[]): readonly string[] =>
+  keys.map((key) => `${tenant} ${key}`);
+
+/**
+ * Submits the commits of one request: those that touch different records together, the others in order. One that builds
+ * on a commit that did not happen is refused.
+ */
+export async function inWaves(
+  commits: readonly CommitRequest[],
+  submit: (commit: CommitRequest) => Promise<JobResult>,
+): Promise<JobResult> {
+  const judged: Judged[] = [];
+  const blockers = new Map<string, number>();
+  while (judged.length < commits.length) {
+    const wave = independent(commits.slice(judged.length));
+    const results = await Promise.all(
+      wave.map(async (commit): Promise<JobResult> => {
+        const blockedBy = touched(commit).flatMap((key) => blockers.get(key) ?? [])[0];
+        if (blockedBy === undefined) return await submit(commit);
+        const refusal = refuse("dependency_blocked", { blockedBy });
+        return { kind: "judged", judged: [judgedAs(commit, { kind: "refused", refusal })] };
+      }),
+    );
+    for (const result of results) {
+      // Those that happened have receipts: if the request is repeated, they are found.
+      if (result.kind === "failed") return result;
+      const [one] = result.judged as readonly [Judged];
+      if (!isDone(one)) for (const key of touched(one.commit)) if (!blockers.has(key)) blockers.set(key, judged.length);
+      judged.push(one);
+    }
+  }
+  return { kind: "judged", judged };
+}
+
+const isDone = ({ decision }: Judged): boolean =>
+  decision.kind === "confirmed" || (decision.kind === "replayed" && !decision.receipt.held);
+
+/** The first commits, as many as touch different records. */
+function independent(commits: readonly CommitRequest[]): readonly CommitRequest[] {
+  const seen = new Set<string>();
+  const end = commits.findIndex((commit) => {
+    const keys = touched(commit);
+    if (keys.some((key) => seen.has(key))) return true;
+    for (const key of keys) seen.add(key);
+    return false;
+  });
+  return end < 0 ? commits : commits.slice(0, end);
+}

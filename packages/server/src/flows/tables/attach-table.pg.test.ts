@@ -1,0 +1,312 @@
+import pg from "pg";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
+import { spelled, startWithTables } from "../../testing/attached-tables.ts";
+import { wholeLog } from "../../testing/whole-log.ts";
+import { attachTable } from "./attach-table.ts";
+import { verifyTable } from "./verify-table.ts";
+
+const { app, db, pool, tenant, attach, entries, mark, close } = await startWithTables();
+afterAll(close);
+
+let seen = 0;
+beforeEach(async () => {
+  seen = await mark();
+});
+
+test("[DS1] rows that were there before are records, without log entries, and clients are told to read again", async () => {
+  await db.query("create table public.before (id text primary key, title text, deck text)");
+  await db.query("insert into before select 'r' || n, 'Row ' || n, 'd' || n % 3 from generate_series(1, 1234) n");
+  const version = async () => (await app.call("GET", "/v1/schema")).body.version as number;
+  const earlier = await version();
+  const { model, rows } = await attach("public.before", { title: {}, deck: {} });
+  expect(rows).toBe(1234);
+  expect(await version()).toBe(earlier + 2);
+  expect((await wholeLog(app.call)).length).toBe(seen);
+  const { body } = await app.call("GET", `/v1/models/${model}/r7`);
+  expect(body.data).toMatchObject({ id: "r7", title: "Row 7", deck: "d1" });
+  const [count] = await app.sql("select count(*)::int as n from holdfast.record where model = 'before'");
+  expect(count?.n).toBe(1234);
+});
+
+test("[DS2] a transaction of plain SQL becomes one commit of system:database, with the last state of each row", async () => {
+  await db.query("create table public.whole (id text primary key, title text)");
+  await attach("public.whole", { title: {} });
+  await db.query("begin");
+  await db.query("insert into whole values ('a', 'One'), ('b', 'Two')");
+  await db.query("update whole set title = 'First' where id = 'a'");
+  await db.query("savepoint s");
+  await db.query("delete from whole");
+  await db.query("rollback to s");
+  await db.query("commit");
+  const log = await entries(2);
+  expect(log.map(spelled)).toEqual(["created b Two", "created a First"]);
+  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
+  expect(log[0]?.actor).toBe("database");
+});
+
+test("[DS2] a transaction that rolls back leaves nothing, and one that changes nothing writes nothing", async () => {
+  await db.query("create table public.quiet (id text primary key, title text)");
+  await db.query("insert into quiet values ('a', 'One')");
+  await attach("public.quiet", { title: {} });
+  await db.query("begin; delete from quiet; rollback");
+  await db.query("update quiet set title = title");
+  await db.query("update quiet set title = 'Two'");
+  expect((await entries(1)).map(spelled)).toEqual(["updated a Two"]);
+});
+
+test("[DS3] a changed key deletes the record of the old key and creates one of the new key", async () => {
+  await db.query("create table public.keyed (id int primary key deferrable, title text)");
+  await db.query("insert into keyed values (1, 'One'), (2, 'Two')");
+  await attach("public.keyed", { title: {} });
+  await db.query("update keyed set id = id + 1");
+  const log = await entries(3);
+  expect(log.map(spelled)).toEqual(["deleted 1", "updated 2 One", "created 3 Two"]);
+});
+
+test("[DS3] COPY, an upsert, MERGE's update, a cascade and TRUNCATE reach the log", async () => {
+  await db.query("create table public.parents (id text primary key, title text)");
+  await db.query(
+    "create table public.children (id text primary key, title text, parent text references parents on delete cascade)",
+  );
+  await attach("public.parents", { title: {} });
+  await attach("public.children", { title: {}, parent: {} });
+  await db.query("insert into parents values ('p', 'P'), ('q', 'Q')");
+  await db.query("insert into children values ('c', 'C', 'p'), ('d', 'D', 'q')");
+  await db.query(
+    "insert into children values ('c', 'New', 'p'), ('e', 'E', 'q') on conflict (id) do update set title = excluded.title",
+  );
+  await db.query(
+    "merge into parents p using (values ('q', 'Merged')) v(id, title) on p.id = v.id when matched then update set title = v.title",
+  );
+  await db.query("delete from parents where id = 'p'");
+  await db.query("truncate parents cascade");
+  const log = (await entries(12)).map(spelled);
+  expect(log.slice(0, 4)).toEqual(["created p P", "created q Q", "created c C", "created d D"]);
+  expect(log.slice(4, 7).toSorted()).toEqual(["created e E", "updated c New", "updated q Merged"]);
+  expect(log.slice(7, 9).toSorted()).toEqual(["deleted c", "deleted p"]);
+  expect(log.slice(9).toSorted()).toEqual(["deleted d", "deleted e", "deleted q"]);
+});
+
+test("[DS3] what the caller's own trigger makes of a row after the statement is what the log says last", async () => {
+  await db.query("create table public.touched (id text primary key, title text)");
+  await db.query(`create function touch() returns trigger language plpgsql as $$ begin
+    if pg_trigger_depth() = 1 then update touched set title = upper(new.title) where id = new.id; end if; return null; end $$`);
+  await db.query("create trigger touch after insert or update on touched for each row execute function touch()");
+  await attach("public.touched", { title: {} });
+  await db.query("insert into touched values ('a', 'one')");
+  await entries(1);
+  await db.query("update touched set title = 'two'");
+  expect((await entries(2)).map(spelled)).toEqual(["created a ONE", "updated a TWO"]);
+});
+
+test("[DS4] values keep what JSON can say of them: digits, times in UTC, NUL in json, and the caller's session settings change nothing", async () => {
+  await db.query(
+    "create table public.typed (id uuid primary key, price numeric, at timestamptz, raw json, took interval, half float8)",
+  );
+  const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
+    "select 'typed'::regclass::oid::int as relation",
+  );
+  await attachTable(pool, {
+    ...{ tenant, relation, name: "public.typed", modelName: "typed", keyColumn: "id" },
+    columns: ["price", "at", "raw", "took", "half"].map((name) => ({
+      ...{ field: name, name },
+      form: name === "price" ? ("text" as const) : name === "at" ? ("time" as const) : ("json" as const),
+    })),
+    model: {
+      fields: {
+        price: { type: "string" },
+        at: { type: "datetime" },
+        raw: { type: "json" },
+        took: { type: "string" },
+        half: { type: "number" },
+      },
+      table: { name: "public.typed", key: "id" },
+    },
+  });
+  await db.query("set timezone = 'Asia/Kolkata'; set intervalstyle = 'postgres_verbose'; set extra_float_digits = -10");
+  await db.query(
+    `insert into typed values ('A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11', 12345678901234567890.10, '2026-01-02 03:04:05.678+05:30',
+      '{"a": 1, "nul": "\\u0000", "a": 2}', '1 day 2 hours', 0.1::float8 + 0.2::float8)`,
+  );
+  await db.query("reset all");
+  const [entry] = await entries(1);
+  expect(entry?.id).toBe("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11");
+  expect(entry?.data).toEqual({
+    id: "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+    price: "12345678901234567890.10",
+    at: "2026-01-01T21:34:05.678Z",
+    raw: { a: 2, nul: "\ufffd" },
+    took: "P1DT2H",
+    half: 0.30000000000000004,
+  });
+});
+
+test("[DS5] rows written straight to a partition, and by a session that applies replicated changes, are captured", async () => {
+  await db.query("create table public.parted (id text primary key, title text) partition by hash (id)");
+  await db.query("create table public.parted0 partition of parted for values with (modulus 1, remainder 0)");
+  await attach("public.parted", { title: {} });
+  await db.query("insert into parted values ('a', 'One')");
+  await db.query("insert into parted0 values ('b', 'Two')");
+  await db.query(
+    "begin; set local session_replication_role = replica; update parted0 set title = 'Three' where id = 'b'; commit",
+  );
+  expect((await entries(3)).map(spelled)).toEqual(["created a One", "created b Two", "updated b Three"]);
+});
+
+test("[DS7] a renamed column breaks the model: the caller's SQL goes on, nothing is lost, and renamed back all of it arrives", async () => {
+  await db.query("create table public.renamed (id text primary key, title text)");
+  await attach("public.renamed", { title: {} });
+  await db.query("alter table renamed rename column title to name");
+  await db.query("insert into renamed values ('a', 'One')");
+  const state = async () => (await app.sql("select problem from holdfast.attached_table where model = 'renamed'"))[0];
+  await until(async () => (await state())?.problem !== null);
+  expect((await state())?.problem).toContain("title");
+  await db.query("alter table renamed rename column name to title");
+  expect(await verifyTable(pool, tenant, "renamed", { repair: true })).toEqual({
+    rows: 1,
+    missing: 1,
+    different: 0,
+    extra: 0,
+    repaired: 1,
+  });
+  expect((await entries(1)).map(spelled)).toEqual(["created a One"]);
+  await until(async () => (await state())?.problem === null);
+});
+
+test("[DS8] while a table is attached, writers go on: every row ends as it is in the table", async () => {
+  await db.query("create table public.busy (id int primary key, title text)");
+  await db.query("insert into busy select n, 'Row ' || n from generate_series(1, 5000) n");
+  const stop = new AbortController();
+  const writer = async (seed: number) => {
+    const client = new pg.Client({ connectionString: app.databaseUrl });
+    await client.connect();
+    for (let n = 0; !stop.signal.aborted; n++) {
+      const id = ((n * 7919 + seed * 104729) % 6000) + 1;
+      if (n % 5 === 0) await client.query("delete from busy where id = $1", [id]);
+      else
+        await client.query("insert into busy values ($1, $2) on conflict (id) do update set title = excluded.title", [
+          id,
+          `w${seed}-${n}`,
+        ]);
+    }
+    await client.end();
+  };
+  const writing = [1, 2, 3].map(writer);
+  await attach("public.busy", { title: {} });
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  stop.abort();
+  await Promise.all(writing);
+  await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
+  const [wrong] = await app.sql(
+    `select count(*)::int as n from (select id::text, title from busy) b
+      full join (select id, data->>'title' as title from holdfast.record where tenant = $1 and model = 'busy') r using (id)
+      where b.title is distinct from r.title`,
+    [tenant],
+  );
+  expect(wrong?.n).toBe(0);
+});
+
+test("[DS3] a role without any right on Holdfast's schema writes the table, and its changes arrive", async () => {
+  await db.query("create table public.granted (id text primary key, title text)");
+  await attach("public.granted", { title: {} });
+  await db.query("create role app_writer; grant insert, update on granted to app_writer");
+  await db.query(
+    "begin; set local role app_writer; insert into granted values ('a', 'One'); commit; drop owned by app_writer; drop role app_writer",
+  );
+  expect((await entries(1)).map(spelled)).toEqual(["created a One"]);
+});
+
+test("[DS2] a transaction of 3 000 rows is one commit, whole", async () => {
+  await db.query("create table public.large (id int primary key, title text)");
+  await attach("public.large", { title: {} });
+  await db.query("insert into large select n, repeat('x', 2000) from generate_series(1, 3000) n");
+  const log = await entries(3_000);
+  expect(log.length).toBe(3_000);
+  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
+});
+
+test("[DS3] a claim on a record ends when its row is deleted", async () => {
+  await db.query("create table public.claimed (id text primary key, title text)");
+  await db.query("insert into claimed values ('a', 'One')");
+  const { model } = await attach("public.claimed", { title: {} });
+  const claim = await app.call("POST", "/v1/claims", { json: { target: { model, id: "a" } } });
+  expect(claim.status, claim.text).toBeLessThan(300);
+  await db.query("delete from claimed");
+  await entries(1);
+  const { body } = await app.call("GET", `/v1/claims/${claim.body.id}`);
+  expect(body.status).toBe("canceled");
+});
+
+test("[DS8] another tenant's table is another tenant's: its changes come into its log only", async () => {
+  await db.query("create table public.theirs (id text primary key, title text)");
+  const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
+    "select 'theirs'::regclass::oid::int as relation",
+  );
+  const [{ other } = { other: 0 }] = await app.sql<{ other: number }>(
+    "select id as other from holdfast.tenant where organization <> $1 and livemode",
+    [app.organization],
+  );
+  await attachTable(pool, {
+    ...{ tenant: other, relation, name: "public.theirs", modelName: "theirs", keyColumn: "id" },
+    columns: [{ field: "title", name: "title", form: "json" }],
+    model: { fields: { title: { type: "string" } }, table: { name: "public.theirs", key: "id" } },
+  });
+  const own = seen;
+  await db.query("insert into theirs values ('a', 'One')");
+  const theirs = async () => (await app.call("GET", "/v1/models/theirs/a", { token: app.keys.other })).status;
+  await until(async () => (await theirs()) === 200);
+  expect((await wholeLog(app.call)).length).toBe(own);
+  expect((await app.call("GET", "/v1/models/theirs/a")).status).toBe(404);
+});
+
+test("[DS3] rows before and after a TRUNCATE of the same transaction, more and larger than one step takes, end as in the table", async () => {
+  await db.query("create table public.emptied (id int primary key, title text)");
+  await attach("public.emptied", { title: {} });
+  await db.query(`begin; insert into emptied select n, repeat('x', 40000) from generate_series(1, 60) n; truncate emptied;
+    insert into emptied select n, 'after' from generate_series(50, 120) n; commit`);
+  const held = async () =>
+    app.sql(
+      "select data->>'title' as title, count(*)::int as n from holdfast.record where model = 'emptied' group by 1",
+    );
+  await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
+  expect(await held()).toEqual([{ title: "after", n: 71 }]);
+  const log = await entries(1);
+  expect(new Set(log.map(({ clientTxId }) => clientTxId)).size).toBe(1);
+});
+
+test("[DS1] a table that is attached already, and a model that has another table, are refused", async () => {
+  await db.query("create table public.once (id text primary key, title text)");
+  await attach("public.once", { title: {} });
+  await expect(attach("public.once", { title: {} })).resolves.toMatchObject({ rows: 0 });
+  await db.query("create schema elsewhere; create table elsewhere.once (id text primary key, title text)");
+  await expect(attach("elsewhere.once", { title: {} })).rejects.toThrow("has a table already: public.once");
+  const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
+    "select 'once'::regclass::oid::int as relation",
+  );
+  const again = {
+    ...{ tenant, relation, name: "public.once", modelName: "other", keyColumn: "id", columns: [] },
+    model: { fields: {}, table: { name: "public.once", key: "id" } },
+  };
+  await expect(attachTable(pool, again)).rejects.toThrow("is attached already");
+});
+
+test("[DS7] a table that breaks while its rows are being read is read to its end once it is repaired", async () => {
+  await db.query("create table public.halfway (id int primary key, title text)");
+  await db.query("insert into halfway select n, 'Row ' || n from generate_series(1, 1200) n");
+  const stopping = new AbortController();
+  const stopped = attach("public.halfway", { title: {} }, "id", {
+    stopping: stopping.signal,
+    progress: () => stopping.abort(),
+  });
+  await expect(stopped).rejects.toThrow();
+  await db.query("alter table halfway rename column title to name; insert into halfway values (0, 'New')");
+  const problem = async () =>
+    (await app.sql("select problem from holdfast.attached_table where model = 'halfway'"))[0]?.problem;
+  await until(async () => (await problem()) !== null);
+  await db.query("alter table halfway rename column name to title");
+  await attach("public.halfway", { title: {} });
+  await verifyTable(pool, tenant, "halfway", { repair: true });
+  await until(async () => (await problem()) === null);
+  expect(await verifyTable(pool, tenant, "halfway")).toMatchObject({ rows: 1201, missing: 0, extra: 0 });
+});

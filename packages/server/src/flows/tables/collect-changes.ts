@@ -1,0 +1,61 @@
+import { errorState, LOCK_NOT_AVAILABLE } from "../../db/connection/database-error.ts";
+import type { Pipe } from "../../db/connection/pipe.ts";
+import type { Database } from "../../db/connection/pool.ts";
+import { hasAttachments } from "../../db/tables/attachments.ts";
+import { readTenantsWithChanges } from "../../db/tables/captured-changes.ts";
+import type { RoundRules } from "../commits/commit-round.ts";
+import type { Drained } from "../commits/round-result.ts";
+import { drainChanges } from "./drain-changes.ts";
+
+export interface CollectorDeps {
+  readonly pool: Database;
+  open(): Promise<Pipe>;
+  readonly rules: RoundRules;
+  /** Called after COMMIT with what a run appended to the tenant's log. */
+  recorded(tenant: number, drained: Drained): void;
+  failed(error: unknown): void;
+}
+
+/** How soon to look again, in milliseconds: while changes come, while none come, and while no table is attached. */
+const BUSY_MS = 25;
+const IDLE_MS = 250;
+const UNUSED_MS = 1_000;
+/** After a failure. */
+const REST_MS = 2_000;
+
+/**
+ * Collects the captured changes of all tenants, one run for each in turn, so that one with many changes does not keep
+ * the others waiting. Nothing notifies us: a NOTIFY inside the caller's transactions would take a lock of the whole
+ * database at their commit.
+ */
+export function collectChanges({ pool, open, rules, recorded, failed }: CollectorDeps) {
+  let pipe: Pipe | undefined;
+  /** By tenant: when to try again after a run failed, or found a table that cannot be read. */
+  const restingUntil = new Map<number, number>();
+
+  async function collect(tenant: number): Promise<void> {
+    if (!pipe?.usable) pipe = await open();
+    try {
+      const drained = await drainChanges(pipe, rules, tenant);
+      if (drained === "broken") return void restingUntil.set(tenant, performance.now() + REST_MS);
+      restingUntil.delete(tenant);
+      recorded(tenant, drained);
+    } catch (error) {
+      // Another process holds the head, perhaps for the same changes. The next run finds what it left.
+      if (errorState(error) === LOCK_NOT_AVAILABLE) return;
+      restingUntil.set(tenant, performance.now() + REST_MS);
+      failed(error);
+    }
+  }
+
+  return {
+    async collect(): Promise<number> {
+      const waiting = await readTenantsWithChanges(pool);
+      const tenants = waiting.filter((tenant) => (restingUntil.get(tenant) ?? 0) <= performance.now());
+      for (const tenant of tenants) await collect(tenant);
+      if (tenants.length > 0) return BUSY_MS;
+      return (await hasAttachments(pool)) ? IDLE_MS : UNUSED_MS;
+    },
+    close: async () => pipe?.close(),
+  };
+}

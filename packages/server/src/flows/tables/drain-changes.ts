@@ -1,0 +1,131 @@
+import { type LockedHead, lockHeads } from "../../db/commits/heads.ts";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
+import type { Pipe } from "../../db/connection/pipe.ts";
+import { begin, commit as commitTransaction, probe, rollback } from "../../db/connection/statement.ts";
+import { loadRecordIds } from "../../db/tables/attached-records.ts";
+import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
+import {
+  type CapturedTransaction,
+  loadCapturedTransactions,
+  takeCapturedChanges,
+} from "../../db/tables/captured-changes.ts";
+import type { CommitRequest } from "../../rules/commits/commit-request.ts";
+import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { type BrokenTable, type RecordChange, stepsOf } from "../../rules/tables/captured-changes.ts";
+import { capturedCommit } from "../../rules/tables/captured-commit.ts";
+import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
+import { load } from "../commits/load-round.ts";
+import type { Drained } from "../commits/round-result.ts";
+
+export interface Run extends Drained {
+  /** More changes wait. */
+  readonly more: boolean;
+}
+
+/** Bounds of memory: what is judged at once, and what one transaction of ours takes if the caller's are small. */
+const STEP = { most: 200, bytes: 2 ** 21 };
+const RUN = { transactions: 1_000, changes: 1_000 };
+
+/**
+ * Turns the captured changes of a tenant into log entries: each transaction of the caller's becomes one commit, whole,
+ * in the order in which they changed rows. All of it happens in one transaction, under the head's lock:
+ *
+ *   lock the head ─► which transactions are visible? ─► take some changes ─► load ─► record ─► save ─┐
+ *                    a later statement, so it sees        ▲                                          │
+ *                    all that committed before the lock   └───────────── until they are all taken ◄──┘ commit
+ */
+export async function drainChanges(pipe: Pipe, rules: RoundRules, tenant: number): Promise<Run | "broken"> {
+  try {
+    const [, [head], waiting, attached] = await pipe.send([
+      begin,
+      lockHeads([tenant]),
+      loadCapturedTransactions(tenant),
+      loadAttachments(tenant),
+    ]);
+    if (!head) throw new TenantElsewhere(tenant);
+    const chosen = within(waiting);
+    const drained = await drainLocked(pipe, rules, head, attached, chosen);
+    if ("problem" in drained) return await markBroken(pipe, tenant, drained);
+    const mended = attached.filter(({ problem }) => problem !== null);
+    await pipe.send([...mended.map(({ model }) => markProblem(tenant, model, null)), commitTransaction]);
+    return { ...drained, more: chosen.length < waiting.length };
+  } catch (error) {
+    if (pipe.usable) await pipe.send([rollback]).catch(() => {});
+    throw error;
+  }
+}
+
+/** The same in an open transaction that holds the head's lock. It neither commits, nor undoes what a broken table stopped. */
+export async function drainLocked(
+  pipe: Pipe,
+  rules: RoundRules,
+  { tenant, syncId }: Pick<LockedHead, "tenant" | "syncId">,
+  attached: readonly AttachedTable[],
+  transactions: readonly CapturedTransaction[],
+): Promise<Drained | BrokenTable> {
+  let claimsChanged = false;
+  let to = syncId;
+  const record = async (commits: readonly CommitRequest[]) => {
+    const jobs = [{ commits, captured: true }];
+    const found = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+    const result = await judgeRound(pipe, { ...rules, ...NO_BOUNDS }, jobs, found);
+    if (result.round.entries.length > 0 || result.claims.length > 0) await pipe.send(savings(result));
+    claimsChanged ||= result.claimTenants.length > 0;
+    to = result.heads[0]?.syncId ?? to;
+  };
+  const someRecords = async ({ model }: { readonly model: string }) => {
+    const [ids] = await pipe.send([loadRecordIds(tenant, model, STEP.most)]);
+    return ids.map((id): RecordChange => ({ model, id, data: null }));
+  };
+  for (const batch of inBatches(transactions))
+    for (let after = 0; ; ) {
+      const names = batch.map(({ tx }) => tx);
+      const [changes] = await pipe.send([takeCapturedChanges(tenant, names, { ...STEP, after })]);
+      if (changes.length === 0) break;
+      if (names.length === 1) after = changes.at(-1)?.seq ?? after;
+      const { steps, broken } = stepsOf(changes, attached);
+      if (broken) return broken;
+      for (const step of steps)
+        if (step.kind === "records")
+          await record(step.commits.map(({ tx, changes: own }) => capturedCommit(tenant, tx, own)));
+        else
+          for (let gone = await someRecords(step); gone.length > 0; gone = await someRecords(step))
+            await record([capturedCommit(tenant, step.tx, gone)]);
+    }
+  return { from: syncId, to, claimsChanged };
+}
+
+/** A step is small already, and what has happened cannot be refused for its size. */
+export const NO_BOUNDS = { commitBytes: Number.MAX_SAFE_INTEGER, roundBytes: Number.MAX_SAFE_INTEGER };
+
+/** The first transactions that together are small; at least one. */
+export function within<T extends { readonly changes: number }>(transactions: readonly T[]): readonly T[] {
+  let changes = 0;
+  const end = transactions.findIndex((one, i) => {
+    changes += one.changes;
+    return i > 0 && (i >= RUN.transactions || changes > RUN.changes);
+  });
+  return end < 0 ? transactions : transactions.slice(0, end);
+}
+
+/** Small transactions are taken together, a large one alone. */
+function inBatches(transactions: readonly CapturedTransaction[]): CapturedTransaction[][] {
+  const batches: CapturedTransaction[][] = [];
+  let changes = Number.POSITIVE_INFINITY;
+  for (const one of transactions) {
+    changes += one.changes;
+    if (changes <= STEP.most) batches.at(-1)?.push(one);
+    else {
+      batches.push([one]);
+      changes = one.changes;
+    }
+  }
+  return batches;
+}
+
+/** Undoes the run, so that the changes stay captured, and says what is wrong. */
+async function markBroken(pipe: Pipe, tenant: number, { model, problem }: BrokenTable): Promise<"broken"> {
+  await pipe.send([rollback]);
+  await pipe.send([markProblem(tenant, model, problem)]);
+  return "broken";
+}

@@ -1,0 +1,244 @@
+import { lockHeads } from "../../db/commits/heads.ts";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
+import type { Pipe } from "../../db/connection/pipe.ts";
+import {
+  begin,
+  commit as commitTransaction,
+  probe,
+  rollback,
+  rollbackToSavepoint,
+  type Statement,
+  savepoint,
+} from "../../db/connection/statement.ts";
+import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
+import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
+import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
+import { type CommitRequest, recordKey, rowAction } from "../../rules/commits/commit-request.ts";
+import type { TenantTables } from "../../rules/commits/tenant-state.ts";
+import { isKeyOf } from "../../rules/tables/attached-key.ts";
+import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import type { RecordChange } from "../../rules/tables/captured-changes.ts";
+import { capturedCommit } from "../../rules/tables/captured-commit.ts";
+import { orderWrites } from "../../rules/tables/row-writes.ts";
+import { type Plan, planWrites, settleWrites, writtenByCommit } from "../../rules/tables/settle-writes.ts";
+import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-round.ts";
+import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
+import { type Loaded, load } from "../commits/load-round.ts";
+import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
+import { drainLocked, NO_BOUNDS, within } from "./drain-changes.ts";
+
+/** What a round of a tenant with attached tables loads. */
+type TableLoaded = Loaded & { readonly tables: TenantTables; readonly drained: Drained | undefined };
+
+/**
+ * More subtransactions than this in one transaction slow down all of Postgres: each commit that writes tables is one. A
+ * single request may have more commits.
+ */
+export const MOST_WRITTEN = 60;
+
+interface TableRoundOptions {
+  readonly rules: RoundRules;
+  /** Called with what a transaction of ours, already committed, took from the tables. */
+  recorded(tenant: number, drained: Drained): void;
+  /** Called in each round: whether the tenant has attached tables, or has none any more. */
+  hasTables(tenant: number, has: boolean): void;
+}
+
+/** Rounds of tenants with attached tables, each of a single tenant. */
+export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
+  const unclaimed = new Set<number>();
+  /** By tenant, as the last round found them. */
+  const known = new Map<number, readonly AttachedTable[]>();
+  return {
+    async load(pipe, jobs) {
+      const tenant = tenantOf(jobs[0] as Job);
+      const found = await loadTableRound(pipe, jobs, unclaimed, known.get(tenant), options);
+      const attached = [...found.tables.attached.values()];
+      if (attached.length > 0) known.set(tenant, attached);
+      else known.delete(tenant);
+      options.hasTables(tenant, attached.length > 0);
+      return found;
+    },
+    judge: (pipe, jobs, found) => judgeTableRound(pipe, options.rules, jobs, found),
+  };
+}
+
+/**
+ * Opens a round of one tenant that has attached tables. What the caller's own SQL has changed comes into the log first:
+ *
+ *   lock the head ─► lock the rows to write ─► record captured changes ─► load
+ *                                              a later statement, so it sees all that was committed before the locks
+ *
+ * So the commits are judged against the rows as they are, and the log has the order of the rows. All of this is sent at
+ * once, by the attached tables as they were in the last round; if they are others now, it is done again.
+ */
+async function loadTableRound(
+  pipe: Pipe,
+  jobs: readonly Job[],
+  unclaimed: Set<number>,
+  known: readonly AttachedTable[] = [],
+  { rules, recorded }: TableRoundOptions,
+): Promise<TableLoaded> {
+  const tenant = tenantOf(jobs[0] as Job);
+  const commits = commitsOf(jobs);
+  const lockAndLoad = async (tables: readonly AttachedTable[]) => {
+    const asked = rowsToLock(commits, tables);
+    const [rows, [waiting], loaded] = await Promise.all([
+      pipe.send(asked.map(({ statement }) => statement)),
+      pipe.send([loadCapturedTransactions(tenant)]),
+      load(pipe, jobs, unclaimed, rules, probe),
+    ]);
+    return { asked, rows, waiting, loaded };
+  };
+  for (;;) {
+    const [[, [head], attached], atOnce] = await Promise.all([
+      pipe.send([begin, lockHeads([tenant]), loadAttachments(tenant)]),
+      lockAndLoad(known),
+    ]);
+    if (!head) throw new TenantElsewhere(tenant);
+    const isKnown = JSON.stringify(attached) === JSON.stringify(known);
+    const { asked, rows, waiting, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
+    const locked = new Set(
+      asked.flatMap(({ table }, i) =>
+        ((rows[i] ?? []) as FoundRow[]).flatMap(({ id, free }) => (free ? [] : recordKey(table.model, id))),
+      ),
+    );
+    const tables = { attached: new Map(attached.map((table) => [table.model, table])), locked, settle: decided };
+    // The changes of a broken table wait until it is mended, and nothing may overtake them.
+    const isBroken = attached.some(({ problem }) => problem !== null);
+    if (waiting.length === 0 || isBroken) return { ...loaded, tables, drained: undefined };
+    const chosen = within(waiting);
+    const drained = await drainLocked(pipe, rules, head, attached, chosen);
+    if ("problem" in drained) {
+      await pipe.send([rollback]);
+      await pipe.send([markProblem(tenant, drained.model, drained.problem)]);
+    } else if (chosen.length < waiting.length) {
+      await pipe.send([commitTransaction]);
+      recorded(tenant, drained);
+    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe)), tables, drained };
+  }
+}
+
+const decided: TenantTables["settle"] = (_state, _commit, decision) => decision;
+
+/** The rows that the commits update or delete, by table. */
+function rowsToLock(commits: readonly CommitRequest[], attached: readonly AttachedTable[]) {
+  const operations = commits.flatMap((commit) => commit.operations);
+  return attached.flatMap((table): { table: AttachedTable; statement: Statement<FoundRow[]> }[] => {
+    const { model, relation, keyColumn, keyType } = table;
+    const own = operations.filter(
+      ({ model: of, action, id }) => of === model && WRITES_ROW.has(rowAction(action)) && isKeyOf(keyType ?? "", id),
+    );
+    const ids = [...new Set(own.map(({ id }) => id))];
+    return keyType === null || ids.length === 0 ? [] : [{ table, statement: lockRows(relation, keyColumn, ids) }];
+  });
+}
+
+const WRITES_ROW: ReadonlySet<string> = new Set(["update", "delete"]);
+
+/**
+ * Judges a round, and writes the rows of its attached tables. A table can refuse a commit, or make something else of it,
+ * and that changes what later commits are judged against. So the round is judged twice:
+ *
+ *   judge ─► write the rows ─► record late changes ─► judge again, by what the tables made of each commit ─► save
+ *     ▲                                                │
+ *     └───────────── undo the rows ◄───────────────────┘ only if a commit that was written would now be decided otherwise
+ *
+ * Then the round ends before that commit; a later one judges the rest. Late changes are those that SQL committed while
+ * the round waited for its locks: in rows that triggers and foreign keys change, and in tables that were truncated. They
+ * came before what the round wrote, so the log has them first.
+ */
+async function judgeTableRound(
+  pipe: Pipe,
+  rules: RoundRules,
+  jobs: readonly Job[],
+  loaded: TableLoaded,
+): Promise<RoundResult> {
+  const tenant = tenantOf(jobs[0] as Job);
+  const order = commitsOf(jobs);
+  const judge = async ({ drained, ...found }: TableLoaded, settle: TenantTables["settle"]): Promise<RoundResult> => {
+    const result = await judgeRound(pipe, rules, jobs, { ...found, tables: { ...found.tables, settle } });
+    return { ...result, ...(drained && { drained }) };
+  };
+  let found = loaded;
+  let plan: Plan = { most: Math.min(order.length, MOST_WRITTEN), denied: new Map() };
+  for (;;) {
+    const planned = await judge(found, planWrites(order, plan));
+    const writes = writtenByCommit(judgedOf(jobs, planned), found.tables.attached);
+    if (writes.size === 0) return planned;
+    const [, results, changes, late] = await pipe.send([
+      savepoint,
+      writeRows(tenant, orderWrites([...writes.values()])),
+      takeOwnChanges(tenant),
+      loadCapturedTransactions(tenant),
+    ]);
+    const outcome = settleWrites({ order, writes, results, changes, tables: found.tables });
+    if (outcome.kind === "denied") {
+      plan = { ...plan, denied: new Map([...plan.denied, ...outcome.denied]) };
+      await pipe.send([rollbackToSavepoint]);
+      continue;
+    }
+    const tables = { ...found.tables, locked: new Set([...found.tables.locked, ...outcome.locked]) };
+    found = { ...found, tables };
+    const caughtUp = await recordLate(pipe, rules, jobs, found, late);
+    if (caughtUp) {
+      const settled = await judge(await withChanged(pipe, rules, tenant, caughtUp, outcome.besides), outcome.settle);
+      const undone = outcome.undone(judgedOf(jobs, settled));
+      if (undone === undefined) return settled;
+      if (undone === 0 && late.length === 0) throw new Error("The first commit of a round was decided in two ways.");
+      plan = { ...plan, most: undone };
+    } else plan = { ...plan, most: 0 };
+    await pipe.send([rollbackToSavepoint]);
+  }
+}
+
+/** More changes that come late are left to the next round, which begins with them and holds no rows meanwhile. */
+const MOST_LATE = 1_000;
+
+/**
+ * Records what SQL committed until the round had its locks, and loads again. Undefined if it cannot be recorded now: it
+ * is too much, or a table is broken, which the next round finds.
+ */
+async function recordLate(
+  pipe: Pipe,
+  rules: RoundRules,
+  jobs: readonly Job[],
+  { tables, heads, drained, ...loaded }: TableLoaded,
+  late: readonly CapturedTransaction[],
+): Promise<TableLoaded | undefined> {
+  const [head] = heads;
+  if (!head || late.length === 0) return { ...loaded, tables, heads, drained };
+  if (late.reduce((sum, { changes }) => sum + changes, 0) > MOST_LATE) return undefined;
+  const more = await drainLocked(pipe, rules, head, [...tables.attached.values()], late);
+  if ("problem" in more) return undefined;
+  return {
+    ...(await load(pipe, jobs, new Set(), rules, probe)),
+    tables,
+    drained: {
+      from: drained?.from ?? more.from,
+      to: more.to,
+      claimsChanged: more.claimsChanged || drained?.claimsChanged === true,
+    },
+  };
+}
+
+const judgedOf = (jobs: readonly Job[], { outcomes }: RoundResult) =>
+  jobs.flatMap((job, i) => judgedNow(job, outcomes[i]));
+
+/** With the records that were changed besides, all their values, and the claims on them. */
+async function withChanged(
+  pipe: Pipe,
+  rules: RoundRules,
+  tenant: number,
+  found: TableLoaded,
+  changed: readonly RecordChange[],
+): Promise<TableLoaded> {
+  if (changed.length === 0) return found;
+  const jobs = [{ commits: [capturedCommit(tenant, "", changed)], captured: true }];
+  const more = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+  return {
+    ...found,
+    records: [...found.records, ...more.records],
+    entries: [...found.entries, ...more.entries],
+  };
+}

@@ -1,0 +1,375 @@
+import type { FollowedRecords, LogEntry } from "@holdfast/sdk/protocol";
+import fc from "fast-check";
+import { afterAll, expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
+import { startApp } from "../testing/app.ts";
+import { follow } from "../testing/stream/stream.ts";
+
+const app = await startApp();
+const { call, keys, url } = app;
+const field = (type: string, more: object = {}) => ({ type, nullable: true, ...more });
+const pushed = await call("POST", "/v1/schema", {
+  json: {
+    models: {
+      task: {
+        fields: {
+          title: field("string"),
+          project: field("string", { index: true }),
+          effort: field("integer"),
+          share: field("number"),
+          isDone: field("boolean"),
+          due: field("datetime"),
+          labels: field("array"),
+        },
+      },
+      note: {
+        fields: { text: field("string"), owner: field("string") },
+        groups: [{ kind: "user", from: "owner" }],
+      },
+      deck: { fields: { name: field("string") } },
+    },
+    force: true,
+  },
+});
+
+if (pushed.status !== 201) throw new Error(pushed.text);
+
+const closing: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closing) close();
+});
+
+type Line = { readonly model: string; readonly id: string; readonly data: Record<string, unknown> };
+
+async function snapshot(where?: FollowedRecords, more = "", ask = call): Promise<readonly Line[]> {
+  const query = where ? `&where=${encodeURIComponent(JSON.stringify(where))}` : "";
+  const lines: Line[] = [];
+  for (let cursor = ""; ; ) {
+    const { status, text } = await ask("GET", `/v1/snapshot?limit=7${more}${query}${cursor}`);
+    expect(status, text).toBe(200);
+    const all = text
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Line);
+    lines.push(...all.slice(1, -1));
+    const { next_cursor } = all.at(-1) as unknown as { next_cursor: string | null };
+    if (next_cursor === null) return lines;
+    cursor = `&starting_after=${encodeURIComponent(next_cursor)}`;
+  }
+}
+
+const names = (lines: readonly Line[]) => lines.map(({ model, id }) => `${model} ${id}`);
+
+/** A date-time in a form whose order is that of time. */
+const instant = (value: unknown) =>
+  typeof value === "string" && /^\d{4}-/.test(value)
+    ? new Date(value).toISOString().slice(0, 19) + `${/\.(\d+)/.exec(value)?.[1] ?? ""}000000`.slice(0, 6)
+    : value;
+
+const tests: Readonly<Record<string, (value: unknown, operand: never) => boolean>> = {
+  in: (value, operand: readonly unknown[]) => operand.some((one) => instant(one) === value),
+  contains: (value, operand: unknown) => Array.isArray(value) && value.includes(operand),
+  gt: (value, operand) => value !== null && (value as number) > (instant(operand) as number),
+  gte: (value, operand) => value !== null && (value as number) >= (instant(operand) as number),
+  lt: (value, operand) => value !== null && (value as number) < (instant(operand) as number),
+  lte: (value, operand) => value !== null && (value as number) <= (instant(operand) as number),
+};
+
+/** A second opinion, in other words than the server's. */
+function isWanted(where: FollowedRecords, { model, id, data }: Line): boolean {
+  const wanted = where[model];
+  if (wanted === undefined) return true;
+  return [wanted].flat().some((conditions) =>
+    Object.entries(conditions).every(([name, condition]) => {
+      const value = instant(name === "id" ? id : (data[name] ?? null));
+      return typeof condition === "object" && condition !== null
+        ? Object.entries(condition).every(([operator, operand]) => tests[operator]?.(value, operand as never))
+        : instant(condition) === value;
+    }),
+  );
+}
+
+const text = fc.constantFrom("p1", "p2", "p 3", "ä", "", "😀", "x".repeat(600), `${"x".repeat(600)}y`);
+const number = fc.constantFrom(-1, 0, 2, 0.5, 0.001);
+const whole = fc.integer({ min: -2, max: 2 });
+const moment = fc.constantFrom(
+  "2031-01-01T00:00:00Z",
+  "2031-01-01T01:00:00+01:00",
+  "2031-01-01T00:00:00.000001Z",
+  "2030-12-31T23:59:59.5Z",
+  "2031-01-01T00:00:00.5Z",
+);
+const label = fc.constantFrom("a", "b", "c");
+const orNull = <T>(one: fc.Arbitrary<T>) => fc.option(one);
+const fields = fc.record(
+  {
+    title: orNull(text),
+    project: orNull(text),
+    effort: orNull(whole),
+    share: orNull(number),
+    isDone: orNull(fc.boolean()),
+    due: orNull(moment),
+    labels: orNull(fc.array(label, { maxLength: 2 })),
+  },
+  { requiredKeys: [] },
+);
+const some = <T>(one: fc.Arbitrary<T>) =>
+  fc.oneof(orNull(one), fc.record({ in: fc.array(orNull(one), { maxLength: 3 }) }));
+const ranged = <T>(one: fc.Arbitrary<T>) =>
+  fc.oneof(
+    some(one),
+    fc.constantFrom("gt", "gte", "lt", "lte").chain((name) => one.map((value) => ({ [name]: value }))),
+  );
+const onField = fc.oneof(
+  ...Object.entries({
+    title: some(text),
+    project: some(text),
+    effort: ranged(whole),
+    share: ranged(number),
+    isDone: some(fc.boolean()),
+    due: ranged(moment),
+    labels: label.map((contains) => ({ contains })),
+    id: fc.constantFrom("r1", "r2").map((one) => ({ in: [one, "r3"] })),
+  }).map(([name, condition]) => condition.map((one) => ({ [name]: one }))),
+);
+// More than two at once are met by hardly any record.
+const conditions = fc.array(onField, { maxLength: 2 }).map((all) => Object.assign({}, ...all) as object);
+const where = fc
+  .oneof(conditions, fc.array(conditions, { minLength: 1, maxLength: 3 }))
+  .map((task) => ({ task }) as FollowedRecords);
+
+test("[G24] [T14] snapshot, log and stream have the records that meet the conditions, whatever is written", {
+  timeout: 300_000,
+}, async () => {
+  for (let i = 0; i < 3; i++) await call("POST", "/v1/models/deck", { json: { id: `d${i}`, data: { name: "all" } } });
+  let begun = 0;
+  let left = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(where, { minLength: 4, maxLength: 8 }),
+      fc.array(fc.tuple(fc.nat(5), fc.constantFrom("write", "write", "write", "delete", "archive"), fields), {
+        minLength: 10,
+        maxLength: 30,
+      }),
+      async (wheres, writes) => {
+        const since = Number((await call("GET", "/v1/log?limit=1&after=0")).body.stamp);
+        const before = await snapshot();
+        const streams = await Promise.all(wheres.map((one) => follow(url, keys.live, { since, where: one })));
+        closing.push(
+          ...streams.map(
+            ({ socket }) =>
+              () =>
+                socket.terminate(),
+          ),
+        );
+        let head = since;
+        for (const [n, what, data] of writes) {
+          const path = `/v1/models/task/r${n}`;
+          const answers =
+            what === "delete"
+              ? [await call("DELETE", path)]
+              : what === "archive"
+                ? [await call("POST", `${path}/archive`)]
+                : [
+                    await call("POST", "/v1/models/task", { json: { id: `r${n}`, data } }),
+                    await call("PATCH", path, { json: { data } }),
+                  ];
+          expect(answers.at(-1)?.status).toBeOneOf(what === "write" ? [200] : [200, 404]);
+          for (const { body } of answers) head = Math.max(head, Number(body.lastSyncId ?? 0));
+        }
+        const after = await snapshot();
+        for (const [i, one] of wheres.entries()) {
+          const wanted = after.filter((line) => isWanted(one, line));
+          const told = JSON.stringify(one);
+          expect(names(await snapshot(one)), told).toEqual(names(wanted));
+          // From what there was before, the entries lead to what there is.
+          const own = new Map(
+            before.filter((line) => isWanted(one, line)).map((line) => [`${line.model} ${line.id}`, line.data]),
+          );
+          const fed = new Map(own);
+          const apply = (rows: typeof own, { model, id, data, verb }: LogEntry) =>
+            verb === "deleted" || data === null ? rows.delete(`${model} ${id}`) : rows.set(`${model} ${id}`, data);
+          await streams[i]?.reaches(head);
+          for (const entry of streams[i]?.entries ?? []) apply(own, entry);
+          const query = `where=${encodeURIComponent(told)}&after=${since}&limit=1000`;
+          const { body } = await call("GET", `/v1/log?${query}`);
+          for (const entry of body.data as LogEntry[]) apply(fed, entry);
+          expect(Object.fromEntries(own), told).toEqual(
+            Object.fromEntries(wanted.map((line) => [`${line.model} ${line.id}`, line.data])),
+          );
+          expect(Object.fromEntries(fed), told).toEqual(Object.fromEntries(own));
+        }
+        for (const { socket } of streams) socket.terminate();
+        left += streams.flatMap(({ entries }) => entries.filter((entry) => entry.left)).length;
+        begun += 1;
+      },
+    ),
+    { numRuns: 15, endOnFailure: true },
+  );
+  expect(begun).toBe(15);
+  expect(left).toBeGreaterThan(50);
+});
+
+test("[T14] [K7] conditions narrow what a token may read, and open nothing", async () => {
+  const { body } = await call("POST", "/v1/ephemeral_keys", {
+    json: { user: { id: "ann" }, syncGroups: ["user:ann"], operations: ["note.read"] },
+  });
+  const token = String(body.token);
+  const make = async (id: string, owner: string, text: string) =>
+    Number((await call("POST", "/v1/models/note", { json: { id, data: { owner, text } } })).body.lastSyncId);
+  const since = await make("n0", "ben", "wanted");
+  const stream = await follow(url, token, { since, where: { note: { text: "wanted" }, task: {} } });
+  closing.push(() => stream.socket.terminate());
+  await make("n1", "ben", "wanted");
+  await make("n2", "ann", "other");
+  await make("n3", "ann", "wanted");
+  await call("PATCH", "/v1/models/note/n1", { json: { data: { text: "other" } } });
+  await call("PATCH", "/v1/models/note/n3", { json: { data: { owner: "ben" } } });
+  const { body: last } = await call("DELETE", "/v1/models/note/n2");
+  await stream.reaches(Number(last.lastSyncId));
+  const heard = stream.entries.map(({ id, verb, left }) => `${id} ${verb}${left ? " left" : ""}`);
+  expect(heard).toEqual(["n3 created", "n3 deleted left", "n2 deleted"]);
+  const lines = await snapshot({ note: { text: { in: ["wanted", "other"] } } }, "", (method, path) =>
+    call(method, path, { token }),
+  );
+  expect(names(lines)).toEqual([]);
+});
+
+test("[T15] an archived record that an update brings to a reader says since when it is archived, and who created it, by condition and by group", async () => {
+  const made = await call("POST", "/v1/models/note", { json: { id: "a1", data: { text: "old", owner: "ben" } } });
+  const { body } = await call("POST", "/v1/models/note/a1/archive");
+  const since = Number(body.lastSyncId);
+  const { archivedAt, createdAt, createdBy } = (await call("GET", "/v1/models/note/a1")).body;
+  expect([made.status, archivedAt, createdBy]).toEqual([200, expect.any(String), expect.stringMatching(/^system:/)]);
+  const byCondition = await follow(url, keys.live, { since, where: { note: { text: "new" } } });
+  const byGroup = await follow(url, keys.live, { since, groups: ["user:cleo"] });
+  closing.push(
+    ...[byCondition, byGroup].map(
+      ({ socket }) =>
+        () =>
+          socket.terminate(),
+    ),
+  );
+  const { body: last } = await call("PATCH", "/v1/models/note/a1", { json: { data: { text: "new", owner: "cleo" } } });
+  const live = await call("POST", "/v1/models/note", { json: { id: "a2", data: { text: "new", owner: "cleo" } } });
+  const { body: end } = await call("PATCH", "/v1/models/note/a2", { json: { data: { text: "new", owner: "cleo" } } });
+  const head = Math.max(...[last, live.body, end].map(({ lastSyncId }) => Number(lastSyncId)));
+  for (const stream of [byCondition, byGroup]) {
+    await stream.reaches(head);
+    expect(stream.entries.map(({ id, verb, archivedAt: since, record }) => [id, verb, since, record])).toEqual([
+      ["a1", "updated", archivedAt, { createdAt, createdBy }],
+      ["a2", "created", undefined, undefined],
+    ]);
+  }
+  const again = await call("GET", `/v1/log?after=${since}&limit=1`);
+  const [whole] = again.body.data as LogEntry[];
+  expect(whole).toMatchObject({ verb: "updated", archivedAt });
+  // A reader of everything has seen the record.
+  expect(whole?.record).toBeUndefined();
+  const fed = await call("GET", `/v1/log?after=${since}&limit=1&group=user:cleo`);
+  expect((fed.body.data as LogEntry[])[0]).toMatchObject({ id: "a1", record: { createdAt, createdBy } });
+});
+
+test("[T14] `follow` replaces the conditions; after a push that takes a field away the reader resyncs, and goes on", async () => {
+  const stream = await follow(url, keys.live, { where: { deck: { name: "a" } } });
+  closing.push(() => stream.socket.terminate());
+  const make = async (id: string, name: string) =>
+    Number((await call("POST", "/v1/models/deck", { json: { id, data: { name } } })).body.lastSyncId);
+  await stream.reaches(await make("f1", "b"));
+  stream.send({ frame: "follow", where: { DECK: [{ name: "b" }, { id: "f3" }] } });
+  stream.send({ frame: "ping", n: 1 });
+  await stream.next("pong");
+  await make("f2", "b");
+  await make("f3", "c");
+  await stream.reaches(await make("f4", "a"));
+  expect(stream.entries.map(({ id }) => id)).toEqual(["f2", "f3"]);
+
+  const { body } = await call("GET", "/v1/schema");
+  const { deck: _, ...models } = (body as { models: Record<string, unknown> }).models;
+  const renamed = { ...models, deck: { fields: { title: { type: "string" } } } };
+  await call("POST", "/v1/schema", {
+    json: { models: renamed, renames: [{ model: "deck", from: "name", to: "title" }], force: true },
+  });
+  await stream.next("resync");
+  // A client of before goes on: no record has the field any more.
+  stream.send({ frame: "hello", token: keys.live, where: { deck: { name: "b" } } });
+  await stream.next("welcome");
+  expect(names(await snapshot({ deck: { name: "b" } }, "&model=deck"))).toEqual([]);
+  await call("POST", "/v1/schema", {
+    json: {
+      models: (body as { models: object }).models,
+      renames: [{ model: "deck", from: "title", to: "name" }],
+      force: true,
+    },
+  });
+});
+
+test.each([
+  [{ task: { title: { startsWith: "a" } } }, "invalid_value", "where.task"],
+  [{ task: Array.from({ length: 51 }, () => ({})) }, "invalid_value", "where.task"],
+  [{ task: { title: { in: Array(101).fill("a") } } }, "invalid_value", "where.task"],
+  [{ task: { title: "x".repeat(4_100) } }, "invalid_value", "where"],
+  [[], "invalid_value", "where"],
+] as const)("[T14] [G24] refused: %j", async (where, code, param) => {
+  const query = encodeURIComponent(JSON.stringify(where));
+  for (const path of ["/v1/snapshot", "/v1/log"]) {
+    const { status, body } = await call("GET", `${path}?where=${query}`);
+    expect([status, body.code], JSON.stringify(body)).toEqual([400, code]);
+    expect(body.param).toMatch(new RegExp(`^${param.replace(/[[\].]/g, "\\$&")}`));
+  }
+});
+
+test.each([
+  [{ colour: "red" }, 0],
+  [{ colour: { in: ["red", 1] } }, 0],
+  [{ colour: null, effort: 77 }, 1],
+  [{ colour: { in: [null, "red"] }, effort: 77 }, 1],
+  [{ colour: { gt: 1 } }, 0],
+  [{ createdAt: "2031-01-01T00:00:00Z" }, 0],
+  [{ effort: "77" }, 0],
+  [{ effort: { in: ["77", 77] } }, 1],
+  [{ title: { gt: "a" } }, 0],
+  [{ title: { contains: "a" } }, 0],
+  [{ labels: "a" }, 0],
+  [{ due: "yesterday" }, 0],
+  [{ share: true }, 0],
+] as const)("[T14] [G24] what no record can have finds none, and refuses nothing: %j", async (condition, count) => {
+  await call("POST", "/v1/models/task", { json: { id: "odd", data: { title: "odd", effort: 77, labels: ["a"] } } });
+  const where = { task: [condition] } as unknown as FollowedRecords;
+  expect(names(await snapshot(where, "&model=task"))).toHaveLength(count);
+  const { body } = await call("PATCH", "/v1/models/task/odd", { json: { data: { title: `odd ${Math.random()}` } } });
+  const after = Number(body.lastSyncId) - 1;
+  const log = await call("GET", `/v1/log?after=${after}&where=${encodeURIComponent(JSON.stringify(where))}`);
+  expect((log.body.data as LogEntry[]).filter(({ left }) => !left)).toHaveLength(count);
+});
+
+test("[G24] text that is no JSON is refused, and a model that is not declared limits nothing", async () => {
+  const { body } = await call("GET", "/v1/snapshot?where=%7B");
+  expect(body).toMatchObject({ code: "invalid_value", param: "where" });
+  expect(names(await snapshot({ nothing: { a: 1 } }, "&model=deck"))).toEqual(
+    names(await snapshot(undefined, "&model=deck")),
+  );
+});
+
+test("[G24] with an index, the records of one value among many are found without reading the others", async () => {
+  const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>("select tenant from holdfast.record limit 1");
+  await app.sql(
+    `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+     select $1, 'task', 'many-' || n, 1, json_build_object('project', 'q' || n % 5000), '{}', 1, 'user:a', now(), now(), 'user:a'
+       from generate_series(1, 60000) n`,
+    [tenant],
+  );
+  await app.sql("analyze holdfast.record");
+  await until(async () =>
+    expect(await (await app.sql("select from pg_indexes where indexname like 'record_by_%'")).length).toBeGreaterThan(
+      0,
+    ),
+  );
+  const started = performance.now();
+  const found = await snapshot({ task: { project: "q77" }, deck: { name: "none" } }, "&model=task&model=deck");
+  const indexed = performance.now() - started;
+  expect(found).toHaveLength(12);
+  const without = performance.now();
+  await snapshot({ task: { title: "none" } }, "&model=task");
+  expect(indexed).toBeLessThan(performance.now() - without);
+});

@@ -1,0 +1,55 @@
+import { createSchemaCache } from "../flows/schema/schema-cache.ts";
+import type { TenantData } from "../flows/tenant-data.ts";
+import type { Followed } from "../realtime/session.ts";
+import { type Claims, openClaims } from "./claims.ts";
+import { type Commits, openCommits } from "./commits.ts";
+import type { PlaneContext, ServerContext } from "./context.ts";
+import type { OpenDatabase } from "./database.ts";
+import { type Deliveries, openDeliveries } from "./deliveries.ts";
+import { type FollowedSources, followSources } from "./followed-sources.ts";
+import { openHubs } from "./hubs.ts";
+import { openMaintenance } from "./maintenance.ts";
+import { createParts, type Part } from "./part.ts";
+import { openReads, type Reads } from "./reads.ts";
+import { openSchemas, type Schemas } from "./schemas.ts";
+import { openSources } from "./sources.ts";
+import { openTables } from "./tables.ts";
+
+type Routes = Commits["routes"] & Reads["routes"] & Claims["routes"] & Schemas["routes"] & Deliveries["routes"];
+
+/** Everything that serves the tenants of one database: their commits, claims, reads, streams and webhooks. */
+export interface Plane extends Part, TenantData, Pick<Commits, "lanes"> {
+  readonly verifySource: FollowedSources["verify"];
+  readonly followed: Followed;
+  readonly routes: Routes;
+}
+
+export async function openPlane(
+  service: ServerContext,
+  { url, pool, wake, verify }: OpenDatabase,
+  cacheBytes: number,
+): Promise<Plane> {
+  const schemas = createSchemaCache(cacheBytes / 2);
+  const ctx: PlaneContext = { ...service, url, pool, wake, verify, cacheBytes, schemas };
+  const { opened, forget, stop, close } = createParts();
+  const maintenance = opened(openMaintenance(ctx));
+  const hubs = opened(openHubs(ctx));
+  const deliveries = opened(await openDeliveries(ctx));
+  const sources = opened(await openSources(ctx));
+  const commits = opened(openCommits(ctx, hubs, deliveries, sources));
+  const claims = opened(openClaims(ctx, hubs, commits));
+  opened(openTables(ctx, commits));
+  const followed = opened(followSources(ctx, sources, commits));
+  const reads = opened(openReads(ctx, hubs));
+  const schemaPushes = opened(openSchemas(ctx, hubs, maintenance));
+  return {
+    ...{ pool, schemas, lanes: commits.lanes, followed: hubs, verifySource: followed.verify, forget, stop, close },
+    routes: {
+      ...commits.routes,
+      ...reads.routes,
+      ...claims.routes,
+      ...schemaPushes.routes,
+      ...deliveries.routes,
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import type { EndpointName } from "@holdfast/sdk/protocol";
+import { sentence } from "../flows/datasources/check-database.ts";
+import type { ApiRequest, Handler } from "../http/answer.ts";
+import type { Followed } from "../realtime/session.ts";
+import type { DatabaseHealth } from "../rules/datasources/present-datasource.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
+import type { Part } from "./part.ts";
+import type { Plane } from "./plane.ts";
+
+type Home = Pick<Principal, "home">;
+
+/**
+ * The planes of this process. The service's own database has one from the start. That of another database opens when
+ * one of its tenants first calls, and at the start for the work in its background; while it is away, its tenants get
+ * 503, and other tenants do not notice.
+ */
+export interface Planes extends Part {
+  /** The plane of the service's own database. */
+  readonly own: Plane;
+  of(tenant: Home): Plane | Promise<Plane>;
+  followed(tenant: Home): Followed | Promise<Followed>;
+  /** Does something in each open plane. One that fails does not stop the others. */
+  each(work: (plane: Plane, home: string | null) => Promise<void>): Promise<void>;
+  /** The routes of all planes: each request goes to the plane of its caller. */
+  readonly routes: Plane["routes"];
+  /** Opens planes that are not open, and closes all but these. */
+  keep(homes: readonly string[]): Promise<void>;
+  /** The address of a home has changed. */
+  reopen(home: string): void;
+  healthOf(home: string): DatabaseHealth;
+}
+
+export interface PlanesOptions {
+  readonly own: Plane;
+  open(home: string): Promise<Plane>;
+  failed(error: unknown): void;
+}
+
+/** After a failure, how long requests fail at once: a database that is away should not delay each of them. */
+const REST_MS = 1_000;
+
+interface Place {
+  readonly opening: Promise<Plane>;
+  plane?: Plane;
+  /** Monotonic, in milliseconds. */
+  failedAt?: number;
+  health: DatabaseHealth;
+  isAsking?: boolean;
+}
+
+export function openPlanes({ own, open, failed }: PlanesOptions): Planes {
+  const places = new Map<string, Place>();
+  let isClosed = false;
+
+  function openOnce(home: string): Promise<Plane> {
+    const known = places.get(home);
+    if (known && (known.failedAt === undefined || performance.now() - known.failedAt < REST_MS)) return known.opening;
+    if (isClosed) return Promise.reject(Object.assign(new Error("The server stops."), { code: "ECANCELED" }));
+    const { failures = 0, succeededAt } = known?.health ?? {};
+    const seen = { requestedAt: Date.now(), ...(succeededAt !== undefined && { succeededAt }) };
+    const place: Place = { opening: open(home), health: { ...seen, failures } };
+    places.set(home, place);
+    place.opening.then(
+      (plane) => {
+        if (isClosed) return void end(plane);
+        place.plane = plane;
+        place.health = { ...seen, succeededAt: Date.now(), failures: 0 };
+      },
+      (error: unknown) => {
+        place.failedAt = performance.now();
+        place.health = { ...seen, problem: sentence(error), failures: failures + 1 };
+      },
+    );
+    return place.opening;
+  }
+
+  const of: Planes["of"] = ({ home }) => (home === null ? own : (places.get(home)?.plane ?? openOnce(home)));
+
+  const routed = (name: keyof Plane["routes"]): Handler<never> => {
+    const inPlane = (plane: Plane, asked: ApiRequest<never>) => (plane.routes[name] as Handler<never>)(asked);
+    return (asked) => {
+      const plane = of(asked.principal);
+      return plane instanceof Promise ? plane.then((opened) => inPlane(opened, asked)) : inPlane(plane, asked);
+    };
+  };
+
+  const opened = () => [...places].flatMap(([home, { plane }]) => (plane ? [{ home, plane }] : []));
+
+  async function end({ stop, close }: Plane): Promise<void> {
+    await stop?.();
+    await close?.();
+  }
+
+  /** A database that was opened may be away by now. */
+  async function checkOpen(place: Place, { pool }: Plane): Promise<void> {
+    if (place.isAsking) return;
+    place.isAsking = true;
+    const requestedAt = Date.now();
+    try {
+      await pool.query("select");
+      place.health = { requestedAt, succeededAt: Date.now(), failures: 0 };
+    } catch (error) {
+      place.health = { ...place.health, requestedAt, problem: sentence(error), failures: place.health.failures + 1 };
+    } finally {
+      place.isAsking = false;
+    }
+  }
+
+  function forgetHome(home: string): void {
+    const place = places.get(home);
+    places.delete(home);
+    void place?.opening.then(end).catch(() => {});
+  }
+
+  return {
+    own,
+    of,
+    followed(tenant) {
+      const plane = of(tenant);
+      return plane instanceof Promise ? plane.then(({ followed }) => followed) : plane.followed;
+    },
+    async each(work) {
+      const all = [{ home: null, plane: own }, ...opened()];
+      const results = await Promise.allSettled(all.map(({ home, plane }) => work(plane, home)));
+      for (const result of results) if (result.status === "rejected") failed(result.reason);
+    },
+    routes: Object.fromEntries(
+      (Object.keys(own.routes) as EndpointName[]).map((name) => [name, routed(name as keyof Plane["routes"])]),
+    ) as Plane["routes"],
+    async keep(homes) {
+      for (const home of [...places.keys()]) if (!homes.includes(home)) forgetHome(home);
+      for (const home of homes) {
+        const place = places.get(home);
+        if (place?.plane) void checkOpen(place, place.plane);
+        else void openOnce(home).catch(failed);
+      }
+    },
+    reopen: forgetHome,
+    healthOf: (home) => places.get(home)?.health ?? { failures: 0 },
+    stop: async () => void (await Promise.all(opened().map(({ plane }) => plane.stop?.()))),
+    async close() {
+      isClosed = true;
+      await Promise.all(opened().map(({ plane }) => plane.close?.()));
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { sourceAnswers, sourceLimits } from "@holdfast/sdk/protocol";
+import type { Database } from "../db/connection/pool.ts";
+import { askAgain } from "../db/sources/intents.ts";
+import { readSource } from "../db/sources/sources.ts";
+import { askSources } from "../flows/sources/ask-sources.ts";
+import { type CallSource, callSource, reencryptSources, sourceKeys } from "../flows/sources/call-source.ts";
+import type { AskSource } from "../flows/sources/submit-commits.ts";
+import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
+import { createCallSender } from "../outbound/send-call.ts";
+import { shapeCheck } from "../payload/shape-check.ts";
+import type { PlaneContext } from "./context.ts";
+import type { Part } from "./part.ts";
+
+const checks = {
+  commit: shapeCheck(sourceAnswers.commit),
+  load: shapeCheck(sourceAnswers.load),
+  list: shapeCheck(sourceAnswers.list),
+  events: shapeCheck(sourceAnswers.events),
+};
+
+/** Calls to the services of callers that have the records of some models. */
+export interface Sources extends Part {
+  readonly call: CallSource;
+  readonly ask: AskSource;
+}
+
+export interface CallOptions {
+  readonly db: Database;
+  readonly encryption: Encryption;
+  readonly allowPrivate: boolean;
+}
+
+export function openCalls({
+  db,
+  encryption,
+  allowPrivate,
+}: CallOptions): Pick<Sources, "call"> & Required<Pick<Part, "close">> {
+  const { connectMs, requestMs } = sourceLimits;
+  const { send, close } = createCallSender({ connectMs, requestMs, allowPrivate });
+  const checkAnswer = (type: keyof typeof checks, answer: unknown) => checks[type](answer);
+  return { call: callSource({ db, send, checkAnswer, keys: sourceKeys(encryption) }), close };
+}
+
+export async function openSources({ pool, options, encryption, logger }: PlaneContext): Promise<Sources> {
+  const unreadable = await reencryptSources(pool, encryption);
+  if (unreadable > 0)
+    logger.warn(
+      { event: "source_keys_unreadable", unreadable },
+      "Keys of endpoint datasources are encrypted with a master key that is not configured.",
+    );
+  const { call, close } = openCalls({ db: pool, encryption, allowPrivate: options.datasourcesAllowPrivate === true });
+  const ask = askSources(async (tenant, id, commits) => {
+    const source = await readSource(pool, tenant, id);
+    return source && (await call(source, { type: "commit", datasource: id, commits: [...commits] }));
+  });
+  return {
+    call,
+    async ask(intent) {
+      const answer = await ask(intent);
+      // Without a database it is asked about when this process would have been too late.
+      if (!answer) await askAgain(pool, intent).catch(() => {});
+      return answer;
+    },
+    close,
+  };
+}

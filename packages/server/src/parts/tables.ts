@@ -1,0 +1,34 @@
+import { openPipe } from "../db/connection/pipe.ts";
+import { collectChanges } from "../flows/tables/collect-changes.ts";
+import { startRepeating } from "../workers/repeat.ts";
+import type { Commits } from "./commits.ts";
+import type { PlaneContext } from "./context.ts";
+import type { Part } from "./part.ts";
+
+/** How long a run waits for a head that a round of commits holds. */
+const LOCK_MS = 1_000;
+
+/** Tables of the callers' own in this database: what their SQL changes comes into the log. */
+export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
+  const { url, limits, pool, verify, schemas, report } = ctx;
+  const failed = report("collect_failed");
+  const collector = collectChanges({
+    pool,
+    open: () => openPipe(url, { lockTimeoutMs: LOCK_MS, verify }),
+    rules: {
+      schemas,
+      recordBytes: limits.recordBytes,
+      commitBytes: limits.commitBytes,
+      roundBytes: limits.commitBytes,
+    },
+    recorded,
+    failed,
+  });
+  const repeating = startRepeating(collector.collect, failed);
+  return {
+    async close() {
+      await repeating.stop();
+      await collector.close();
+    },
+  };
+}

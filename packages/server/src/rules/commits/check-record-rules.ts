@@ -1,0 +1,35 @@
+import { brokenRecordRule, type JsonObject, type RuleWriter } from "@holdfast/sdk/protocol";
+import { type Refusal, refuse } from "../refusal.ts";
+import type { DeclaredModel } from "../schema/declared-model.ts";
+import { type Principal, participantName } from "../tokens/participant.ts";
+import { type CommitOperation, rowAction } from "./commit-request.ts";
+import type { RecordState } from "./tenant-state.ts";
+
+/** Checks the rules that depend on the record and its writer. `changed`: what the changes of an update come to. */
+export function checkRecordRules(
+  principal: Principal,
+  { name, model }: Pick<DeclaredModel, "name" | "model">,
+  { action, data, changes }: CommitOperation,
+  before: RecordState | null,
+  changed: JsonObject | undefined,
+): Refusal | undefined {
+  const write = {
+    action: rowAction(action),
+    values: { ...(data as JsonObject), ...changed },
+    before: before ?? undefined,
+  };
+  const broken = brokenRecordRule(model, write, writerOf(principal));
+  if (!broken) return undefined;
+  const { rule, demand, field } = broken;
+  if (field === undefined)
+    return refuse("rule_broken", { param: "id", rule, message: `A record of ${name} ${demand}.` });
+  const param = `${changes && Object.hasOwn(changes, field) ? "changes" : "data"}.${field}`;
+  return refuse("rule_broken", { param, rule, message: `"${field}" ${demand}.` });
+}
+
+/** A secret key may write everything. */
+const writerOf = ({ participantKind, participantId, scope }: Principal): RuleWriter | undefined =>
+  scope && {
+    name: participantName(participantKind, participantId),
+    isMember: (group) => scope.memberOf.has(group),
+  };

@@ -1,0 +1,69 @@
+import type { DeclaredValue, DeclaredValues } from "../schema/declared-values.ts";
+
+/** A record by its name. */
+export interface NamedRecord {
+  readonly model: string;
+  readonly id: string;
+}
+
+/** A value of a declaration, as it is kept. */
+export interface NamedValue {
+  readonly model: string;
+  readonly declared: DeclaredValue;
+  readonly text: string;
+}
+
+/**
+ * Which records have a value, and what is still to be loaded to know. A round is judged with what is known; if something
+ * was missing, it is loaded, and the round is judged again from the start:
+ *
+ *   judge ─► nothing missing ─► save
+ *     ▲            │
+ *     └── load ◄───┘ values, the records that have them, records that are referenced
+ *
+ * So nothing has to foresee which values a commit takes, or how far a delete reaches.
+ */
+export interface RecordValues {
+  readonly declared: DeclaredValues;
+  /** By `valueKey`: the records that have the value, and those that had it when it was loaded. */
+  readonly holders: Map<string, Set<string>>;
+  /** By `recordKey`: whether a record that was not named by a commit exists. */
+  readonly existing: ReadonlyMap<string, boolean>;
+  /** The values of further records did not fit into memory. */
+  readonly isFull: boolean;
+  readonly missing: MissingValues;
+  /** By `recordKey`: the records whose values the round has changed. */
+  readonly changed: Map<string, NamedRecord>;
+}
+
+/** What a judgement needed and did not know. */
+export interface MissingValues {
+  readonly holders: Map<string, NamedValue>;
+  /** Whether they exist. */
+  readonly targets: Map<string, NamedRecord>;
+  /** Their values. */
+  readonly records: Map<string, NamedRecord>;
+}
+
+/** What was loaded of them. */
+export interface FoundValues {
+  readonly holders: ReadonlyMap<string, readonly string[]>;
+  readonly existing: ReadonlyMap<string, boolean>;
+  readonly isFull: boolean;
+}
+
+export const NO_VALUES: FoundValues = { holders: new Map(), existing: new Map(), isFull: false };
+
+export const recordValues = (declared: DeclaredValues, { holders, existing, isFull }: FoundValues): RecordValues => ({
+  declared,
+  holders: new Map([...holders].map(([key, ids]) => [key, new Set(ids)])),
+  existing,
+  isFull,
+  missing: { holders: new Map(), targets: new Map(), records: new Map() },
+  changed: new Map(),
+});
+
+export const isMissing = ({ missing }: RecordValues): boolean =>
+  missing.holders.size + missing.targets.size + missing.records.size > 0;
+
+export const valueKey = ({ model, declared, text }: NamedValue): string => `${model} ${declared.name} ${text}`;

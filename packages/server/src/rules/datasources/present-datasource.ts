@@ -1,0 +1,65 @@
+import type { Datasource } from "@holdfast/sdk/protocol";
+
+const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000);
+
+/**
+ * The data sources that every organization has: one per environment, as old as the organization. Host, database and
+ * schema are the operator's and do not apply, because only this service can reach the rows.
+ */
+export function hostedDatasources(organizationCreatedAt: string): Datasource[] {
+  const hosted = {
+    object: "datasource",
+    metadata: {},
+    created: seconds(organizationCreatedAt),
+    provider: "postgresql",
+    connection: "hosted",
+    status: "active",
+  } as const;
+  return [
+    { ...hosted, id: "ds_hosted", livemode: true, display_name: "Hosted, live" },
+    { ...hosted, id: "ds_test_hosted", livemode: false, display_name: "Hosted, test" },
+  ];
+}
+
+export const isHosted = (id: string): boolean => id === "ds_hosted" || id === "ds_test_hosted";
+
+/** A datasource of a tenant's own, as it was registered. */
+export interface OwnDatasource {
+  readonly id: string;
+  readonly livemode: boolean;
+  readonly host: string;
+  readonly database: string;
+  /** Where the caller's own tables are. */
+  readonly schema: string;
+  readonly displayName: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** ISO. */
+  readonly createdAt: string;
+  readonly moving: boolean;
+}
+
+/** What a process knows of a database that it uses. Times are in milliseconds since 1970. */
+export interface DatabaseHealth {
+  readonly requestedAt?: number;
+  readonly succeededAt?: number;
+  /** Undefined: the newest attempt to reach it succeeded. */
+  readonly problem?: string | undefined;
+  /** Attempts that failed since the last one that succeeded. */
+  readonly failures: number;
+}
+
+export function presentDatasource(
+  { id, livemode, host, database, schema, displayName, metadata, createdAt, moving }: OwnDatasource,
+  { requestedAt, succeededAt, problem, failures }: DatabaseHealth,
+): Datasource {
+  return {
+    ...{ object: "datasource", id, livemode, metadata, created: seconds(createdAt), provider: "postgresql" },
+    ...{ connection: "direct", status: problem !== undefined ? "broken" : moving ? "moving" : "active" },
+    ...{ host, database, schema },
+    ...(displayName !== null && { display_name: displayName }),
+    ...(problem !== undefined && { last_error: problem }),
+    ...(requestedAt !== undefined && { last_request_at: Math.floor(requestedAt / 1_000) }),
+    ...(succeededAt !== undefined && { last_success_at: Math.floor(succeededAt / 1_000) }),
+    retry_count: failures,
+  };
+}

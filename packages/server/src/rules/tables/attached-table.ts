@@ -1,0 +1,44 @@
+/** `reading`: rows that were there before the table was attached are still being read. */
+export type AttachmentStatus = "reading" | "attached";
+
+/** A table of the caller's own whose rows are the records of one model of one tenant. */
+export interface AttachedTable {
+  readonly tenant: number;
+  /** In lower case. */
+  readonly model: string;
+  /** The table's number in Postgres' catalog: it stays when the table is renamed. */
+  readonly relation: number;
+  /** As an SQL name, when it was attached. */
+  readonly name: string;
+  /** Its value is the record's id. */
+  readonly keyColumn: string;
+  readonly columns: readonly AttachedColumn[];
+  /** The key up to which earlier rows have been read. */
+  readonly readTo: string | null;
+  readonly status: AttachmentStatus;
+  /** What has to be repaired before its changes can be recorded; until then they wait. */
+  readonly problem: string | null;
+  /** The SQL type of the key, without domains; null if the table or the column is gone. */
+  readonly keyType: string | null;
+  /** The database makes the keys of new rows. */
+  readonly keyIsGenerated: boolean;
+  /** The caller's own triggers or rules act on its rows. */
+  readonly hasTriggers: boolean;
+  /** Columns that the table had when it was attached, and has no more. */
+  readonly missing: readonly string[];
+}
+
+/** What is stored about an attachment; the rest is in Postgres' catalog. */
+export type Attachment = Omit<AttachedTable, "keyType" | "keyIsGenerated" | "hasTriggers" | "missing">;
+
+/**
+ * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a
+ * point in time as JavaScript writes it.
+ */
+export type ValueForm = "json" | "text" | "time";
+
+export interface AttachedColumn {
+  readonly field: string;
+  readonly name: string;
+  readonly form: ValueForm;
+}

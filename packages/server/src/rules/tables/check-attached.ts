@@ -1,0 +1,41 @@
+import type { CommitOperation } from "../commits/commit-request.ts";
+import { type Refusal, refuse } from "../refusal.ts";
+import { isKeyOf } from "./attached-key.ts";
+import type { AttachedTable } from "./attached-table.ts";
+
+/** What is known in advance about a write to an attached table; the rest the table itself says. */
+export function checkAttached(
+  { id, action, makesId }: CommitOperation,
+  modelName: string,
+  table: AttachedTable,
+  others: Iterable<AttachedTable>,
+): Refusal | undefined {
+  const problem = problemOf(table, others);
+  const { name, keyColumn, keyType, keyIsGenerated, status } = table;
+  if (problem !== undefined) return refuse("source_changed", { param: "model", message: problem });
+  if (status === "reading")
+    return refuse("unavailable", {
+      param: "model",
+      message: `The table ${name} is being attached: its rows are read.`,
+    });
+  if (action !== "create") return undefined;
+  if (keyIsGenerated)
+    return refuse("client_id_required", {
+      param: "id",
+      message: `The database makes the ids of "${modelName}" (${name}.${keyColumn}), so records are created in SQL. They can be updated and deleted.`,
+    });
+  if (keyType === null || isKeyOf(keyType, id)) return undefined;
+  return refuse("invalid_id", {
+    param: "id",
+    message: `The ids of "${modelName}" are of the type ${keyType} (${name}.${keyColumn})${makesId ? "" : `, and "${id}" is none`}.`,
+  });
+}
+
+/** Why a table takes no writes: it is not as it was, or captured changes of the tenant wait, and have to come first. */
+function problemOf({ name, missing }: AttachedTable, all: Iterable<AttachedTable>): string | undefined {
+  for (const { problem } of all) if (problem !== null) return problem;
+  return missing.length > 0 ? missingColumns(name, missing) : undefined;
+}
+
+export const missingColumns = (name: string, missing: readonly string[]): string =>
+  `${name} has no column ${missing.join(", ")} any more. Give it its name back, or detach the table and attach it again.`;

@@ -1,0 +1,92 @@
+import type { Field, FieldType } from "@holdfast/sdk/protocol";
+import type { ValueForm } from "./attached-table.ts";
+import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
+import { checkValues } from "./check-values.ts";
+import { columnDefault } from "./column-default.ts";
+
+export interface ColumnField {
+  readonly field: Field;
+  readonly form: ValueForm;
+  readonly notes: readonly string[];
+}
+
+const TYPES: ReadonlyMap<string, FieldType> = new Map([
+  ...["text", "varchar", "bpchar", "char", "name", "citext", "uuid", "numeric"].map(
+    (type) => [type, "string"] as const,
+  ),
+  // A timestamp without a time zone is no point in time.
+  ...["timestamp", "date", "time", "timetz", "interval"].map((type) => [type, "string"] as const),
+  ["timestamptz", "datetime"],
+  ...["int2", "int4", "int8"].map((type) => [type, "integer"] as const),
+  ["float4", "number"],
+  ["float8", "number"],
+  ["bool", "boolean"],
+  ["json", "json"],
+  ["jsonb", "json"],
+]);
+
+/** The field that a column becomes, or why it is left out. */
+export function columnField(column: CatalogColumn, checks: CatalogTable["checks"]): ColumnField | { leftOut: string } {
+  const leftOut = leftOutOf(column);
+  if (leftOut !== undefined) return { leftOut };
+  const values = valuesOf(column, checks);
+  const type = typeOf(column, values);
+  const isFilled = column.default !== null || column.isIdentity || column.generated !== null;
+  const field: Field = {
+    type,
+    ...(type === "enum" && { values: [...(values ?? [])] }),
+    ...(column.notNull ? !isFilled && { required: true } : { nullable: true }),
+  };
+  const value = columnDefault(column, field);
+  return {
+    field: value === undefined ? field : { ...field, default: value },
+    form: column.type === "numeric" ? "text" : type === "datetime" ? "time" : "json",
+    notes: notesOf(column),
+  };
+}
+
+function typeOf({ type, isArray, isObject }: CatalogColumn, values: readonly string[] | undefined): FieldType {
+  if (isArray) return "array";
+  if (values) return "enum";
+  return isObject ? "json" : (TYPES.get(type) ?? "string");
+}
+
+function valuesOf(
+  { name, type, length, isArray, labels, domainChecks }: CatalogColumn,
+  checks: CatalogTable["checks"],
+) {
+  if (isArray) return undefined;
+  if (labels) return labels.length > 0 ? labels : undefined;
+  // Not citext: its check lets the values through in any case.
+  if (!["text", "varchar", "bpchar"].includes(type)) return undefined;
+  const own = checks.filter(({ columns }) => columns.length === 1 && columns[0] === name);
+  const definitions = [...own.map(({ definition }) => definition), ...domainChecks];
+  const values = definitions.map(checkValues).find((found) => found !== undefined);
+  // A shorter value of char(n) has blanks at its end in the row.
+  return type === "bpchar" && values?.some((value) => value.length !== length) ? undefined : values;
+}
+
+function leftOutOf({ name, type, generated }: CatalogColumn): string | undefined {
+  if (type === "bytea")
+    return `${name} is bytea and left out: keep files in a file store, and their addresses in a text column.`;
+  if (generated === "virtual")
+    return `${name} is a virtual generated column and left out, because triggers do not see its value: make it a stored one.`;
+  return undefined;
+}
+
+function notesOf({ name, type, isArray, isObject, labels }: CatalogColumn): readonly string[] {
+  const of = isArray ? `${type}[]` : type;
+  if (type === "int8") return [`${name} is ${of}: values beyond ±${Number.MAX_SAFE_INTEGER} are not exact.`];
+  if (type === "numeric")
+    return [
+      isArray
+        ? `${name} is ${of}: its items are strings with all their digits. For numbers, convert them with Number() in the app, or change the column to double precision[].`
+        : `${name} is ${of}: its field is a string with all its digits. For a number, convert it with Number() in the app, or change the column to double precision.`,
+    ];
+  if (isObject || labels || TYPES.has(type)) return [];
+  return [
+    isArray
+      ? `${name} is ${of}: its items are strings, as Postgres writes them.`
+      : `${name} is ${of}: its field is a string, as Postgres writes it.`,
+  ];
+}

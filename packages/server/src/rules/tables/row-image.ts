@@ -1,0 +1,69 @@
+import type { Json, JsonObject } from "@holdfast/sdk/protocol";
+import { storableText } from "../json/storable-text.ts";
+import type { AttachedTable, ValueForm } from "./attached-table.ts";
+
+/** A JSON value in which numbers that JavaScript would round are kept as digits. */
+export type RowValue =
+  | string
+  | number
+  | boolean
+  | null
+  | Digits
+  | readonly RowValue[]
+  | { readonly [name: string]: RowValue };
+
+/** Returns the number as it is written. A function, because no JSON value is one. */
+export type Digits = () => string;
+
+/** A row's values by column. */
+export type ParsedRow = Readonly<Record<string, RowValue>>;
+
+/** A row, read with its table's columns. */
+export interface RowImage {
+  /** The record's id; undefined if the key column is gone. */
+  readonly id: string | undefined;
+  /** The values by field. */
+  readonly data: JsonObject;
+  /** Columns that the row does not have any more. */
+  readonly missing: readonly string[];
+}
+
+export function readRowImage(
+  row: ParsedRow,
+  { keyColumn, columns }: Pick<AttachedTable, "keyColumn" | "columns">,
+): RowImage {
+  const data = Object.fromEntries(columns.map(({ field, name, form }) => [field, FORMS[form](row[name] ?? null)]));
+  const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
+  const key = row[keyColumn] ?? null;
+  return { id: key === null ? undefined : String(textOf(key)), data, missing };
+}
+
+const FORMS: Readonly<Record<ValueForm, (value: RowValue) => Json>> = { json: storable, text: textOf, time: timeOf };
+
+/** `2026-01-02T03:04:05.6+00:00` → `2026-01-02T03:04:05.600Z`. Postgres can have up to six digits: they all stay. */
+function timeOf(value: RowValue): Json {
+  const [, start, fraction = ""] = (typeof value === "string" && TIME.exec(value)) || [];
+  return start === undefined ? storable(value) : `${start}.${fraction.padEnd(3, "0")}Z`;
+}
+
+const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?\+00:00$/;
+
+/** A number as it is written, with all its digits. */
+function textOf(value: RowValue): Json {
+  if (typeof value === "number") return String(value);
+  return typeof value === "function" ? value() : storable(value);
+}
+
+/**
+ * The value as a record keeps it. NUL and halves of characters become U+FFFD: Postgres keeps them in a json column, but
+ * could not read a field of a record that has one.
+ */
+function storable(value: RowValue): Json {
+  if (typeof value === "string") return storableText(value);
+  if (typeof value === "function") return Number(value());
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(storable);
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [storable(name) as string, storable(member)]),
+  );
+}

@@ -1,0 +1,47 @@
+import type { CatalogTable } from "./catalog-table.ts";
+
+const KEY_TYPES = ["text", "varchar", "citext", "uuid", "int2", "int4", "int8"];
+
+/** Why a table cannot be attached as it is, and what to do. Undefined if it can be. */
+export function tableProblem(table: CatalogTable): string | undefined {
+  return placeProblem(table) ?? familyProblem(table) ?? keyProblem(table);
+}
+
+function placeProblem({ schema, sqlName, kind, persistence, rowSecurity }: CatalogTable): string | undefined {
+  if (["holdfast", "information_schema", "pg_catalog", "pg_toast"].includes(schema))
+    return `The schema ${schema} belongs to ${schema === "holdfast" ? "Holdfast" : "Postgres"} itself: attach tables of your own.`;
+  if (kind === "view" || kind === "materialized view")
+    return `It is a ${kind}, and only tables have the triggers that capture changes: attach the tables that it reads.`;
+  if (kind === "foreign")
+    return "It is a foreign table, whose changes happen in another database: attach the table in a server that uses that database.";
+  if (persistence === "temporary")
+    return "It is a temporary table, which ends with its session: create it as a permanent table.";
+  if (persistence === "unlogged")
+    return `It is an unlogged table, which is empty after a crash: run "alter table ${sqlName} set logged" first.`;
+  if (rowSecurity === "forced")
+    return `Row level security is forced, so Holdfast would read only some of the rows: run "alter table ${sqlName} no force row level security", and connect Holdfast as the table's owner.`;
+  return undefined;
+}
+
+function familyProblem({ sqlName, partitionOf, parents, children }: CatalogTable): string | undefined {
+  if (partitionOf !== null) return `It is a partition of ${partitionOf}: attach ${partitionOf} instead.`;
+  const [parent] = parents;
+  if (parent !== undefined)
+    return `It inherits from ${parent}, and changes that are made through ${parent} would not be captured: run "alter table ${sqlName} no inherit ${parent}" first.`;
+  const [child] = children;
+  if (child !== undefined)
+    return `${children.join(", ")} ${children.length === 1 ? "inherits" : "inherit"} from it, and the rows there would seem to be its own: run "alter table ${child} no inherit ${sqlName}" first, or make it a partitioned table.`;
+  return undefined;
+}
+
+function keyProblem({ sqlName, primaryKey, columns }: CatalogTable): string | undefined {
+  const [key, second] = primaryKey;
+  if (key === undefined)
+    return `It has no primary key, so its rows have no ids: run "alter table ${sqlName} add primary key (…)" with one column.`;
+  if (second !== undefined)
+    return `Its primary key has ${primaryKey.length} columns (${primaryKey.join(", ")}), and a record has one id: add a column like "id uuid not null default gen_random_uuid()", make it the primary key, and keep these columns unique.`;
+  const column = columns.find(({ name }) => name === key);
+  if (!column || column.isArray || column.labels || column.isObject || !KEY_TYPES.includes(column.type))
+    return `Its key ${key} is of type ${column?.type}${column?.isArray ? "[]" : ""}: a key must be text, varchar, citext, uuid, smallint, integer or bigint.`;
+  return undefined;
+}

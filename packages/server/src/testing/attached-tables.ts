@@ -1,0 +1,101 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Field } from "@holdfast/sdk/protocol";
+import pg from "pg";
+import { createPool } from "../db/connection/pool.ts";
+import { type AttachOptions, attachTable } from "../flows/tables/attach-table.ts";
+import { type App, startApp } from "./app.ts";
+import { wholeLog } from "./whole-log.ts";
+
+export interface LogEntry {
+  readonly id: string;
+  readonly model: string;
+  readonly verb: string;
+  readonly data: Record<string, unknown> | null;
+  readonly syncId: number;
+  readonly changedFields: readonly string[] | null;
+  readonly clientTxId: string;
+  readonly actor: string;
+}
+
+export const spelled = ({ verb, id, data }: LogEntry) =>
+  `${verb} ${id}${data?.title === undefined ? "" : ` ${data.title}`}`;
+
+export type WithTables = Awaited<ReturnType<typeof startWithTables>>;
+
+/** A server, a connection for SQL of the caller's own, and what attaches its tables to the app's tenant. */
+export async function startWithTables() {
+  const app = await startApp();
+  const pool = createPool({ url: app.databaseUrl });
+  const db = new pg.Client({ connectionString: app.databaseUrl });
+  await db.connect();
+  const tenant = await tenantOf(app);
+  const logEnd = async () => {
+    const [head] = await app.sql<{ at: number }>("select sync_id::int as at from holdfast.head where tenant = $1", [
+      tenant,
+    ]);
+    return head?.at ?? 0;
+  };
+  let seen = 0;
+
+  /** Attaches a table whose fields are text columns of the same name, unless told otherwise. */
+  async function attach(
+    name: string,
+    columns: Record<string, Partial<Field>>,
+    key = "id",
+    options: AttachOptions = {},
+    to = tenant,
+  ) {
+    const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
+      "select $1::regclass::oid::int as relation",
+      [name],
+    );
+    const modelName = name.replace(/^.*\./, "").replaceAll(/[^a-z]/g, "");
+    const fields = Object.fromEntries(
+      Object.entries(columns).map(([field, more]) => [field, { type: "string" as const, nullable: true, ...more }]),
+    );
+    const rows = await attachTable(
+      pool,
+      {
+        ...{ tenant: to, relation, name, modelName, keyColumn: key },
+        columns: Object.entries(columns).map(([field, { type }]) => ({
+          ...{ field, name: field },
+          form: type === "datetime" ? ("time" as const) : ("json" as const),
+        })),
+        model: { fields, table: { name, key } },
+      },
+      options,
+    );
+    return { model: modelName, ...rows };
+  }
+
+  return {
+    app,
+    db,
+    pool,
+    tenant,
+    attach,
+    /** `entries` begins here. */
+    async mark() {
+      seen = await logEnd();
+      return seen;
+    },
+    /** The entries since `mark`, once there are that many. */
+    async entries(count: number): Promise<LogEntry[]> {
+      // The time of the test ends what hangs.
+      while ((await logEnd()) - seen < count) await pause(25);
+      return (await wholeLog(app.call)).slice(seen) as unknown as LogEntry[];
+    },
+    async close() {
+      await db.end();
+      await pool.end();
+    },
+  };
+}
+
+async function tenantOf({ sql, organization }: App): Promise<number> {
+  const [{ tenant } = { tenant: 0 }] = await sql<{ tenant: number }>(
+    "select id as tenant from holdfast.tenant where organization = $1 and livemode",
+    [organization],
+  );
+  return tenant;
+}

@@ -1,0 +1,1 @@
+export { type HoldfastCollectionConfig, holdfastCollectionOptions } from "./collection-options.ts";

@@ -1,0 +1,206 @@
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { setTimeout as pause } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import pg from "pg";
+import { percentile, type Runs, summarize } from "../report/statistics.ts";
+import { type Row, round } from "../report/table.ts";
+import { endProgram, startProgram } from "../stage/processes.ts";
+import type { ServerReady } from "../stage/server.ts";
+import { openStage, runAbreast, type Stage } from "../stage/stage.ts";
+import type { ListenPlan } from "../stream/listeners.ts";
+
+interface Options {
+  readonly rounds: number;
+  print(line: string): void;
+}
+
+const CONNECTIONS = 64;
+/** For each server of those that are sent to in turn. */
+const TURNS_SECONDS = 12;
+const SQL_PER_SECOND = 200;
+const HEARD_SECONDS = 10;
+const BULK_ROWS = 100_000;
+const SINGLE_UPDATES = 3_000;
+const MARK = "Heard ";
+
+const TABLE = `create table public.slides (id text primary key, deck_id text, title text, "order" double precision default 0, notes text)`;
+
+/** About 1.05 KB, with an id and a key of its own every time. */
+const create = JSON.stringify({
+  id: "s[<id>]",
+  idempotencyKey: "k[<id>]",
+  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
+});
+
+/** Attached tables beside hosted records, and what the triggers cost the caller's own SQL. */
+export async function measureTables({ rounds, print }: Options): Promise<Row[]> {
+  const stage = await openStage();
+  try {
+    const hosted = await stage.server({ databaseUrl: await stage.database("hosted"), organizations: 1 });
+    const databaseUrl = await stage.database("attached");
+    const attached = await stage.server({ databaseUrl, organizations: 1 });
+    await stage.sql(databaseUrl, TABLE);
+    await attachSlides(databaseUrl, attached.organizations[0]);
+    const figures = new Map<string, number[]>();
+    const keep = (found: Readonly<Record<string, number>>, n: number) => {
+      for (const [name, value] of Object.entries(found)) figures.set(name, [...(figures.get(name) ?? []), value]);
+      const said = Object.entries(found).map(([name, value]) => `${name} ${round(value)}`);
+      print(`round ${n + 1} of ${rounds}: ${said.join(", ")}`);
+    };
+    for (let n = 0; n < rounds; n++) {
+      keep(await writesInTurn(hosted, attached), n);
+      keep(await heardFromSql(databaseUrl, attached), n);
+      keep(await costOfTriggers(stage, databaseUrl), n);
+    }
+    await checkEqual(stage, databaseUrl);
+    return rowsOf(new Map([...figures].map(([name, values]) => [name, summarize(values)])));
+  } finally {
+    await stage.close();
+  }
+}
+
+/** As an operator does it. */
+async function attachSlides(databaseUrl: string, organization = ""): Promise<void> {
+  const program = new URL("../../../packages/server/dist/holdfast.js", import.meta.url);
+  const child = startProgram(program, ["tables", "attach", "public.slides", "--yes", "--org", organization], {
+    DATABASE_URL: databaseUrl,
+  });
+  child.stdout?.pipe(process.stderr);
+  const [code] = await once(child, "exit");
+  if (code !== 0) throw new Error(`${fileURLToPath(program)} tables attach ended with ${code}.`);
+}
+
+/** Both servers are sent to in turn, a moment each; the share is the middle one of those of the moments. */
+async function writesInTurn(hosted: ServerReady, attached: ServerReady) {
+  const plans = [hosted, attached].map(({ url, tokens: [token = ""] }) => ({
+    ...{ url, connections: CONNECTIONS, seconds: TURNS_SECONDS },
+    requests: [{ path: "/v1/models/slide", token, body: create }],
+  }));
+  const [ofHosted = [], ofAttached = []] = await runAbreast(plans);
+  return {
+    hosted: middle(ofHosted),
+    attached: middle(ofAttached),
+    attachedOfHosted: middle(ofAttached.map((rate, i) => rate / (ofHosted[i] ?? 0))),
+  };
+}
+
+/** From sending an SQL statement to hearing its commit on a client's socket. */
+async function heardFromSql(databaseUrl: string, { url, tokens: [token = ""] }: ServerReady) {
+  const listener = startProgram(new URL("../stream/listeners.ts", import.meta.url), [
+    JSON.stringify({ url, token, sockets: 1, mark: MARK } satisfies ListenPlan),
+  ]);
+  const lines = createInterface({ input: listener.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
+  await lines.next();
+  const pool = new pg.Pool({ connectionString: databaseUrl, max: 20 });
+  await insertSteadily(pool, 3, "Warm ");
+  await insertSteadily(pool, HEARD_SECONDS, MARK);
+  await pool.end();
+  await pause(1_000);
+  listener.kill("SIGTERM");
+  const delays = (JSON.parse((await lines.next()).value as string) as number[]).sort((a, b) => a - b);
+  await endProgram(listener);
+  if (delays.length !== HEARD_SECONDS * SQL_PER_SECOND) throw new Error(`Only ${delays.length} inserts were heard.`);
+  return { heard50: percentile(delays, 0.5), heard99: percentile(delays, 0.99) };
+}
+
+async function insertSteadily(pool: pg.Pool, seconds: number, mark: string): Promise<void> {
+  const sent: Promise<unknown>[] = [];
+  const start = performance.now();
+  for (let n = 0; n < seconds * SQL_PER_SECOND; n++) {
+    const wait = start + (n * 1_000) / SQL_PER_SECOND - performance.now();
+    if (wait > 0) await pause(wait);
+    const now = String(process.hrtime.bigint()).padStart(20, "0");
+    sent.push(
+      pool.query({
+        name: "insert",
+        text: "insert into slides (id, deck_id, title) values (gen_random_uuid()::text, 'deck-1', $1)",
+        values: [`${mark}${now}`],
+      }),
+    );
+  }
+  await Promise.all(sent);
+}
+
+/** The same statements on a table with triggers and on one without, in turn. */
+async function costOfTriggers(stage: Stage, databaseUrl: string) {
+  await stage.sql(databaseUrl, `drop table if exists plain; create table plain (like slides including all)`);
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  const took = async (work: () => Promise<unknown>) => {
+    const start = performance.now();
+    await work();
+    return performance.now() - start;
+  };
+  const insert = (table: string) =>
+    took(() =>
+      client.query(`insert into ${table} (id, deck_id, title, notes)
+        select '${table}' || gen_random_uuid(), 'deck-1', 'Title ' || n, repeat('n', 80) from generate_series(1, ${BULK_ROWS}) n`),
+    );
+  const update = async (table: string) => {
+    const { rows } = await client.query<{ id: string }>(`select id from ${table} limit 100`);
+    return took(async () => {
+      for (let n = 0; n < SINGLE_UPDATES; n++)
+        await client.query({
+          name: `update_${table}`,
+          text: `update ${table} set title = $1 where id = $2`,
+          values: [`Title ${n}`, rows[n % rows.length]?.id],
+        });
+    });
+  };
+  await insert("plain");
+  const updates = { plain: await update("plain"), slides: await update("slides"), again: await update("plain") };
+  const inserts = { plain: await insert("plain"), slides: await insert("slides") };
+  await client.end();
+  await collected(stage, databaseUrl);
+  return {
+    insertCost: 100 * (inserts.slides / inserts.plain - 1),
+    updateCost: 100 * (updates.slides / ((updates.plain + updates.again) / 2) - 1),
+  };
+}
+
+/** Until all captured changes are in the log. */
+async function collected(stage: Stage, databaseUrl: string): Promise<void> {
+  for (let waiting = 1; waiting > 0; ) {
+    await pause(500);
+    const [row] = await stage.sql<{ n: number }>(
+      databaseUrl,
+      "select count(*)::int as n from holdfast.captured_change",
+    );
+    waiting = row?.n ?? 0;
+  }
+}
+
+/** A fast write that leaves table and records unequal is worth nothing. */
+async function checkEqual(stage: Stage, databaseUrl: string): Promise<void> {
+  await collected(stage, databaseUrl);
+  const [row] = await stage.sql<{ n: number }>(
+    databaseUrl,
+    `select count(*)::int as n from slides t full join (select * from holdfast.record where model = 'slide') r using (id)
+      where t.title is distinct from r.data->>'title' or t.id is null`,
+  );
+  if (row?.n !== 0) throw new Error(`${row?.n} rows differ from their records.`);
+}
+
+const middle = (values: readonly number[]): number => summarize(values).median;
+
+function rowsOf(figures: ReadonlyMap<string, Runs>): Row[] {
+  const of = (name: string) => figures.get(name) as Runs;
+  const share = of("attachedOfHosted");
+  return [
+    { what: "commits to hosted records, 64 connections", unit: "/s", runs: of("hosted") },
+    {
+      ...{ what: "commits to an attached table, 64 connections", unit: "/s", runs: of("attached") },
+      against: `**${round(share.median)}** (${round(share.min)} – ${round(share.max)}) of hosted`,
+      note: "target 0.60",
+    },
+    ...[
+      { what: `SQL insert sent → heard by a client, ${SQL_PER_SECOND}/s, p50`, name: "heard50", note: "target 60 ms" },
+      { what: `SQL insert sent → heard by a client, ${SQL_PER_SECOND}/s, p99`, name: "heard99", note: "target 300 ms" },
+    ].map(({ what, name, note }) => ({ what, unit: "ms", runs: of(name), note })),
+    ...[
+      { what: `cost for SQL: one insert of ${BULK_ROWS} rows`, name: "insertCost", note: "target 60 %" },
+      { what: "cost for SQL: updates of single rows, one connection", name: "updateCost", note: "target 15 %" },
+    ].map(({ what, name, note }) => ({ what, unit: "%", runs: of(name), note })),
+  ];
+}

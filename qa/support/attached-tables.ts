@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { type Field, type FieldType, isFilledByServer, type Model, type ModelSchema } from "@holdfast/sdk/protocol";
+import { createPool, type Database } from "../../packages/server/src/db/connection/pool.ts";
+import { attachTable } from "../../packages/server/src/flows/tables/attach-table.ts";
+import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
+import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
+
+const TYPES: Readonly<Record<FieldType, string>> = {
+  string: "text",
+  number: "double precision",
+  integer: "bigint",
+  boolean: "boolean",
+  datetime: "timestamptz",
+  enum: "text",
+  json: "json",
+  array: "json",
+};
+
+const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
+
+/** Attaches a table for each model of the reference schema, for the live tenant of an organization or of the only one. */
+export async function attachReference(databaseUrl: string, organization?: string): Promise<void> {
+  const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as ModelSchema;
+  await attachModels(databaseUrl, { organization, livemode: true }, schema);
+}
+
+/** The models whose rows are not their records, with the differences as `holdfast tables verify` counts them. */
+export async function differingModels(databaseUrl: string): Promise<string[]> {
+  const pool = createPool({ url: databaseUrl });
+  try {
+    const { rows } = await pool.query<{ tenant: number; model: string }>(
+      "select tenant, model from holdfast.attached_table order by 1, 2",
+    );
+    const differing: string[] = [];
+    for (const { tenant, model } of rows) {
+      const { missing, different, extra } = await verifyTable(pool, tenant, model);
+      if (missing + different + extra > 0)
+        differing.push(
+          `${model}: ${missing} rows without a record, ${different} with other values, ${extra} records without a row`,
+        );
+    }
+    return differing;
+  } finally {
+    await pool.end();
+  }
+}
+
+/** Creates a table for each model of a tenant, and attaches it. */
+export async function attachModels(
+  databaseUrl: string,
+  { organization, livemode }: { organization: string | undefined; livemode: boolean },
+  { models }: ModelSchema,
+): Promise<void> {
+  const pool = createPool({ url: databaseUrl });
+  const { rows } = await pool.query<{ id: number }>(
+    "select id from holdfast.tenant where organization = coalesce($1, organization) and livemode = $2",
+    [organization ?? null, livemode],
+  );
+  const tenant = rows[0]?.id ?? 0;
+  await pool.query(`create schema tables_of_${tenant}`);
+  for (const [name, model] of Object.entries(models)) await attachModel(pool, tenant, name, model);
+  await pool.end();
+}
+
+async function attachModel(pool: Database, tenant: number, modelName: string, model: Model): Promise<void> {
+  const name = `tables_of_${tenant}.${modelName}`;
+  const table = { name, key: "id" };
+  const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
+  const columns = fields.map(([field, { type }]) => ({
+    ...{ field, name: columnOf(table, field) },
+    form: type === "datetime" ? ("time" as const) : ("json" as const),
+  }));
+  const declared = fields.map(([field, one]) => {
+    const { type, default: value } = one;
+    const standard = value === undefined || isFilledByServer(one) ? "" : ` default '${value}'`;
+    return `"${columnOf(table, field)}" ${TYPES[type]}${standard}`;
+  });
+  await pool.query(`create table ${name} (${["id text primary key", ...declared].join(", ")})`);
+  const { rows } = await pool.query<{ relation: number }>("select $1::regclass::oid::int as relation", [name]);
+  await attachTable(pool, {
+    ...{ tenant, relation: rows[0]?.relation ?? 0, name, modelName, keyColumn: "id", columns },
+    model: {
+      ...model,
+      table,
+      // A column without "not null" can be null, so its field can be.
+      fields: Object.fromEntries(
+        fields.map(([field, one]): [string, Field] => [field, one.required ? one : { ...one, nullable: true }]),
+      ),
+    },
+  });
+}

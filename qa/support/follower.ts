@@ -1,0 +1,63 @@
+import type { FrameDown } from "@holdfast/sdk/protocol";
+import { WebSocket } from "ws";
+import type { Followed } from "./audit.ts";
+
+/** Follows the log, and resumes at its position when the connection is cut. */
+export interface Follower extends Followed {
+  reaches(position: number): Promise<void>;
+  close(): void;
+}
+
+const RETRY_MS = 100;
+const PATIENCE_MS = 30_000;
+
+export function follow(url: string, token: string): Follower {
+  const positions: number[] = [];
+  const faults: string[] = [];
+  const waiting = new Set<() => void>();
+  let position = 0;
+  let socket: WebSocket | undefined;
+  let closed = false;
+
+  function connect(): void {
+    if (closed) return;
+    const next = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
+    socket = next;
+    next.on("open", () => next.send(JSON.stringify({ frame: "hello", token, since: position })));
+    next.on("message", (data: Buffer) => receive(JSON.parse(data.toString()) as FrameDown));
+    next.on("error", () => {});
+    next.on("close", () => setTimeout(connect, RETRY_MS));
+  }
+
+  function receive(frame: FrameDown): void {
+    if (frame.frame === "resync") faults.push(`told to resync (${frame.reason}) at ${position}`);
+    if (frame.frame !== "entries") return;
+    if (frame.from !== position) faults.push(`(${frame.from}, ${frame.to}] came at position ${position}`);
+    positions.push(...frame.entries.map(({ syncId }) => syncId));
+    position = frame.to;
+    for (const wake of waiting) wake();
+  }
+
+  connect();
+  return {
+    positions,
+    faults,
+    reaches: (wanted) =>
+      new Promise((resolve) => {
+        // The audit finds a follower that never gets there.
+        const timer = setTimeout(resolve, PATIENCE_MS);
+        const check = () => {
+          if (position < wanted) return;
+          clearTimeout(timer);
+          waiting.delete(check);
+          resolve();
+        };
+        waiting.add(check);
+        check();
+      }),
+    close: () => {
+      closed = true;
+      socket?.terminate();
+    },
+  };
+}

@@ -1,0 +1,197 @@
+import { isDeepStrictEqual } from "node:util";
+import { audit, type Verdict as LogVerdict } from "../support/audit.ts";
+import { groupBy } from "../support/group-by.ts";
+import type { Entry, Evidence, NotedChange } from "./evidence.ts";
+
+/** What the checker can find, and what it means. */
+export const VIOLATIONS = {
+  log: "a commit lost, doubled, out of its place or split; records that are not the replay of the log",
+  waiting: "captured changes that were never collected",
+  unequal: "a row that its record does not equal",
+  unheard: "a transaction in SQL without its entries in the log",
+  torn: "a transaction in SQL whose entries do not stand together, or are not what it changed",
+  invented: "entries of a transaction in SQL that never was",
+  author: "entries of a transaction in SQL that name another author",
+  order: "changes of one row that the log has in another order",
+  undone: "a value of a write that was refused or undone",
+  durable: "a committed transaction in SQL that the database has lost",
+} as const;
+export type ViolationKind = keyof typeof VIOLATIONS;
+
+export interface Violation {
+  readonly kind: ViolationKind;
+  readonly text: string;
+}
+
+export interface Verdict {
+  readonly violations: readonly Violation[];
+  /** The log alone, beside what the writers remember. */
+  readonly audited: LogVerdict;
+  readonly coverage: {
+    readonly rows: number;
+    /** Transactions in SQL that changed rows. */
+    readonly transactions: number;
+    /** Rows that both sides have written. */
+    readonly contested: number;
+    readonly declined: number;
+    /** Entries of commits that name other records: cascades and triggers. */
+    readonly besides: number;
+  };
+}
+
+type Report = (kind: ViolationKind, text: string) => void;
+
+/** Compares tables, records, log and what the writers remember. */
+export function check(evidence: Evidence): Verdict {
+  const { log, records, rows, noted, waiting, commits } = evidence;
+  const violations: Violation[] = [];
+  const report: Report = (kind, text) => void violations.push({ kind, text });
+  const audited = audit({ ...evidence, rows: records, calls: commits });
+  for (const text of audited.violations) report("log", text);
+  if (waiting > 0) report("waiting", `${waiting} captured changes were never collected`);
+  judgeRecords(evidence, report);
+  const byTransaction = groupBy(
+    noted.filter(({ isSql }) => isSql),
+    ({ tx }) => tx,
+  );
+  judgeTransactions(log, byTransaction, report);
+  judgeOrder(evidence, report);
+  judgeUndone(evidence, report);
+  return {
+    violations,
+    audited,
+    coverage: {
+      rows: rows.length,
+      transactions: byTransaction.size,
+      contested: contested(noted),
+      declined: commits.filter(({ declined }) => declined !== undefined).length,
+      besides: besides(evidence),
+    },
+  };
+}
+
+function judgeRecords({ rows, records }: Evidence, report: Report): void {
+  const left = new Map(records.map((record) => [keyOf(record), record.data]));
+  for (const row of rows) {
+    const key = keyOf(row);
+    if (!left.has(key)) report("unequal", `${key} has a row and no record`);
+    else if (!isDeepStrictEqual(left.get(key), row.data))
+      report("unequal", `${key} is ${JSON.stringify(row.data)}, its record is ${JSON.stringify(left.get(key))}`);
+    left.delete(key);
+  }
+  for (const key of left.keys()) report("unequal", `${key} has a record and no row`);
+}
+
+const OF_SQL = /^database_(\d+)$/;
+
+/** Each transaction is one commit with the last state of each row that it changed. */
+function judgeTransactions(log: readonly Entry[], noted: ReadonlyMap<string, readonly NotedChange[]>, report: Report) {
+  const heard = groupBy(
+    log.filter(({ name }) => OF_SQL.test(name)),
+    ({ name }) => OF_SQL.exec(name)?.[1] ?? "",
+  );
+  for (const [tx, changes] of noted) {
+    const entries = heard.get(tx);
+    if (!entries) {
+      report("unheard", `transaction ${tx} changed ${changes.length} rows, and the log has none of it`);
+      continue;
+    }
+    const wanted = new Map(changes.map((change) => [keyOf(change), change.mark]));
+    const found = new Map(entries.map((entry) => [keyOf(entry), markOf(entry)]));
+    for (const key of new Set([...wanted.keys(), ...found.keys()]))
+      if (found.get(key) !== wanted.get(key))
+        report(
+          "torn",
+          `transaction ${tx} left ${spelled(wanted, key)} of ${key}, and the log has ${spelled(found, key)}`,
+        );
+    const [first, last] = [entries[0]?.syncId ?? 0, entries.at(-1)?.syncId ?? 0];
+    if (last - first !== entries.length - 1)
+      report("torn", `the ${entries.length} entries of transaction ${tx} stand from ${first} to ${last}`);
+  }
+  for (const [tx, entries] of heard) {
+    if (!noted.has(tx))
+      report("invented", `the log has ${entries.length} entries of a transaction ${tx} that never was`);
+    const other = entries.find(({ actor, kind }) => actor !== "database" || kind !== "system");
+    if (other) report("author", `${other.syncId} is of transaction ${tx}, and says ${other.kind}:${other.actor}`);
+  }
+}
+
+/** A row's changes came into the log in the order in which they were made. */
+function judgeOrder({ log, noted, unnoted }: Evidence, report: Report): void {
+  const made = groupBy(noted, keyOf);
+  const heard = groupBy(log, keyOf);
+  for (const key of new Set([...made.keys(), ...heard.keys()])) {
+    const entries = lastOfEach(heard.get(key) ?? [], ({ name }) => name);
+    const isUnnoted = unnoted.includes(key.slice(0, key.indexOf("/")));
+    if (isUnnoted) judgeFound(key, entries, report);
+    const wanted = lastOfEach(made.get(key) ?? [], commitOf).map(({ mark }) => mark);
+    const found = entries.filter(({ name }) => !isUnnoted || OF_SQL.test(name)).map(markOf);
+    const at = wanted.findIndex((mark, i) => found[i] !== mark);
+    if (at < 0 && found.length === wanted.length) continue;
+    const n = at < 0 ? wanted.length : at;
+    report("order", `change ${n + 1} of ${key} left ${markAt(wanted, n)}, in the log ${markAt(found, n)}`);
+  }
+}
+
+const markAt = (marks: readonly (string | null)[], n: number): string =>
+  n < marks.length ? (marks[n] ?? "no row") : "nothing";
+
+/** Where only SQL notes its changes, each of them has written what it found: the change that is before it in the log. */
+function judgeFound(key: string, entries: readonly Entry[], report: Report): void {
+  for (const [i, entry] of entries.entries()) {
+    if (entry.verb === "deleted" || !OF_SQL.test(entry.name)) continue;
+    const before = entries[i - 1];
+    const found = (entry.data as { found?: unknown }).found ?? null;
+    const wanted = before ? markOf(before) : null;
+    if (found !== wanted)
+      report(
+        "order",
+        `${markOf(entry)} of ${key} found ${found ?? "no row"}, the log has ${wanted ?? "none"} before it`,
+      );
+  }
+}
+
+/** A transaction in SQL counts once for a row. A round of the server has many commits, told apart by their values. */
+const commitOf = ({ tx, mark, isSql }: NotedChange): string => (isSql ? tx : `${tx} ${mark}`);
+
+function lastOfEach<T>(items: readonly T[], of: (item: T) => string): T[] {
+  return items.filter((item, i) => {
+    const next = items[i + 1];
+    return next === undefined || of(next) !== of(item);
+  });
+}
+
+function judgeUndone({ log, noted, commits, transactions }: Evidence, report: Report): void {
+  const inTables = new Set(noted.map(({ mark }) => mark));
+  const inLog = new Set(log.map(markOf));
+  const gone = [
+    ...commits.filter(({ declined }) => declined !== undefined).map(({ name }) => name),
+    ...transactions.filter(({ outcome }) => outcome === "undone").map(({ mark }) => mark),
+  ];
+  for (const mark of gone) {
+    if (inTables.has(mark)) report("undone", `${mark} was refused or undone, and a table has it`);
+    if (inLog.has(mark)) report("undone", `${mark} was refused or undone, and the log has it`);
+  }
+  for (const { mark, outcome, wrote } of transactions)
+    if (outcome === "committed" && wrote && !inTables.has(mark))
+      report("durable", `${mark} was committed, and no table has it`);
+}
+
+/** The value that names an entry's writer; null: its record was deleted. */
+const markOf = ({ verb, data }: Entry): string | null =>
+  verb === "deleted" ? null : String((data as { mark?: unknown }).mark);
+
+const keyOf = ({ model, id }: { readonly model: string; readonly id: string }): string => `${model}/${id}`;
+
+const spelled = (rows: ReadonlyMap<string, string | null>, key: string): string =>
+  rows.has(key) ? (rows.get(key) ?? "a deletion") : "nothing";
+
+function contested(noted: readonly NotedChange[]): number {
+  const sides = groupBy(noted, keyOf);
+  return [...sides.values()].filter((changes) => new Set(changes.map(({ isSql }) => isSql)).size === 2).length;
+}
+
+function besides({ log, commits }: Evidence): number {
+  const named = new Map(commits.map(({ name, operations }) => [name, new Set(operations.map(keyOf))]));
+  return log.filter((entry) => named.get(entry.name)?.has(keyOf(entry)) === false).length;
+}

@@ -1,0 +1,37 @@
+import { VIOLATIONS, type ViolationKind } from "./check.ts";
+import { FAULTS, type Fault, type Findings } from "./run.ts";
+
+/** Of each kind. */
+const SHOWN = 5;
+
+/** The report of a run: faults, coverage and violations. */
+export function report({ seed, seconds, verdict, totals, hurt }: Findings): string {
+  const { coverage, audited, violations } = verdict;
+  const kinds = Object.entries(VIOLATIONS) as [ViolationKind, string][];
+  const lines: readonly (readonly [string, string | number])[] = [
+    ["seed", seed],
+    ["seconds", Math.round(seconds)],
+    ...[...hurt].map(([fault, n]: [Fault, number]) => [FAULTS[fault], n] as const),
+    ["commits acknowledged", totals.acknowledged],
+    ["  refused by the tables", coverage.declined],
+    ["  without an answer, asked again", totals.unknown],
+    ["transactions in SQL that changed rows", coverage.transactions],
+    ["rows at the end", coverage.rows],
+    ["rows that both sides have changed", coverage.contested],
+    ["log entries", audited.entries],
+    ["  that cascades and triggers added to commits", coverage.besides],
+    ["followers × entries heard", `${audited.followers} × ${audited.entries}`],
+    ["violations", violations.length],
+    ...kinds.flatMap(([kind, says]) => {
+      const n = violations.filter((one) => one.kind === kind).length;
+      return n === 0 ? [] : [[`  ${kind}: ${says}`, n] as const];
+    }),
+  ];
+  const shown = kinds.flatMap(([of]) =>
+    violations
+      .filter(({ kind }) => kind === of)
+      .slice(0, SHOWN)
+      .map(({ kind, text }) => `VIOLATION ${kind}: ${text}`),
+  );
+  return `\n${[...lines.map(([what, figure]) => `${what.padEnd(48)} ${figure}`), ...shown].join("\n")}\n`;
+}
