@@ -4,7 +4,6 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { createDatasourceHandler, type DatasourceHandlerOptions } from "@holdfast/sdk/datasource";
 import { signWebhook } from "@holdfast/sdk/webhooks";
 import { afterAll, expect, test } from "vitest";
@@ -79,7 +78,7 @@ const MISTAKES: Record<string, [RegExp, Parameters<typeof broken>[0]]> = {
       return {
         async commit(one) {
           if (done.has(one.clientTxId)) return;
-          await pause(5);
+          await new Promise(setImmediate);
           await commit(anew(one));
           done.add(one.clientTxId);
         },

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { createTestServer } from "../testing/test-server.ts";
 import { placeIn } from "./caret.ts";
 import { openDraft } from "./index.ts";
@@ -55,8 +56,10 @@ test("[MT11] a draft shows the field until it is changed, then the text, and is 
   expect(draft.state()).toMatchObject({ value: "a bcde", dirty: true });
   await settle();
   expect(written()).toBe(0);
-  await new Promise((resolve) => setTimeout(resolve, 60));
-  await settle();
+  await until(async () => {
+    await settle();
+    expect(written()).toBe(1);
+  });
   expect([stored(), value(), written(), draft.state().dirty]).toEqual(["a bcde", "a bcde", 1, false]);
 });
 

@@ -18,7 +18,7 @@ test("[R31] in a browser, the code for relations is there when the client's rows
     url: "http://127.0.0.1:1",
     getToken: () => "none",
     paused: true,
-    store: `relations-${Math.random()}`,
+    store: `relations-${crypto.randomUUID()}`,
   });
   onTestFinished(() => client.signOut({ pending: "discard" }));
   const told: unknown[] = [];

@@ -23,7 +23,7 @@ test("[DS32] while calls are in flight, commits gather: up to 100 in one call, u
   const ask = askSources(async (_tenant, _source, commits) => {
     calls.push(commits.length);
     most = Math.max(most, ++open);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise(setImmediate);
     open -= 1;
     return { results: commits.map(({ clientTxId }) => ({ clientTxId, status: "committed" as const })) };
   });

@@ -1,5 +1,6 @@
 import type { SourceCall } from "@holdfast/sdk/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { SeededRandom } from "../../../../../qa/support/seeded-random.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
@@ -301,7 +302,8 @@ test("[DS33] a schema can name only a source of its own, for a model without rec
 
 test("[DS30] [DS31] with lost calls, lost answers, two servers and the service's own writes, store, records and log agree", async () => {
   const other = await app.another();
-  const random = (below: number) => Math.floor(Math.random() * below);
+  const chance = new SeededRandom(20_261_127);
+  const random = (below: number) => chance.below(below);
   let isCalm = false;
   const lose = () => {
     if (!isCalm && random(4) === 0) throw new Error("lost");

@@ -28,7 +28,7 @@ test("[DS32] commits that touch different records go together, the others in ord
   const result = await inWaves(commits, async (commit) => {
     most = Math.max(most, ++open);
     asked.push(touched(commit)[0] as string);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await new Promise(setImmediate);
     open -= 1;
     return commit === commits[2] ? refused(commit) : confirmed(commit);
   });

@@ -178,6 +178,7 @@ test("[DS8] while a table is attached, writers go on: every row ends as it is in
   await db.query("create table public.busy (id int primary key, title text)");
   await db.query("insert into busy select n, 'Row ' || n from generate_series(1, 5000) n");
   const stop = new AbortController();
+  let written = 0;
   const writer = async (seed: number) => {
     const client = new pg.Client({ connectionString: app.databaseUrl });
     await client.connect();
@@ -189,12 +190,14 @@ test("[DS8] while a table is attached, writers go on: every row ends as it is in
           id,
           `w${seed}-${n}`,
         ]);
+      written += 1;
     }
     await client.end();
   };
   const writing = [1, 2, 3].map(writer);
   await attach("public.busy", { title: {} });
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  const before = written;
+  await until(() => written > before + 300);
   stop.abort();
   await Promise.all(writing);
   await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);

@@ -1,6 +1,6 @@
-import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { afterAll, beforeEach, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 
 // What SQL commits while a round writes rows, before it locks those that triggers change: it was not there when the round began.
@@ -25,12 +25,20 @@ await db.query(`
 const decks = (await attach("public.decks", { title: {} })).model;
 const slides = (await attach("public.slides", { title: {}, deck: {} })).model;
 
+/** Resolves when a statement of the server waits for this. */
+const isWaitingFor = (event: string) =>
+  until(async () => {
+    const found = await app.sql("select from pg_stat_activity where datname = current_database() and wait_event = $1", [
+      event,
+    ]);
+    return found.length > 0;
+  });
 const create = (id: string, data: object, key: string) =>
   app.call("POST", `/v1/models/${slides}`, { key, json: { id, data } });
 
 test("[DS8] a row that a trigger changes in a commit has what SQL changed in it before, before it in the log", async () => {
   const created = create("a", { title: "A", deck: "d" }, "trigger");
-  await pause(80);
+  await isWaitingFor("PgSleep");
   await db.query("update decks set title = 'By SQL' where id = 'd'");
   expect((await created).status).toBe(200);
   const log = await entries(3);
@@ -42,7 +50,7 @@ test("[DS8] a row that a trigger changes in a commit has what SQL changed in it 
 test("[DS8] a record that is created while its table is truncated is created after it", async () => {
   await other.query("begin; truncate slides");
   const created = create("b", { title: "B" }, "truncate");
-  await pause(60);
+  await isWaitingFor("relation");
   await other.query("commit");
   expect((await created).status).toBe(200);
   expect((await entries(3)).map(spelled)).toEqual(["deleted a", "deleted old", "created b B"]);
