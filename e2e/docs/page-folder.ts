@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundlePrograms } from "../../scripts/bundle-programs.ts";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/run-command.ts";
 
@@ -9,7 +10,11 @@ type Ending = Awaited<ReturnType<typeof ending>>;
 export interface PageFolder {
   write(name: string, text: string): void;
   compile(): Promise<Ending>;
+  /** As the pages say it, with tsx. */
   run(name: string, env?: Readonly<Record<string, string>>): Promise<Ending>;
+  /** Bundles these programs once; each then starts in a fifth of the time that tsx takes. */
+  bundle(names: readonly string[]): Promise<void>;
+  runBundle(name: string): Promise<Ending>;
   remove(): void;
 }
 
@@ -50,6 +55,15 @@ export function openPageFolder(): PageFolder {
     compile: () => ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."])),
     run: (name, env = {}) =>
       ending(runIn(folder, process.execPath, [...flags, name], { TSX_TSCONFIG_PATH: running, ...env })),
+    bundle: (names) =>
+      bundlePrograms(
+        names.map((name) => relative(root, join(folder, name))),
+        join(folder, "bundles"),
+      ),
+    runBundle: (name) =>
+      ending(runIn(folder, process.execPath, [bundleOf(join(folder, "bundles"), relative(root, join(folder, name)))])),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }
+
+const bundleOf = (bundles: string, source: string) => join(bundles, source.replace(/\.tsx?$/, ".mjs"));

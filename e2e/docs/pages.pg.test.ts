@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { startPeople } from "../clients/people.ts";
 import { filesOf, printed, programOf } from "./fences.ts";
 import { openPageFolder } from "./page-folder.ts";
@@ -31,13 +31,13 @@ test("[DP1] all TypeScript on the pages compiles, as strictly as our own", async
   expect(await folder.compile()).toMatchObject({ code: 0, output: "" });
 });
 
-test.each(files.filter(({ isRun }) => isRun))(
-  "[DP1] $file runs, and prints the output shown on its page",
-  async ({ file, text }) => {
-    expect(allText.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
-    const lines = printed(text);
-    expect(lines, "says nothing of what it prints").not.toBe("");
-    const ran = await folder.run(file);
-    expect(ran, ran.output).toMatchObject({ code: 0, stdout: lines });
-  },
-);
+const programs = files.filter(({ isRun }) => isRun);
+beforeAll(() => folder.bundle(programs.map(({ file }) => file)));
+
+test.each(programs)("[DP1] $file runs, and prints the output shown on its page", async ({ file, text }) => {
+  expect(allText.includes(`npx tsx ${file}`), "no page says how to run it").toBe(true);
+  const lines = printed(text);
+  expect(lines, "says nothing of what it prints").not.toBe("");
+  const ran = await folder.runBundle(file);
+  expect(ran, ran.output).toMatchObject({ code: 0, stdout: lines });
+});
