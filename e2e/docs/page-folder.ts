@@ -10,11 +10,9 @@ type Ending = Awaited<ReturnType<typeof ending>>;
 export interface PageFolder {
   write(name: string, text: string): void;
   compile(): Promise<Ending>;
-  /** As the pages say it, with tsx. */
-  run(name: string, env?: Readonly<Record<string, string>>): Promise<Ending>;
-  /** Bundles these programs once; each then starts in a fifth of the time that tsx takes. */
+  /** Bundles these programs, which then start in a fifth of the time that tsx takes. */
   bundle(names: readonly string[]): Promise<void>;
-  runBundle(name: string): Promise<Ending>;
+  run(name: string, env?: Readonly<Record<string, string>>): Promise<Ending>;
   remove(): void;
 }
 
@@ -45,25 +43,14 @@ export function openPageFolder(): PageFolder {
       include: ["."],
     }),
   );
-  // The packages run from their sources, so their JSX needs the same setting as the page's.
-  const running = "tsconfig.run.json";
-  const jsx = { compilerOptions: { jsx: "react-jsx" }, include: [".", join(root, "packages")] };
-  write(running, JSON.stringify(jsx));
-  const flags = ["--conditions=holdfast-source", "--import", "tsx"];
+  const bundles = join(folder, "bundles");
+  const inRoot = (name: string) => relative(root, join(folder, name));
   return {
     write,
     compile: () => ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."])),
+    bundle: (names) => bundlePrograms(names.map(inRoot), bundles),
     run: (name, env = {}) =>
-      ending(runIn(folder, process.execPath, [...flags, name], { TSX_TSCONFIG_PATH: running, ...env })),
-    bundle: (names) =>
-      bundlePrograms(
-        names.map((name) => relative(root, join(folder, name))),
-        join(folder, "bundles"),
-      ),
-    runBundle: (name) =>
-      ending(runIn(folder, process.execPath, [bundleOf(join(folder, "bundles"), relative(root, join(folder, name)))])),
+      ending(runIn(folder, process.execPath, [join(bundles, inRoot(name).replace(/\.tsx?$/, ".mjs"))], env)),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }
-
-const bundleOf = (bundles: string, source: string) => join(bundles, source.replace(/\.tsx?$/, ".mjs"));
