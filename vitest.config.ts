@@ -23,6 +23,9 @@ const domTests = [reactTests, "apps/**/*.test.tsx"];
 const react18 = fileURLToPath(new URL("e2e/react-18/node_modules", import.meta.url));
 const ofReact18 = [{ find: /^(react|react-dom|@testing-library\/react)(?=\/|$)/, replacement: `${react18}/$1` }];
 
+/** Only where properties are tested: elsewhere each test file would load fast-check for nothing. */
+const pinnedSeeds = fileURLToPath(new URL("scripts/testing/pinned-seeds.ts", import.meta.url));
+
 // Left undefined when there is no browser yet, so that the other projects still run.
 const executablePath = findChromium();
 
@@ -69,6 +72,7 @@ export default defineConfig({
           ],
           environment: "node",
           isolate: false,
+          setupFiles: [pinnedSeeds],
         },
       },
       {
@@ -98,6 +102,7 @@ export default defineConfig({
           name: "pg",
           include: [postgresTests],
           isolate: false,
+          setupFiles: [pinnedSeeds],
           // One Postgres for the whole run; each file takes a database of its own from it.
           globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
           pool: "forks",

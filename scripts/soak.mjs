@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ensureChromium } from "./browser.mjs";
 import { runTool } from "./command.mjs";
@@ -8,7 +8,8 @@ const results = join(root, "test-results");
 
 /**
  * Runs the tests that need long, kills, stalls, real clocks, new seeds or a quiet machine: `*.soak.test.ts` and
- * `*.soak.spec.ts`. One after the other, since some of them measure time. Both parts run, also if the first one fails.
+ * `*.soak.spec.ts`. One after the other, since some of them measure time. Also the tests of properties, with new seeds.
+ * All parts run, also if the first one fails.
  * @param {string[]} subjects parts of paths; without one, all tests run
  * @param {(line: string) => void} say
  * @returns {Promise<number>} the exit code
@@ -36,5 +37,23 @@ export async function soak(subjects, say) {
     ],
     "e2e",
   );
-  return vitest || playwright;
+  const properties = propertyTests().filter(
+    (file) => subjects.length === 0 || subjects.some((subject) => file.includes(subject)),
+  );
+  process.env.HOLDFAST_NEW_SEEDS = "1";
+  const drawn =
+    properties.length === 0 ? 0 : await runTool("vitest", ["run", "--project=unit", "--project=pg", ...properties]);
+  return vitest || playwright || drawn;
+}
+
+/** The tests that draw examples with fast-check. The gate pins their seeds. */
+function propertyTests() {
+  const folders = ["qa", ...readdirSync(join(root, "packages")).map((name) => join("packages", name, "src"))];
+  return folders
+    .flatMap((folder) =>
+      readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((name) => join(folder, name)),
+    )
+    .filter(
+      (file) => file.endsWith(".test.ts") && readFileSync(join(root, file), "utf8").includes('from "fast-check"'),
+    );
 }
