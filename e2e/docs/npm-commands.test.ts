@@ -1,13 +1,11 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { Worker } from "node:worker_threads";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bundlePrograms } from "../../scripts/bundle-programs.ts";
 import { jobs } from "../../scripts/jobs.mjs";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/run-command.ts";
 import { scripts, started, testedElsewhere } from "./npm-commands.ts";
+import { type ProgramHelp, programHelp } from "./program-help.ts";
 
 const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "llms.txt", "packages", "examples", "docs"]
   .flatMap(textsIn)
@@ -48,28 +46,12 @@ test("[DP7] npm run lists every command", async () => {
   for (const [name, { says }] of Object.entries(jobs)) expect(output).toContain(`${name.padEnd(12)} ${says}`);
 });
 
-/** The programs of the commands, bundled and run as threads of this process: as processes they take a minute. */
 const programs = Object.keys(started).map((name) => ({ name, program: jobs[name]?.program ?? "" }));
-const cache = fileURLToPath(new URL("../../packages/server/node_modules/.cache/", import.meta.url));
-let folder = "";
+let help: ProgramHelp;
 beforeAll(async () => {
-  mkdirSync(cache, { recursive: true });
-  folder = mkdtempSync(join(cache, "commands-"));
-  await bundlePrograms(
-    programs.map(({ program }) => program),
-    folder,
-  );
+  help = await programHelp(programs.map(({ program }) => program));
 });
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function help(program: string): Promise<{ code: number; output: string }> {
-  const file = join(folder, program.replace(/\.ts$/, ".mjs"));
-  const thread = new Worker(file, { argv: ["--help"], stdout: true, stderr: true, execArgv: [], env: {} });
-  let output = "";
-  for (const stream of [thread.stdout, thread.stderr]) stream.on("data", (bytes) => (output += String(bytes)));
-  const code = await new Promise<number>((resolve, reject) => thread.once("error", reject).once("exit", resolve));
-  return { code, output };
-}
+afterAll(() => help.remove());
 
 /** Options that the pages name, by command. */
 const optionsOf = (name: string) =>
@@ -80,7 +62,7 @@ const optionsOf = (name: string) =>
 test.each(programs)(
   "[DP7] the help of npm run $name has every option that the pages name",
   async ({ name, program }) => {
-    const { code, output } = await help(program);
+    const { code, output } = await help.read(program);
     expect(code, output).toBe(0);
     expect(output).toMatch(/Usage|npm (run|start)/);
     for (const option of new Set(optionsOf(name))) expect(output).toContain(option);
