@@ -9,8 +9,8 @@ import { mirrorProgram, nodeWords } from "../../dev/project.ts";
 import { type MirroredRecord, readMirror } from "./records.ts";
 import { webhookService } from "./webhook-service.ts";
 
-/** The mirror's program as a process, with a folder and a service of its own. */
-export async function mirrorProcesses() {
+/** The mirror's program as a process, with a folder and a service of its own. `words`: how Node runs it. */
+export async function mirrorProcesses(words: readonly string[] = nodeWords(mirrorProgram)) {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-mirror-"));
   const service = await webhookService();
   writeFileSync(join(folder, "demo.json"), JSON.stringify({ serverUrl: service.url }));
@@ -21,7 +21,7 @@ export async function mirrorProcesses() {
     databaseFile: () => join(folder, "mirror", "mirror.db"),
     /** Starts the program. Resolves when it says that it is ready. */
     async start(): Promise<ChildProcess> {
-      const child = spawn(process.execPath, nodeWords(mirrorProgram), {
+      const child = spawn(process.execPath, words, {
         env: { ...process.env, HOLDFAST_DATA_DIR: folder, HOLDFAST_SECRET_KEY: "sk_test_of_this_test" },
         stdio: ["ignore", "ignore", "ignore", "ipc"],
       });
