@@ -88,8 +88,8 @@ test("it fails when it is told to, and goes on where it stopped", async () => {
 
 test("[W50] killed during deliveries, its records are those of its position", async () => {
   const kills = [
-    { answered: 1, afterMs: 0 },
-    { answered: 0, afterMs: 10 },
+    { answered: 1, onDisk: 1 },
+    { answered: 0, onDisk: 20 },
   ];
   let found = 0;
   for await (const { answer, position, records, expected, cursor } of deliverDuringKills(mirror, 400, kills)) {

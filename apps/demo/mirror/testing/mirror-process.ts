@@ -56,13 +56,13 @@ export const slide = (syncId: number, verb: string, objectId: string): WebhookEv
 
 const AT_ONCE = 100;
 
-/** A process is killed during a delivery: after it has answered so many, and so many milliseconds after the next one began. */
-export interface Kill {
-  readonly answered: number;
-  readonly afterMs: number;
-}
+/**
+ * A process is killed during a delivery: after it has answered so many, and when so many milliseconds have passed since the
+ * next one began, or so many of its events are on disk.
+ */
+export type Kill = { readonly answered: number } & ({ readonly afterMs: number } | { readonly onDisk: number });
 
-/** Delivers this many events to processes that are killed meanwhile, and to a last one. Yields what is on disk after each. */
+/** Delivers this many events to processes that are killed meanwhile, and to a last one. Yields what is on disk meanwhile. */
 export async function* deliverDuringKills(
   { start, service, databaseFile }: Mirror,
   count: number,
@@ -77,11 +77,17 @@ export async function* deliverDuringKills(
     const { position, records } = readMirror(databaseFile());
     return { position, records, expected: after[position], cursor: cursor() };
   };
-  for (const { answered, afterMs } of kills) {
+  for (const kill of kills) {
     const child = await start();
-    for (let nth = 0; nth < answered; nth++) yield { answer: await deliver(), ...found() };
+    for (let nth = 0; nth < kill.answered; nth++) yield { answer: await deliver(), ...found() };
     const cut = deliver();
-    await sleep(afterMs);
+    if ("afterMs" in kill) await sleep(kill.afterMs);
+    else
+      for (let position = 0; position < cursor() + kill.onDisk; await sleep(0)) {
+        const now = found();
+        yield { answer: undefined, ...now };
+        position = now.position;
+      }
     await end(child, "SIGKILL");
     await cut;
     yield { answer: undefined, ...found() };
