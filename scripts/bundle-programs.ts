@@ -45,6 +45,7 @@ export async function bundlePrograms(files: readonly string[], folder: string): 
     format: "esm",
     platform: "node",
     target: "node20",
+    jsx: "automatic",
     conditions: ["holdfast-source"],
     logLevel: "warning",
     plugins: [installedPackages, ownUrls],
@@ -69,9 +70,10 @@ const installedPackages: Plugin = {
 const ownUrls: Plugin = {
   name: "own-urls",
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
-      return { contents: text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)), loader: "ts" };
+      const contents = text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href));
+      return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
     });
   },
 };

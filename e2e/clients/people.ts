@@ -18,6 +18,7 @@ export type Client = SyncClient<typeof schema>;
 /** The real server, and clients of people and agents, each with a token of their own. */
 export interface People {
   readonly url: string;
+  readonly databaseUrl: string;
   /** The secret key. */
   readonly key: string;
   request(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
@@ -81,6 +82,7 @@ export async function startPeople(): Promise<People> {
 
   return {
     url: server.url,
+    databaseUrl,
     key: String(key),
     request,
     async person(userId, { operations = ["slide.*"], ...options } = {}) {

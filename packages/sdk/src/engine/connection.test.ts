@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -60,7 +61,7 @@ test("[N5] where there is no network from the beginning nothing is begun, until 
       // A disk takes a moment, in which somebody may ask who else is here: for that each tab has a line of its own.
       storage: async () => {
         await import("../api/claims/collab.ts");
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await giveTime(20);
         return memoryStorage(yesterday.disk);
       },
       signals: () => ({

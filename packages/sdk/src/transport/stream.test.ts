@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
@@ -67,17 +67,17 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
 });
 
 test("[N3] a silent line is asked after 20 s, and given up when it does not answer within 5 s", async () => {
-  const { sockets, received, clock, closes, opened } = await openStream();
+  const { sockets, received, frames, clock, closes, opened } = await openStream();
   await opened();
   clock.advance(19_000);
   sockets[0]?.send('{"frame":"schema","version":1,"hash":"x"}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => expect(frames).toHaveLength(1));
   clock.advance(19_000);
   expect(received).toEqual([]);
   clock.advance(1_000);
   await until(() => expect(received).toEqual([{ frame: "ping", n: 1 }]));
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => expect(frames).toHaveLength(2));
   clock.advance(5_000);
   expect(closes).toEqual([]);
   clock.advance(15_000);
@@ -91,8 +91,8 @@ test("[N2] a close is told once, with its code, and nothing is opened again from
   await opened();
   sockets[0]?.close(4401, "token_expired");
   await until(() => expect(closes).toEqual([[4401, "token_expired"]]));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(server.clients.size).toBe(0);
+  await until(() => expect(server.clients.size).toBe(0));
+  await giveTime(100);
   expect(closes.length).toBe(1);
   expect(clock.waiting).toBe(0);
 });
@@ -102,7 +102,7 @@ test("[N8] after close the socket is closed, nothing is received and no timer is
   await opened();
   stream.close();
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await giveTime(50);
   expect(closes).toEqual([]);
   expect(frames).toEqual([]);
   expect(clock.waiting).toBe(0);
@@ -148,7 +148,7 @@ test("[N2] one that cannot be made any more ends its attempt once, and the attem
   works = false;
   stream.open(listener);
   await until(() => expect(closes).toHaveLength(2));
-  await sleep(100);
+  await giveTime(100);
   expect(closes[1]).toEqual([4000, "insecure"]);
   works = true;
   stream.open(listener);
@@ -169,7 +169,7 @@ test.each([
     for (const nth of [1, 2, 3]) {
       sockets[nth - 1]?.close(code, reason);
       await until(() => expect(closes).toHaveLength(nth));
-      await sleep(30);
+      await giveTime(30);
       expect(sockets).toHaveLength(nth);
       stream.open(listener);
       await until(() => expect(opens()).toBe(nth + 1));
@@ -197,7 +197,7 @@ test("[N2] a listener that opens the next one while it is told of the end gets o
     sockets[n - 1]?.terminate();
   }
   await until(() => expect(closes).toHaveLength(20));
-  await sleep(50);
+  await giveTime(50);
   expect(sockets).toHaveLength(20);
 });
 
@@ -211,10 +211,10 @@ test("[N5] what is closed and opened again at once, in any state, is one socket,
   stream.open(none);
   stream.close();
   stream.open(none);
-  await sleep(0);
+  await giveTime(0);
   stream.close();
   stream.open(none);
-  await sleep(2);
+  await giveTime(2);
   stream.close();
   stream.open(none);
   stream.open(listener);
@@ -222,7 +222,7 @@ test("[N5] what is closed and opened again at once, in any state, is one socket,
   stream.open(listener);
   await until(() => expect(opens()).toBe(2));
   await until(() => expect(server.clients.size).toBe(1));
-  await sleep(50);
+  await giveTime(50);
   expect(opens()).toBe(2);
   expect(closes).toEqual([]);
   expect(server.clients.size).toBe(1);
@@ -235,7 +235,7 @@ test("[N3] a socket that fell silent is given up, and the next one is asked when
   clock.advance(25_000);
   expect(closes).toEqual([[4000, "The stream stopped responding."]]);
   await until(() => expect(server.clients.size).toBe(0));
-  await sleep(50);
+  await giveTime(50);
   expect(sockets).toHaveLength(1);
   stream.open(listener);
   await until(() => expect(opens()).toBe(2));
@@ -257,8 +257,9 @@ test("[N8] no timer is left after close, whatever was under way", async () => {
   await until(() => expect(closes).toHaveLength(1));
   stream.open(listener);
   stream.close();
-  await sleep(50);
   expect(clock.waiting).toBe(0);
+  // `until` has timers itself.
+  while (timers() > before) await giveTime(20);
   expect(timers()).toBeLessThanOrEqual(before);
 });
 
