@@ -5,10 +5,12 @@ import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
+import { metricOf } from "../testing/metrics.ts";
 
 // What ends a claim besides its time and its owner, and what is told of it then.
 
-const app = await startApp();
+// A round waits for a held head as long as it may, instead of being set aside after a moment.
+const app = await startApp({ metricsLoopback: true, database: { lockMs: 4_500 } });
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
@@ -125,11 +127,15 @@ test("[A8] a circle is seen also when what closes it was asked for in one round"
   // Both come while a round waits for the head, and share the one after it.
   const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
   const first = make("o3");
-  await new Promise((resolve) => setTimeout(resolve, 50));
-  const granted = claim(bob, "o1");
-  await new Promise((resolve) => setTimeout(resolve, 30));
+  await app.untilBlocked();
+  const waiting = (count: number) =>
+    until(async () => expect(await metricOf(call, "holdfast_commits_waiting")).toBe(count));
+  const T0 = performance.now(); const tt = (w: string) => console.log(w, Math.round(performance.now() - T0));
+  first.then(() => tt("first"));
+  const granted = claim(bob, "o1"); granted.then((a) => tt("granted " + a.status + JSON.stringify(a.body)));
+  await waiting(1); tt("w1");
   const circle = claim(ann, "o1", { queue: true });
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  circle.then((a) => tt("circle " + a.status)); await waiting(2); tt("w2");
   await held.release();
   await first;
   expect((await granted).status).toBe(201);
