@@ -58,7 +58,10 @@ test("[O13] when the database has no connection left for reads commits go on, an
   await full.sql(
     "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and query = 'select 1'",
   );
-  const later = () => (clock.pass(1_100), ready());
+  const later = async () => {
+    clock.pass(1_100);
+    return await ready();
+  };
   await until(async () => expect(await later()).toBe(503));
   await allow(true);
   await until(async () => expect(await later()).toBe(200));

@@ -86,7 +86,12 @@ test("[A5] the keeper does not wait for a tenant whose order is not answered, an
     sql("update holdfast.claim set expires_at = now() - interval '1 s' where record = $1", [id]);
   await expire("s4");
   const asked: number[] = [];
-  const unanswered = { decide: ({ tenant }: { tenant: number }) => (asked.push(tenant), new Promise(() => {})) };
+  const unanswered = {
+    decide({ tenant }: { tenant: number }) {
+      asked.push(tenant);
+      return new Promise(() => {});
+    },
+  };
   const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
   const keep = keepClaims(pool, unanswered as unknown as CommitLanes, () => {});
   await keep();
