@@ -1,6 +1,7 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { type Answer, type Asking, referenceSchema, startApp } from "../testing/app.ts";
-import { countReceived } from "../testing/metrics.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
+import { countReceived } from "../testing/waiting/metrics.ts";
 import { wholeLog } from "../testing/whole-log.ts";
 
 // A round waits for a held head as long as it may, instead of being set aside after a moment.
@@ -271,10 +272,10 @@ test("[L1] [L12] two rounds on their way do not pass over what another server wr
   await write(ours, "latest");
   const held = await app.hold("select from holdfast.head for update");
   const foreign = write(theirs, "theirs", second.call);
-  await app.untilBlocked(1);
+  await untilBlocked(app, 1);
   // The first round waits for the head, behind the other server; the second is sent behind it.
   const first = write(ours, "first");
-  await app.untilBlocked(2);
+  await untilBlocked(app, 2);
   const received = await countReceived(app.call);
   const rest = Array.from({ length: 4 }, () => write(ours, "behind"));
   await received.reaches(4);

@@ -5,7 +5,8 @@ import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
-import { countReceived, metricOf } from "../testing/metrics.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
+import { countReceived, metricOf } from "../testing/waiting/metrics.ts";
 
 // What ends a claim besides its time and its owner, and what is told of it then.
 
@@ -127,7 +128,7 @@ test("[A8] a circle is seen also when what closes it was asked for in one round"
   // Both come while a round waits for the head, and share the one after it.
   const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
   const first = make("o3");
-  await app.untilBlocked();
+  await untilBlocked(app);
   const granted = claim(bob, "o1");
   await until(async () => expect(await metricOf(call, "holdfast_commits_waiting")).toBe(1));
   const received = await countReceived(call);

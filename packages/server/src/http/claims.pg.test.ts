@@ -2,8 +2,8 @@ import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
-import { countReceived } from "../testing/metrics.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { countReceived } from "../testing/waiting/metrics.ts";
 
 const app = await startApp({ metricsLoopback: true });
 const second = await app.another();

@@ -2,8 +2,8 @@ import { connect } from "node:net";
 import { afterAll, expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
 import { holdClock } from "../testing/held-clock.ts";
-import { countReceived } from "../testing/metrics.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { countReceived } from "../testing/waiting/metrics.ts";
 
 const app = await startApp({ metricsLoopback: true });
 const second = await app.another();

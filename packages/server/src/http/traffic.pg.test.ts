@@ -4,9 +4,10 @@ import { until } from "../../../../scripts/testing/until.ts";
 import { tokenOf } from "../rules/tokens/token.ts";
 import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
 import { holdClock } from "../testing/held-clock.ts";
-import { countReceived } from "../testing/metrics.ts";
 import { sending, textOf } from "../testing/raw-socket.ts";
 import { openStream } from "../testing/stream/stream.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
+import { countReceived } from "../testing/waiting/metrics.ts";
 
 const app = await startApp();
 const SLIDES = "/v1/models/slide";
@@ -68,7 +69,7 @@ test("[B2] it waits so long, and no longer", async () => {
   const holder = await app.hold("lock table holdfast.record in access exclusive mode");
   let isDone = false;
   const runs = call("GET", `${SLIDES}/a`).finally(() => (isDone = true));
-  await app.untilBlocked();
+  await untilBlocked(app);
   const begun = performance.now();
   const waited = await call("GET", `${SLIDES}/b`);
   expect(isDone).toBe(false);

@@ -1,8 +1,7 @@
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
-import { afterAll, expect } from "vitest";
-import { until } from "../../../../scripts/testing/until.ts";
+import { afterAll } from "vitest";
 import { newMasterKey, type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
 import { referenceSchema } from "./reference-schema.ts";
@@ -45,8 +44,6 @@ export interface App {
   sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
   /** Runs a statement in a transaction that stays open, so that its locks are held until `release`. */
   hold(text: string): Promise<{ release(): Promise<void> }>;
-  /** Waits until so many connections wait for a lock in the database. */
-  untilBlocked(count?: number): Promise<void>;
   /** Another server on the same database. */
   another(options?: Partial<ServerOptions>): Promise<{ readonly server: RunningServer; readonly call: Call }>;
   newKey(livemode?: boolean): Promise<{ id: string; token: string }>;
@@ -107,14 +104,6 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       await holder.query("begin");
       await holder.query(text);
       return { release: () => holder.end() };
-    },
-    async untilBlocked(count = 1) {
-      await until(async () => {
-        const { rows } = await client.query<{ n: number }>(
-          "select count(*)::int as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
-        );
-        expect(rows[0]?.n).toBeGreaterThanOrEqual(count);
-      });
     },
     async another(more) {
       const next = await start(more);

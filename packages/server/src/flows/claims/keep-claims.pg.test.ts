@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
+import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
 import { keepClaims } from "./keep-claims.ts";
 
@@ -67,7 +68,7 @@ test("[A5] a tenant whose head is held elsewhere does not keep other tenants' le
   await claim(bob, "s3");
   const head = await app.hold(`select 1 from holdfast.head where tenant = ${await tenantOf("s3")} for update`);
   // The keeper has met the lease that it cannot end.
-  await app.untilBlocked();
+  await untilBlocked(app);
   await claim(keys.test, "t3", { ttl: "1s" });
   const next = await claim(tess, "t3");
   await until(async () => (await statusOf(next)) === "active");

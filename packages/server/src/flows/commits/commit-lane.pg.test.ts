@@ -6,6 +6,7 @@ import { isRefusal } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { type Call, startApp } from "../../testing/app.ts";
 import { freezingProxy } from "../../testing/freezing-proxy.ts";
+import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { createLane, type LaneOptions } from "./commit-lane.ts";
@@ -157,7 +158,7 @@ test("[C14] a head that somebody else holds: 503 with Retry-After, and the key t
   let isFree = false;
   const asked = write().then((answer) => ({ ...answer, isFree }));
   // It waits for a while: the holder may be another process in its round.
-  await app.untilBlocked();
+  await untilBlocked(app);
   isFree = true;
   await holder.release();
   const first = await asked;
@@ -181,7 +182,7 @@ test("[C15] a tenant whose head is held does not hold up the others; its own wri
     isStuck = false;
     return { ...answer, after: performance.now() - begun };
   });
-  await app.untilBlocked();
+  await untilBlocked(app);
   // A free write that had to wait for the held tenant would be answered after it, or with it.
   let overtook = 0;
   for (let n = 0; isStuck && overtook < 50; n++) {
@@ -347,11 +348,11 @@ test("a round goes out behind another once half of all who are here wait, and ta
   const some = (count: number) => Array.from({ length: count }, () => submit(`behind-${++made}`));
   // One is alone, and 9 wait: they are company, so they go out behind it. That makes ten who are here.
   const [first, ...nine] = some(10);
-  await app.untilBlocked();
+  await untilBlocked(app);
   expect(lane.waiting).toBe(0);
   await letGo(1);
   await first;
-  await app.untilBlocked();
+  await untilBlocked(app);
   // Behind the nine two are not half of ten; with three more they are, and those after them are late.
   const two = some(2);
   expect(lane.waiting).toBe(2);

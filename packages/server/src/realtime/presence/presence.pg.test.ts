@@ -7,9 +7,18 @@ import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
 import { sourceProgram } from "../../testing/source-program.ts";
-import { becomes, breakOff, idsIn, newRoom, peopleOf, sessionOf, statesOf, told } from "../../testing/stream/people.ts";
 import { presenceFrames, roomOf } from "../../testing/stream/room.ts";
 import type { TestStream } from "../../testing/stream/stream.ts";
+import {
+  becomes,
+  breakOff,
+  idsIn,
+  newRoom,
+  peopleOf,
+  sessionOf,
+  statesOf,
+  told,
+} from "../../testing/waiting/people.ts";
 
 // A grace that never ends here, so that a slow machine loses no session. The soak suite has the real times.
 const app = await startApp({ presenceTimes: { graceMs: 600_000, beatMs: 300, silentMs: 600_000 } });

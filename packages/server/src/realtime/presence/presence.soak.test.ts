@@ -4,8 +4,17 @@ import { expect, test } from "vitest";
 import { newMasterKey } from "../../server.ts";
 import { ADMIN, startApp } from "../../testing/app.ts";
 import { sourceProgram } from "../../testing/source-program.ts";
-import { becomes, breakOff, idsIn, newRoom, peopleOf, sessionOf, statesOf, told } from "../../testing/stream/people.ts";
 import { roomOf } from "../../testing/stream/room.ts";
+import {
+  becomes,
+  breakOff,
+  idsIn,
+  newRoom,
+  peopleOf,
+  sessionOf,
+  statesOf,
+  told,
+} from "../../testing/waiting/people.ts";
 
 const GRACE_MS = 5_000;
 const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 5_000 };

@@ -1,8 +1,8 @@
 import { afterAll, expect } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { App } from "../app.ts";
-import { presenceFrames, roomOf } from "./room.ts";
-import { follow, type TestStream } from "./stream.ts";
+import { presenceFrames, roomOf } from "../stream/room.ts";
+import { follow, type TestStream } from "../stream/stream.ts";
 
 export interface Who {
   readonly id: string;

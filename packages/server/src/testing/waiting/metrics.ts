@@ -1,5 +1,5 @@
-import { until } from "../../../../scripts/testing/until.ts";
-import type { Call } from "./app.ts";
+import { until } from "../../../../../scripts/testing/until.ts";
+import type { Call } from "../app.ts";
 
 /** One number that a server tells about itself. The server has to be started with `metricsLoopback`. */
 export async function metricOf(call: Call, name: string): Promise<number> {
