@@ -14,8 +14,9 @@ afterAll(() => clock?.close());
 const [ann, bob, eve] = (
   await Promise.all(["ann", "bob", "eve"].map((name) => agent(name, { ttlSeconds: 86_400 })))
 ).map(({ token }) => token) as [string, string, string];
+let written = 0;
 const write = (token: string, id: string, rest: object = {}) =>
-  ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${Math.random()}` }, ...rest } });
+  ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${++written}` }, ...rest } });
 
 test("[A21] the server uses the tests' clock as the database's", async () => {
   await make("clock");

@@ -17,7 +17,8 @@ const agent = async (participantId: string) => {
 const make = (id: string) => call("POST", slides, { json: { id, data: { title: "a" } } });
 const claim = (token: string, id: string, json: object = {}, where = call) =>
   where("POST", `${slides}/${id}/claim`, { token, json });
-const write = (token: string, id: string, data: object = { title: `${Math.random()}` }, rest: object = {}) =>
+let written = 0;
+const write = (token: string, id: string, data: object = { title: `${++written}` }, rest: object = {}) =>
   call("PATCH", `${slides}/${id}`, { token, json: { data, ...rest } });
 const release = (token: string, claimId: string) => call("DELETE", `/v1/claims/${claimId}`, { token });
 const read = async (token: string, claimId: string) =>
