@@ -91,7 +91,7 @@ export function createCommitLanes({
   lockMs = LOCK_MS,
   maxWaiting = 10_000,
 }: LanesOptions): CommitLanes {
-  const known = createKnownHeads(Date.now, headBytes);
+  const known = createKnownHeads(() => Date.now(), headBytes);
   const choice = createLaneChoice(() => performance.now());
   const lanes: Readonly<Record<LaneName, Lane>> = {
     quick: open("quick"),

@@ -189,6 +189,6 @@ test("[P2] whoever follows the changes knows who is there", () => {
               expect(live.has(other.session) || other.spokeAt > one.spokeAt).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    { seed: 20_260_131, numRuns: 500 },
   );
 });

@@ -383,6 +383,7 @@ test("[S2] whatever is written, a reader of an older position never overwrites a
         );
       },
     ),
+    { seed: 20_260_131 },
   );
 });
 

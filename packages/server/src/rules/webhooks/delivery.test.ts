@@ -166,6 +166,7 @@ test("[W8] [W12] whatever fails: the cursor only moves over what was accepted, i
       }
       expect(state.disabledReason !== null || state.cursor === head).toBe(true);
     }),
+    { seed: 20_260_131 },
   );
 });
 
