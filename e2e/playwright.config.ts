@@ -6,7 +6,8 @@ const executablePath = findChromium();
 export default defineConfig({
   testDir: ".",
   outputDir: "results",
-  // Each worker runs a server, a Postgres and a page of its own.
+  globalSetup: "./global-setup.ts",
+  // Each worker runs a server and serves the page.
   workers: 2,
   fullyParallel: false,
   // Limits only end what hangs: a test that works for 10 s takes 40 s while other work fills the machine.
