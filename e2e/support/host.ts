@@ -28,7 +28,7 @@ export interface Host {
 /** The schedule is the server's: the waits before each attempt to deliver to the mirror, in ms. */
 export async function startHost(schedule: string): Promise<Host> {
   const folder = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
-  useFolder(folder);
+  pointAt(folder);
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
   const server = await runServer(0, {
     DATABASE_URL: await copyTemplate(JSON.parse(process.env.HOLDFAST_TEST_TEMPLATE ?? "")),
@@ -62,7 +62,7 @@ export async function startHost(schedule: string): Promise<Host> {
       await asked("/v1/schema", schema as object, secretKey);
       await writeFile(join(data, "demo.json"), JSON.stringify({ serverUrl: server.url, pageUrl }));
       await writeFile(join(data, "keys.json"), JSON.stringify({ live: secretKey }));
-      useFolder(data);
+      pointAt(data);
       if (withMirror) mirror = runMirror();
       return {
         pageUrl,
@@ -85,6 +85,6 @@ export async function startHost(schedule: string): Promise<Host> {
 }
 
 /** For the page's server and the programs that it starts. */
-function useFolder(data: string): void {
+function pointAt(data: string): void {
   process.env.HOLDFAST_DATA_DIR = data;
 }

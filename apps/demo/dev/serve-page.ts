@@ -16,11 +16,11 @@ export const servePage = (
   port: number,
   mirror: RunningMirror,
   scheduleMs: readonly number[],
-): Promise<PreviewServer> => preview({ ...page(folder), plugins: [mirrorPlugin(mirror, scheduleMs)], preview: { port } });
+): Promise<PreviewServer> =>
+  preview({ ...page(folder), plugins: [mirrorPlugin(mirror, scheduleMs)], preview: { port } });
 
 /** The address without a slash at its end. */
-export const addressOf = ({ resolvedUrls }: PreviewServer): string =>
-  (resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
+export const addressOf = ({ resolvedUrls }: PreviewServer): string => (resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
 
 const page = (folder: string): InlineConfig => ({
   root: demoFolder,
