@@ -24,6 +24,7 @@ const programs = [
  * What all workers share: the bundled programs, the built page, and one Postgres with a template database. Workers start
  * after it and find it through the environment.
  */
+// biome-ignore lint/style/noDefaultExport: Playwright calls the default export
 export default async function setup(): Promise<() => Promise<void>> {
   const page = mkdtempSync(join(tmpdir(), "holdfast-page-"));
   const built = buildPage(page);

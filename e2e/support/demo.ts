@@ -15,7 +15,21 @@ export interface Demo {
   /** Where the mirror keeps its copy. */
   readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
-  import(file: string, ...args: string[]): Promise<{ code: number; printed: string }>;
+  import(file: string, ...args: string[]): Promise<Imported>;
+  /** The same, to be held and let go. */
+  startImport(file: string, ...args: string[]): RunningImport;
+}
+
+export interface Imported {
+  readonly code: number;
+  readonly printed: string;
+}
+
+export interface RunningImport {
+  readonly ended: Promise<Imported>;
+  /** Stops its process where it is. */
+  hold(): void;
+  goOn(): void;
 }
 
 /** The whole demo as `npm start` runs it, with its own Postgres; on data of its own. */
@@ -53,23 +67,27 @@ export async function startDemo(): Promise<WholeDemo> {
       await end();
       await rm(data, { recursive: true, force: true });
     },
-    import: importInto(data),
+    ...importInto(data),
   };
 }
 
 /** Runs the importer for the demo whose data is in this folder. */
-export const importInto =
-  (data: string): Demo["import"] =>
-  async (file, ...args) => {
+export function importInto(data: string): Pick<Demo, "import" | "startImport"> {
+  const startImport = (file: string, ...args: string[]): RunningImport => {
     const importer = spawn(process.execPath, nodeWords(importProgram, file, ...args), {
       cwd: root,
       env: { ...process.env, HOLDFAST_DATA_DIR: data },
     });
     let printed = "";
     for (const stream of [importer.stdout, importer.stderr]) stream.on("data", (text) => (printed += text));
-    const [code] = (await once(importer, "close")) as [number];
-    return { code, printed };
+    return {
+      ended: once(importer, "close").then(([code]) => ({ code, printed })),
+      hold: () => void importer.kill("SIGSTOP"),
+      goOn: () => void importer.kill("SIGCONT"),
+    };
   };
+  return { startImport, import: (file, ...args) => startImport(file, ...args).ended };
+}
 
 /** Resolves when the page is up, with how to end it. */
 async function run(env: NodeJS.ProcessEnv): Promise<() => Promise<void>> {

@@ -69,7 +69,7 @@ export async function startHost(schedule: string): Promise<Host> {
         serverUrl: server.url,
         secretKey,
         mirrorFile: join(data, "mirror", "mirror.db"),
-        import: importInto(data),
+        ...importInto(data),
         close: async () => {
           await mirror?.stop();
           mirror = undefined;
