@@ -103,7 +103,10 @@ test.describe("with an agent that stays at its first slide until it is taken ove
 test("an edit under a claim that ended while its window was offline opens a conflict that names the present holder", async ({
   demo,
   open,
+  expectedOnConsole,
 }) => {
+  // Her window asks for the claim to be renewed, and the browser logs the refusal.
+  expectedOnConsole.push(/status of 409/);
   await editUnderEndedClaim(demo, open, async (_, slideId) => {
     const token = await personToken(demo.serverUrl, "ada");
     await ask(demo.serverUrl, token, "DELETE", `/v1/models/slide/${slideId}/claim`);

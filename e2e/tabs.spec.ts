@@ -59,7 +59,9 @@ test("[Y5] tabs that reload repeatedly while writing lose no queued write and du
         },
         [`${prefix}-${own}-${round}`, 20] as const,
       );
-      await tab.waitForTimeout(round * 20);
+      // In the first round at once, in the last when all are queued.
+      const ownQueued = () => [...queued].filter((id) => id.startsWith(`${prefix}-${own}-${round}-`)).length;
+      await expect.poll(ownQueued, { intervals: [10] }).toBeGreaterThanOrEqual(round * 5);
       await tab.reload();
       await startClient(tab, demo, "ada");
     }

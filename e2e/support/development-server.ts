@@ -16,7 +16,7 @@ export async function startDevelopmentServer(): Promise<DevelopmentServer> {
   const vite = join(demoFolder, "node_modules/vite/bin/vite.js");
   const child = spawn(process.execPath, [vite, "--port", "0"], {
     cwd: demoFolder,
-    env: { ...env, NO_COLOR: "1" },
+    env: { ...env, FORCE_COLOR: "0" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
