@@ -11,8 +11,6 @@ const SCHEDULE = "0,500,1000,10000,10000,10000,10000,10000";
 interface Fixtures {
   /** Whether a mirror runs. */
   withMirror: boolean;
-  /** The models of the organization; undefined: all that the demo has. */
-  models: readonly string[] | undefined;
   /** How long the proofreader stays at each slide that it gets, in ms: `--pace` of its program. */
   pace: string;
   /** A schedule of its own gives a test a server of its own. */
@@ -40,14 +38,13 @@ export const test = base.extend<Fixtures, { host: Host }>({
   ],
 
   withMirror: [false, { option: true }],
-  models: [undefined, { option: true }],
   pace: ["0", { option: true }],
   schedule: [SCHEDULE, { option: true }],
 
-  demo: async ({ host, schedule, withMirror, models, pace }, use) => {
+  demo: async ({ host, schedule, withMirror, pace }, use) => {
     process.env.HOLDFAST_TEST_PACE = pace;
     const own = schedule === SCHEDULE ? undefined : await startHost(schedule);
-    const demo = await (own ?? host).openDemo({ withMirror, models });
+    const demo = await (own ?? host).openDemo(withMirror);
     await use(demo);
     await demo.close();
     await own?.stop();
