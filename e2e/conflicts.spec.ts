@@ -2,6 +2,7 @@ import { violations } from "./support/axe.ts";
 import type { Board } from "./support/board.ts";
 import type { Demo } from "./support/demo.ts";
 import { createDeck, readRecord } from "./support/log.ts";
+import { stopClock } from "./support/stop-clock.ts";
 import { expect, test } from "./support/test.ts";
 
 type Open = (person: string, deckId: string) => Promise<Board>;
@@ -89,7 +90,7 @@ test("text that is being edited is not replaced, and saving it opens a conflict 
   await ben.rewrite(1, "Read by Ada’s window");
   await ben.isSaved();
   // A pause of 0.8 s would save. By the window's clock there is none, however long the keys take on a busy machine.
-  await ada.page.clock.pauseAt(await ada.page.evaluate(() => Date.now() + 1_000));
+  await stopClock(ada.page);
   await ada.title(1).fill("Ada types on");
   await ada.context.setOffline(false);
   let typed = "Ada types on";

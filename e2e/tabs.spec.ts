@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
 import { createDeck } from "./support/log.ts";
+import { stopClock } from "./support/stop-clock.ts";
 import type { WorkerOrder, WorkerReport } from "./support/tab-program.ts";
 import {
   crash,
@@ -25,7 +26,7 @@ test("[Q23] [Y4] if the leader crashes while sending hundreds of writes, another
   const prefix = randomUUID();
   const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400);
   // No timer fires any more, so the next leader has not waited for one. `tabs.soak.spec.ts` measures the time.
-  await context.clock.pauseAt(await second.evaluate(() => Date.now() + 10));
+  await stopClock(second);
   await crash(leader);
   await expect
     .poll(async () => (await Promise.all([second, third].map(statusIn))).map(({ leads }) => leads))
