@@ -11,12 +11,12 @@ export interface DevelopmentServer {
 
 /** `npx vite` in the demo's folder: the page from its sources, for the demo whose data HOLDFAST_DATA_DIR names. */
 export async function startDevelopmentServer(): Promise<DevelopmentServer> {
-  // A served build has set it for this process, and here it would turn development off.
-  const { NODE_ENV: _, ...env } = process.env;
+  // Serving a build has set NODE_ENV for this process, and here it would turn development off.
+  const { NODE_ENV: _, FORCE_COLOR: __, ...env } = process.env;
   const vite = join(demoFolder, "node_modules/vite/bin/vite.js");
   const child = spawn(process.execPath, [vite, "--port", "0"], {
     cwd: demoFolder,
-    env: { ...env, FORCE_COLOR: "0" },
+    env: { ...env, NO_COLOR: "1" },
     stdio: ["ignore", "pipe", "inherit"],
   });
   const ended = once(child, "exit");
