@@ -63,10 +63,18 @@ test("people see who has the deck open, and at which slide; a reload does not fl
       { childList: true, subtree: true },
     );
   });
-  await ben.page.reload();
-  await expect(ben.title(1)).toHaveValue("One");
-  await expect(here.getByRole("listitem")).toHaveCount(2);
-  expect(await ada.page.evaluate(() => [...(window as unknown as { counts: Set<number> }).counts])).not.toContain(1);
+  // The server waits 5 s for a session to come back. A reload that a busy machine makes longer shows nothing: again.
+  for (let tookMs = Number.POSITIVE_INFINITY; tookMs > 4_000; ) {
+    await ada.page.evaluate(() => (window as unknown as { counts: Set<number> }).counts.clear());
+    const begun = performance.now();
+    await ben.page.reload();
+    await expect(ben.title(1)).toHaveValue("One");
+    await expect(ben.page.getByRole("list", { name: "Who is here" }).getByRole("listitem")).toHaveCount(2);
+    tookMs = performance.now() - begun;
+    await expect(here.getByRole("listitem")).toHaveCount(2);
+    const counts = await ada.page.evaluate(() => [...(window as unknown as { counts: Set<number> }).counts]);
+    if (tookMs <= 4_000) expect(counts).not.toContain(1);
+  }
   await ben.context.close();
   await expect(here.getByRole("listitem")).toHaveText([/You/]);
 });
