@@ -13,7 +13,7 @@ const help = `Proofreads a deck: quotes, dashes, dots and spaces, one slide afte
   --deck <id>       the deck (default: the first)
   --server <url>    the server (default: the demo that runs here)
   --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
-  --pace <ms>       how long it looks at each slide (default: 2500)
+  --pace <ms>       how long it looks at each slide (default: 2500); or several, with commas: at the first, the second …
   --patience <ms>   how long it waits at the end for a slide that a person edits (default: 60000)
   --help
 
@@ -35,8 +35,8 @@ async function main(): Promise<void> {
   });
   if (values.help) return say(help);
   const pace = {
-    paceMs: millis(values.pace, "--pace", 2_500),
-    patienceMs: millis(values.patience, "--patience", 60_000),
+    pacesMs: (values.pace ?? "2500").split(",").map((ms) => millis(ms, "--pace")),
+    patienceMs: millis(values.patience ?? "60000", "--patience"),
   };
   const { url, token } = await findServer(values.server, values.token ?? process.env.HOLDFAST_TOKEN, "proofreader");
   const client = createClient({ schema: boardSchema, url, getToken: () => token });
@@ -57,8 +57,7 @@ async function main(): Promise<void> {
 
 const count = (n: number): string => `${n} ${n === 1 ? "slide" : "slides"}`;
 
-function millis(asked: string | undefined, name: string, usual: number): number {
-  if (asked === undefined) return usual;
+function millis(asked: string, name: string): number {
   if (!/^\d{1,6}$/.test(asked)) throw new Error(`${name} takes a number of milliseconds.`);
   return Number(asked);
 }

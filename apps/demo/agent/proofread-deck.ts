@@ -3,8 +3,8 @@ import type { BoardSchema, Slide } from "../src/schema.ts";
 import { polish } from "./typography.ts";
 
 export interface ProofreadOptions {
-  /** How long one slide takes, so that people can watch and step in. */
-  readonly paceMs: number;
+  /** How long each slide takes, so that people can watch and step in; the last of them counts for all further slides. */
+  readonly pacesMs: readonly number[];
   /** How long it waits, at the end, for a slide that a person is still editing. */
   readonly patienceMs: number;
   say(line: string): void;
@@ -23,10 +23,11 @@ export interface Proofread {
 export async function proofreadDeck(
   client: SyncClient<BoardSchema>,
   deckId: string,
-  { paceMs, patienceMs, say }: ProofreadOptions,
+  { pacesMs, patienceMs, say }: ProofreadOptions,
 ): Promise<Proofread> {
   const room = client.presence(`deck:${deckId}`);
   const skipped: string[] = [];
+  let looked = 0;
   let mended = 0;
   let left = 0;
 
@@ -55,6 +56,8 @@ export async function proofreadDeck(
     }
     try {
       room.set({ slide: id });
+      const paceMs = pacesMs[Math.min(looked, pacesMs.length - 1)] ?? 0;
+      looked += 1;
       await pause(paceMs, lease.signal);
       const slide = client.models.slide.get(id);
       const patch = slide && mend(slide);

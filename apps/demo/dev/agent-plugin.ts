@@ -32,7 +32,10 @@ function answer(request: IncomingMessage, running: Map<string, ChildProcess>): {
   const deck = new URL(request.url ?? "", "http://page").searchParams.get("deck") ?? "";
   if (!/^[\w.:~-]{1,255}$/.test(deck)) return { status: 400, says: "deck is the id of a deck." };
   if (running.has(deck)) return { status: 409, says: "The proofreader is at it already." };
-  const child = spawn(process.execPath, nodeWords(proofreadProgram, "--deck", deck), {
+  // A test decides how long the agent stays at each slide.
+  const pace = process.env.HOLDFAST_TEST_PACE;
+  const words = ["--deck", deck, ...(pace ? ["--pace", pace] : [])];
+  const child = spawn(process.execPath, nodeWords(proofreadProgram, ...words), {
     stdio: ["ignore", "ignore", "inherit"],
   });
   running.set(deck, child);
