@@ -45,8 +45,7 @@ test.each(["organization", "environment"] as const)(
 
       const before = await home.head();
       const back = open(home.token);
-      await back.drain({ timeoutMs: 60_000 });
-      expect(await home.head()).toBe(before + 1);
+      await until(async () => expect(await home.head()).toBe(before + 1));
       await back.close();
     }
   },

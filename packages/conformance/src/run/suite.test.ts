@@ -95,7 +95,7 @@ describe("[X4] the outcome of a case", () => {
 test("sections that disturb others run alone and last, and the results keep their order", async () => {
   const running = new Set<string>();
   const met: string[][] = [];
-  const section = (name: string, together: number, alone?: true) => ({
+  const section = (name: string, beside: number, alone?: true) => ({
     name,
     title: name,
     ...(alone && { alone }),
@@ -103,10 +103,10 @@ test("sections that disturb others run alone and last, and the results keep thei
       check("a", async (t) => {
         running.add(name);
         // Each stays until those are there that run beside it.
-        await until(() => running.size >= together);
+        await until(() => running.size >= beside);
         await giveTime(20);
         met.push([...running].sort());
-        await until(() => together === 1 || met.length >= together);
+        await until(() => beside === 1 || met.length >= beside);
         running.delete(name);
         t.that(true, "");
       }),
