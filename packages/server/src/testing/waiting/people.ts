@@ -21,8 +21,12 @@ export function peopleOf(app: App) {
   /** A token of one participant, for some rooms. */
   const tokenOf = async (participantId: string, syncGroups: readonly string[]) => {
     const json = { participantId, operations: ["slide.read"], syncGroups };
-    const { status, body } = await app.call("POST", "/v1/capabilities", { json });
-    expect(status).toBe(201);
+    // A server that is too busy says 503, and is asked again.
+    const { body } = await until(async () => {
+      const answer = await app.call("POST", "/v1/capabilities", { json });
+      expect(answer.status).toBe(201);
+      return answer;
+    });
     return String(body.token);
   };
 
