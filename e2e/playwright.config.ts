@@ -9,7 +9,8 @@ export default defineConfig({
   globalSetup: "./global-setup.ts",
   // Each worker runs a server and serves the page.
   workers: 2,
-  fullyParallel: false,
+  // Each test has an organization of its own, so the tests of a file may run side by side.
+  fullyParallel: true,
   // Limits only end what hangs: a test that works for 10 s takes 40 s while other work fills the machine.
   timeout: 120_000,
   expect: { timeout: 30_000 },

@@ -8,9 +8,8 @@ import { forgetPaint, readPaint, watchPaint } from "./support/paint.ts";
 import { createReport } from "./support/report.ts";
 import { expect, test } from "./support/test.ts";
 
-// Pictures are made at every step; the runner's own would only make the walk longer. The agent stays at its first slide
-// until it is taken over.
-test.use({ trace: "off", withMirror: true, pace: "600000,0" });
+// The agent stays at its first slide until it is taken over.
+test.use({ withMirror: true, pace: "600000,0" });
 
 test("[Y9] the whole story, step by step, with a picture and a check of each", async ({ demo, open, browser }) => {
   const report = await createReport("story", "The slide board, step by step");

@@ -17,13 +17,13 @@ test("[Y4] if the leader freezes while sending, another tab leads, and the old l
   context,
 }) => {
   const prefix = randomUUID();
-  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400);
+  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 1_000);
   const thaw = await freeze(leader);
   await followed;
   await drained(second, third);
   await thaw();
   await drained(leader);
-  await eachOnce(demo, prefix, 400);
+  await eachOnce(demo, prefix, 1_000);
   await sendsNothing(leader, demo, [second, third]);
 });
 

@@ -23,11 +23,29 @@ export function tabProgram(): Promise<string> {
 /** A tab of a browser profile with a person's client, but without the board. */
 export async function openTab(context: BrowserContext, demo: Demo, person: string): Promise<Page> {
   const page = await context.newPage();
+  await page.addInitScript(countTransactions);
   await page.addInitScript(await tabProgram());
   // A real response of the page's server, because Chromium allows no requests to this machine from a mocked one.
   await page.goto(`${demo.pageUrl}/shell.json`);
   await startClient(page, demo, person);
   return page;
+}
+
+type CountingWindow = typeof window & { openTransactions?: number };
+
+function countTransactions(): void {
+  const counting = window as CountingWindow;
+  const begin = IDBDatabase.prototype.transaction;
+  IDBDatabase.prototype.transaction = function (...words) {
+    const transaction = begin.apply(this, words);
+    counting.openTransactions = (counting.openTransactions ?? 0) + 1;
+    const end = () => {
+      counting.openTransactions = (counting.openTransactions ?? 0) - 1;
+    };
+    transaction.addEventListener("complete", end);
+    transaction.addEventListener("abort", end);
+    return transaction;
+  };
 }
 
 /** Also applies to reloaded pages. */
@@ -99,7 +117,8 @@ export async function threeTabs(context: BrowserContext, demo: Demo): Promise<[P
 
 /**
  * Like a page that the browser freezes: no code runs, the page keeps its locks, and messages to it are queued. It waits for
- * the response to a request, which comes when the returned function is called.
+ * the response to a request, which comes when the returned function is called. It freezes between two transactions: one
+ * that a frozen page leaves open keeps the other tabs from the store, until Chromium ends it after a minute.
  */
 export async function freeze(tab: Page): Promise<() => Promise<void>> {
   let respond = (): void => {};
@@ -113,7 +132,8 @@ export async function freeze(tab: Page): Promise<() => Promise<void>> {
       await route.fulfill({ body: "" });
     });
   });
-  const frozen = tab.evaluate(() => {
+  const frozen = tab.evaluate(async () => {
+    while ((window as CountingWindow).openTransactions) await new Promise((resolve) => setTimeout(resolve));
     const request = new XMLHttpRequest();
     request.open("GET", "/thaw", false);
     request.send();
