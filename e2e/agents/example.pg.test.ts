@@ -61,7 +61,7 @@ test("[AG10] an edit that a person makes while the example's agent is disconnect
     await until(() => expect(client.status().pending).toBe(1));
     expect(client.models.slide.get(id)?.notes).toBe("The agent's");
     client.resume();
-    await until(() => expect(said).toContain(`${id}: somebody was there first`));
+    await until(() => expect(said).toContain(`${id}: another participant was there first`));
     await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0, conflicts: 0 }));
     stop.abort();
     await working;

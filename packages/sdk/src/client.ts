@@ -154,11 +154,14 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ...status,
     subscribe: (listener) => {
       const notify = () => notifyApp(listener);
+      // Claims that are loaded later are a change. The listener is never called before the caller can unsubscribe.
+      let isSubscribed = false;
       const ofCollab = collab.whenLoaded((made) => {
-        notify();
+        if (isSubscribed) notify();
         return made.subscribe(notify);
       });
       const unsubscribes = [store.subscribe(notify), ofCollab, lists.subscribed()];
+      isSubscribed = true;
       return () => {
         for (const unsubscribe of unsubscribes) unsubscribe();
       };

@@ -219,6 +219,12 @@ test("[A16] a poll on another server is answered when its claim is granted or mo
   await make("s20");
   const held = claimOf(await claim(ann, "s20"));
   const next = claimOf(await claim(bob, "s20", { queue: true }));
+  // A poll is answered by a move after it has begun to listen, and the test cannot see when it does: there are many moves.
+  const before: { id: string; token: string }[] = [];
+  for (let n = 0; n < 12; n++) {
+    const token = await agent(`before-${n}`);
+    before.push({ id: claimOf(await claim(token, "s20", { queue: true })).id, token });
+  }
   const behind = claimOf(await claim(eve, "s20", { queue: true }));
   const poll = (id: string, token: string) => second.call("GET", `/v1/claims/${id}?wait=20000`, { token });
   // Nothing changes for this one: it is answered when its 20 s are over, and it was asked first.
@@ -232,10 +238,12 @@ test("[A16] a poll on another server is answered when its claim is granted or mo
   const polls = Promise.all([poll(next.id, bob), poll(behind.id, eve)]);
   await received.reaches(3);
   await release(ann, held.id);
+  for (const { id, token } of before) await release(token, id);
   const [granted, moved] = await polls;
   expect(isOver).toBe(false);
   expect(granted.body).toMatchObject({ status: "active" });
-  expect(moved.body).toMatchObject({ status: "queued", position: 0 });
+  expect(moved.body.status).toBe("queued");
+  expect(moved.body.position).toBeLessThan(13);
   await release(bob, unmoved.id);
   await beside;
 });
