@@ -1,11 +1,8 @@
 import { readFileSync } from "node:fs";
-import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks";
 import { newMasterKey, newSecretToken, type RunningServer, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { afterAll, expect, test } from "vitest";
-import type { Target } from "../../packages/conformance/src/environment/test-environment.ts";
 import { loadSections } from "../../packages/conformance/src/run/load-sections.ts";
-import type { Result } from "../../packages/conformance/src/run/suite.ts";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { failureOf, runSections, titleOf } from "./run-sections.ts";
 import { waiting } from "./waiting.ts";
@@ -42,44 +39,24 @@ async function makeOrganization({ url }: RunningServer): Promise<{ readonly key:
   return keys;
 }
 
-/** A pause of this length belongs to the machine: neither the suite nor the server keeps the process that long. */
-const HELD_UP_MS = 300;
-
-/**
- * The cases that failed. Some measure how soon a server answers, and say nothing of it if the machine held this process
- * up meanwhile. If it did, each failed case is asked once more, alone.
- */
-async function failuresOf(target: Target, results: readonly Result[], pauses: IntervalHistogram): Promise<Result[]> {
-  const failed = results.filter(({ outcome }) => outcome === "failed");
-  if (pauses.max / 1e6 < HELD_UP_MS) return failed;
-  const again: Result[] = [];
-  for (const { section, says } of failed) {
-    console.warn(`Asked again, since the machine held the process up: ${section}: ${says}`);
-    again.push(...(await runSections(target, { sections: [section], only: says })));
-  }
-  return again.filter(({ outcome }) => outcome === "failed");
-}
-
 test("[X1] our server passes the conformance suite", { timeout: 300_000 }, async () => {
   const webhookSections = (await loadSections()).map(({ name }) => name).filter((name) => name.startsWith("webhook-"));
-  const target = { url: server.url, adminToken: ADMIN, ...(await makeOrganization(server)) };
-  const strictTarget = { url: strict.url, adminToken: ADMIN, ...(await makeOrganization(strict)) };
-  const pauses = monitorEventLoopDelay({ resolution: 10 });
-  pauses.enable();
   const [results, elsewhere] = await Promise.all([
-    runSections(target),
-    runSections(strictTarget, { sections: webhookSections }),
+    runSections({ url: server.url, adminToken: ADMIN, ...(await makeOrganization(server)) }),
+    runSections(
+      { url: strict.url, adminToken: ADMIN, ...(await makeOrganization(strict)) },
+      { sections: webhookSections },
+    ),
   ]);
-  pauses.disable();
   expect(results.length).toBeGreaterThan(500);
-  const failed = await failuresOf(target, results, pauses);
+  const failed = results.filter(({ outcome }) => outcome === "failed");
   expect(failed.filter((result) => !waiting.includes(titleOf(result))).map(failureOf)).toEqual([]);
   // Only pending cases are waited for.
   const failing = new Set(failed.map(titleOf));
   expect(waiting.filter((title) => !failing.has(title))).toEqual([]);
   // With both keys, the operator's token and the reference models there is nothing that does not apply, but for
   // addresses of webhooks that only a server refuses that sends nothing to this machine.
-  expect((await failuresOf(strictTarget, elsewhere, pauses)).map(failureOf)).toEqual([]);
+  expect(elsewhere.filter(({ outcome }) => outcome === "failed").map(failureOf)).toEqual([]);
   const passed = new Set(elsewhere.filter(({ outcome }) => outcome === "passed").map(titleOf));
   const absent = results.filter(({ outcome }) => outcome === "not_applicable").map(titleOf);
   expect(absent.filter((title) => !passed.has(title))).toEqual([]);
