@@ -1,3 +1,6 @@
+import { callServer } from "../apps/demo/dev/call-server.ts";
+import { personToken } from "../apps/demo/dev/person-tokens.ts";
+import { editUnderEndedClaim } from "./support/ended-claim.ts";
 import { createDeck, readRecord } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
@@ -60,66 +63,60 @@ test("people see who has the deck open, and at which slide; a reload does not fl
       { childList: true, subtree: true },
     );
   });
-  await ben.page.reload();
-  await expect(ben.title(1)).toHaveValue("One");
-  await expect(here.getByRole("listitem")).toHaveCount(2);
-  expect(await ada.page.evaluate(() => [...(window as unknown as { counts: Set<number> }).counts])).not.toContain(1);
+  // The server waits 5 s for a session to come back. A reload that a busy machine makes longer shows nothing: again.
+  for (let tookMs = Number.POSITIVE_INFINITY; tookMs > 4_000; ) {
+    await ada.page.evaluate(() => (window as unknown as { counts: Set<number> }).counts.clear());
+    const begun = performance.now();
+    await ben.page.reload();
+    await expect(ben.title(1)).toHaveValue("One");
+    await expect(ben.page.getByRole("list", { name: "Who is here" }).getByRole("listitem")).toHaveCount(2);
+    tookMs = performance.now() - begun;
+    await expect(here.getByRole("listitem")).toHaveCount(2);
+    const counts = await ada.page.evaluate(() => [...(window as unknown as { counts: Set<number> }).counts]);
+    if (tookMs <= 4_000) expect(counts).not.toContain(1);
+  }
   await ben.context.close();
   await expect(here.getByRole("listitem")).toHaveText([/You/]);
 });
 
-test("an agent works slide by slide under claims, skips slides that a person edits, and a person takes one over from it", async ({
-  demo,
-  open,
-}) => {
-  const deck = await createDeck(demo, [`"One"`, `"Two"`, `"Three"`]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
-  // Ada is at the first: the agent leaves it for the end.
-  await ada.title(1).pressSequentially(" ");
-  await expect(ben.card(1)).toContainText("Ada is editing.");
-  await ben.press("Let it proofread this deck");
-  await expect(ben.card(2)).toContainText("The proofreader: correcting mistakes.");
-  await expect(ben.title(2)).not.toBeEditable();
-  await ben.card(2).getByRole("button", { name: "Take over" }).click();
-  await expect(ben.title(2)).toBeEditable();
-  await expect(ben.title(2)).toBeFocused();
-  await ben.rename(2, `"Two", Ben says`);
-  // It goes on with the next, and comes back to the first once Ada is done.
-  await expect(ada.title(3)).toHaveValue("“Three”");
-  await ada.title(1).press("Enter");
-  await expect(ada.title(1)).toHaveValue(/“One”/);
-  await ada.isSaved();
-  expect(await readRecord(demo, "slide", deck.slideIds[1] ?? "")).toMatchObject({ title: `"Two", Ben says` });
+test.describe("with an agent that stays at its first slide until it is taken over", () => {
+  test.use({ pace: "600000,0" });
+
+  test("an agent works slide by slide under claims, skips slides that a person edits, and a person takes one over from it", async ({
+    demo,
+    open,
+  }) => {
+    const deck = await createDeck(demo, [`"One"`, `"Two"`, `"Three"`]);
+    const ada = await open("ada", deck.id);
+    const ben = await open("ben", deck.id);
+    // Ada is at the first: the agent leaves it for the end.
+    await ada.title(1).pressSequentially(" ");
+    await expect(ben.card(1)).toContainText("Ada is editing.");
+    await ben.press("Let it proofread this deck");
+    await expect(ben.card(2)).toContainText("The proofreader: correcting quotes and dashes.");
+    await expect(ben.title(2)).not.toBeEditable();
+    await ben.card(2).getByRole("button", { name: "Take over" }).click();
+    await expect(ben.title(2)).toBeEditable();
+    await expect(ben.title(2)).toBeFocused();
+    await ben.rename(2, `"Two", Ben says`);
+    // It goes on with the next, and comes back to the first once Ada is done.
+    await expect(ada.title(3)).toHaveValue("“Three”");
+    await ada.title(1).press("Enter");
+    await expect(ada.title(1)).toHaveValue(/“One”/);
+    await ada.isSaved();
+    expect(await readRecord(demo, "slide", deck.slideIds[1] ?? "")).toMatchObject({ title: `"Two", Ben says` });
+  });
 });
 
 test("an edit under a claim that ended while its window was offline opens a conflict that names the present holder", async ({
   demo,
   open,
+  expectedOnConsole,
 }) => {
-  const deck = await createDeck(demo, ["One"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
-  await ada.title(1).pressSequentially("a");
-  await expect(ben.card(1)).toContainText("Ada is editing.");
-  await ada.context.setOffline(true);
-  await ada.title(1).fill("Ada, in the tunnel");
-  await ada.title(1).press("Enter");
-  await expect(ada.title(1)).toHaveValue("Ada, in the tunnel");
-  // Her claim is over on the server after twenty seconds; Ben begins to write.
-  await expect(ben.title(1)).toBeEditable({ timeout: 45_000 });
-  await ben.title(1).fill("Ben meanwhile");
-  await ben.isSaved();
-  await ben.title(1).pressSequentially("!");
-  await ada.context.setOffline(false);
-  await expect(ada.page.getByText("You changed the title of “One”, and Ben had it by then.")).toBeVisible({
-    timeout: 30_000,
+  // Her window asks for the claim to be renewed, and the browser logs the refusal.
+  expectedOnConsole.push(/status of 409/);
+  await editUnderEndedClaim(demo, open, async (_, slideId) => {
+    const token = await personToken(demo.serverUrl, "ada");
+    await callServer(demo.serverUrl, token, "DELETE", `/v1/models/slide/${slideId}/claim`);
   });
-  await ben.title(1).press("Enter");
-  await expect(ada.page.getByText("is editing")).toBeHidden();
-  const dialog = await ada.openConflict();
-  await expect(dialog.locator(".version")).toContainText([/Ada, in the tunnel/, /One/, /Ben meanwhile!/]);
-  await ada.press("Keep mine");
-  await ada.isSaved();
-  await expect(ben.title(1)).toHaveValue("Ada, in the tunnel");
 });

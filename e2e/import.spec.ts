@@ -13,17 +13,21 @@ test("an imported deck grows on an open page, which shows the progress", async (
   await page.goto(`${demo.pageUrl}/?deck=${deckIdOf(await readFile(sample))}`);
   await expect(page.getByText("No slides here yet.")).toBeVisible();
 
-  const importing = demo.import(sample, "--pace", "150");
+  // Held when the page first shows it, so that it cannot be done before the test has looked.
+  const importing = demo.startImport(sample, "--pace", "100");
   const progress = page.getByRole("progressbar", { name: "Passages read" });
+  await progress.waitFor();
+  importing.hold();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Keeping a shared deck honest");
-  await expect(progress).toBeVisible();
-  const first = Number(await progress.getAttribute("value"));
-  await expect.poll(async () => Number(await progress.getAttribute("value"))).toBeGreaterThan(first);
+  const held = Number(await progress.getAttribute("value"));
+  expect(held).toBeLessThan(Number(await progress.getAttribute("max")));
+  expect(await page.getByRole("article").count()).toBeLessThan(12);
+  importing.goOn();
   await expect(page.getByText(/The agent has read all \d+ passages\./)).toBeVisible();
   await expect(page.getByRole("article")).toHaveCount(12);
   await expect(page.getByRole("textbox", { name: "Title of slide 12", exact: true })).toHaveValue("In one breath");
 
-  const { code, printed } = await importing;
+  const { code, printed } = await importing.ended;
   expect(code).toBe(0);
   expect(printed).toContain("Imported “Keeping a shared deck honest”: 12 slides");
   await page.context().close();

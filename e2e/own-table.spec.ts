@@ -1,5 +1,16 @@
+import { startDemo, type WholeDemo } from "./support/demo.ts";
 import { createDeck, entriesOf } from "./support/log.ts";
-import { expect, test } from "./support/test.ts";
+import { test as base, expect } from "./support/test.ts";
+
+/** A demo of its own, whose slides are rows of a table. */
+const test = base.extend<{ demo: WholeDemo }>({
+  // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
+  demo: async ({}, use) => {
+    const demo = await startDemo();
+    await use(demo);
+    await demo.stop();
+  },
+});
 
 test("slides are rows of a table: SQL changes the board, the board changes rows, and a constraint refuses", async ({
   demo,

@@ -6,9 +6,11 @@ const executablePath = findChromium();
 export default defineConfig({
   testDir: ".",
   outputDir: "results",
-  // Each worker runs a server, a Postgres and a page of its own.
+  globalSetup: "./global-setup.ts",
+  // Each worker runs a server and serves the page.
   workers: 2,
-  fullyParallel: false,
+  // Each test has an organization of its own, so the tests of a file may run side by side.
+  fullyParallel: true,
   // Limits only end what hangs: a test that works for 10 s takes 40 s while other work fills the machine.
   timeout: 120_000,
   expect: { timeout: 30_000 },
@@ -22,6 +24,7 @@ export default defineConfig({
     browserName: "chromium",
     launchOptions: { args: browserArguments, ...(executablePath && { executablePath }) },
     viewport: { width: 1280, height: 900 },
+    // A trace takes half as much time again as the test itself. By hand: `--trace on`.
     trace: "on-first-retry",
   },
 });

@@ -8,11 +8,10 @@ import { forgetPaint, readPaint, watchPaint } from "./support/paint.ts";
 import { createReport } from "./support/report.ts";
 import { expect, test } from "./support/test.ts";
 
-// Pictures are made at every step; the runner's own would only make the walk longer.
-test.use({ trace: "off" });
+// The agent stays at its first slide until it is taken over.
+test.use({ withMirror: true, pace: "600000,0" });
 
 test("[Y9] the whole story, step by step, with a picture and a check of each", async ({ demo, open, browser }) => {
-  test.setTimeout(180_000);
   const report = await createReport("story", "The slide board, step by step");
   const step = async (page: Page, caption: string) => {
     await report.step(page, caption);
@@ -23,11 +22,13 @@ test("[Y9] the whole story, step by step, with a picture and a check of each", a
   const name = `Our plan ${randomUUID().slice(0, 4)}`;
   const ada = await open("ada", "none", { prepare: watchPaint, settled: false });
   const opened = await readPaint(ada.page);
+  const progress = ada.page.getByRole("progressbar", { name: "Passages read" });
+  // It is shown for a second, which a look now and then would miss.
+  const isShown = progress.waitFor();
   await drop(ada.page, "plan.md", planOf(name), () =>
     report.step(ada.page, "A Markdown file is held over the page: let go, and an agent makes a deck of it."),
   );
-  const progress = ada.page.getByRole("progressbar", { name: "Passages read" });
-  await expect(progress).toBeVisible();
+  await isShown;
   await report.step(ada.page, "The agent reads it, passage by passage, and the deck grows.");
   await ada.shows(["First", "Second", "Third"]);
   await expect(ada.page.getByText(/^The agent has read all \d+ passages\.$/)).toBeVisible();

@@ -20,12 +20,15 @@ const programs = [
  * Global setup of the tests that start our programs as processes: bundles those programs once. Run from the sources, each
  * start would read 600 TypeScript files through tsx, which takes three times the CPU.
  */
-export async function setup(): Promise<() => void> {
+export const setup = (): Promise<() => void> => bundleForRun(programs);
+
+/** Bundles the programs for the processes that this one starts; returns how to remove the bundles. */
+export async function bundleForRun(files: readonly string[]): Promise<() => void> {
   // Within the server's package: it picks the package with its Postgres when it starts.
   const cache = join(root, "packages/server/node_modules/.cache");
   mkdirSync(cache, { recursive: true });
   const folder = mkdtempSync(join(cache, "bundles-"));
-  await bundlePrograms(programs, folder);
+  await bundlePrograms(files, folder);
   // The workers start after the setup, and inherit it.
   process.env[BUNDLES] = folder;
   return () => rmSync(folder, { recursive: true, force: true });
@@ -45,6 +48,7 @@ export async function bundlePrograms(files: readonly string[], folder: string): 
     format: "esm",
     platform: "node",
     target: "node20",
+    jsx: "automatic",
     conditions: ["holdfast-source"],
     logLevel: "warning",
     plugins: [installedPackages, ownUrls],
@@ -69,9 +73,10 @@ const installedPackages: Plugin = {
 const ownUrls: Plugin = {
   name: "own-urls",
   setup({ onLoad }) {
-    onLoad({ filter: /\.ts$/ }, ({ path }) => {
+    onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
-      return { contents: text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href)), loader: "ts" };
+      const contents = text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href));
+      return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
     });
   },
 };

@@ -9,7 +9,8 @@ const results = join(root, "test-results");
 
 /**
  * Runs the tests that need long, kills, stalls, real clocks, new seeds or a quiet machine: `*.soak.test.ts` and
- * `*.soak.spec.ts`. One after the other, since some of them measure time. Both parts run, also if the first one fails.
+ * `*.soak.spec.ts`. One after the other, since some of them measure time. Also the tests of properties, with new seeds.
+ * All parts run, also if the first one fails.
  * @param {string[]} subjects parts of paths; without one, all tests run
  * @param {(line: string) => void} say
  * @returns {Promise<number>} the exit code

@@ -14,12 +14,12 @@ const help = `Proofreads a deck: spelling, quotes, dashes, dots and spaces, one 
   --deck <id>       the deck (default: the first)
   --server <url>    the server (default: the demo that runs here)
   --token <key>     a key for it (default: HOLDFAST_TOKEN, or the demo's own)
-  --pace <ms>       how long it looks at a slide with mistakes (default: 2500)
-  --patience <ms>   how long it waits at the end for a slide that somebody edits (default: 60000)
+  --pace <ms>       how long it looks at a slide with mistakes (default: 2500); or several, with commas: at the first, the second …
+  --patience <ms>   how long it waits at the end for a slide that a person edits (default: 60000)
   --json            print each step as a line of JSON, for programs
   --help
 
-A slide that somebody edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
+A slide that a person edits is skipped, and asked for again at the end. Take one over on the page, and the agent goes on.
 `;
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -40,8 +40,8 @@ async function main(): Promise<void> {
   const say = values.json ? () => {} : print;
   const report = values.json ? (event: ProofreadEvent) => print(JSON.stringify(event)) : () => {};
   const pace = {
-    paceMs: millis(values.pace, "--pace", 2_500),
-    patienceMs: millis(values.patience, "--patience", 60_000),
+    pacesMs: (values.pace ?? "2500").split(",").map((ms) => millis(ms, "--pace")),
+    patienceMs: millis(values.patience ?? "60000", "--patience"),
   };
   const { url, token } = await findServer(values.server, values.token ?? process.env.HOLDFAST_TOKEN, "proofreader");
   const client = createClient({ schema: boardSchema, url, getToken: () => token });
@@ -62,8 +62,7 @@ async function main(): Promise<void> {
 
 const count = (n: number): string => `${n} ${n === 1 ? "slide" : "slides"}`;
 
-function millis(asked: string | undefined, name: string, usual: number): number {
-  if (asked === undefined) return usual;
+function millis(asked: string, name: string): number {
   if (!/^\d{1,6}$/.test(asked)) throw new Error(`${name} takes a number of milliseconds.`);
   return Number(asked);
 }

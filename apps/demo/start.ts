@@ -2,16 +2,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { build, type InlineConfig, type PreviewServer, preview } from "vite";
+import type { PreviewServer } from "vite";
 import { changeDemoFile, readDemoFile } from "./dev/demo-file.ts";
 import { freePort } from "./dev/free-port.ts";
-import { mirrorPlugin } from "./dev/mirror-plugin.ts";
 import { prepareModels } from "./dev/prepare-models.ts";
-import { dataDirectory, demoFolder, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
+import { dataDirectory, importProgram, nodeWords, sampleFile } from "./dev/project.ts";
 import { type RunningMirror, runMirror } from "./dev/run-mirror.ts";
 import { type RunningServer, runServer } from "./dev/run-server.ts";
+import { addressOf, buildPage, servePage } from "./dev/serve-page.ts";
 
-/** Nobody who watches a demo wants to wait the usual 27 hours until the server gives up. */
+/** In a demo, the server gives up after minutes; usually it takes 27 hours. */
 const DEMO_SCHEDULE = "0,2000,5000,10000,15000,30000,60000,60000";
 
 const help = `Starts the demo: a server, a slide board, an agent that imports a sample deck, and a mirror fed by webhooks.
@@ -42,8 +42,10 @@ async function start(): Promise<void> {
   if (running) throw new Error(`The demo is already running at ${running} with this data (${dataDirectory()}).`);
 
   print("Starting the server …");
-  // Built, as visitors of any app get it: only a page of fixed files can be kept for the time without a network.
-  const built = build(page());
+  // A run of the tests builds the page once, for all that it starts.
+  const givenPage = process.env.HOLDFAST_TEST_PAGE;
+  const pageFolder = givenPage ?? join(dataDirectory(), "page");
+  const built = givenPage ? Promise.resolve() : buildPage(pageFolder);
   built.catch(() => {});
   const schedule = process.env.HOLDFAST_WEBHOOK_SCHEDULE || DEMO_SCHEDULE;
   server = await runServer(await freePort("PORT", 8787), {
@@ -62,9 +64,9 @@ async function start(): Promise<void> {
   await changeDemoFile((file) => ({ ...file, serverUrl }));
   mirror = runMirror();
   await built;
-  const plugins = [mirrorPlugin(mirror, schedule.split(",").map(Number))];
-  pageServer = await preview({ ...page(), plugins, preview: { port: await freePort("DEMO_PORT", 5173) } });
-  const pageUrl = (pageServer.resolvedUrls?.local[0] ?? "").replace(/\/$/, "");
+  const scheduleMs = schedule.split(",").map(Number);
+  pageServer = await servePage(pageFolder, await freePort("DEMO_PORT", 5173), mirror, scheduleMs);
+  const pageUrl = addressOf(pageServer);
   await changeDemoFile((file) => ({ ...file, pageUrl, pid: process.pid }));
   // Now that the page can be opened: its visitor sees the deck grow.
   if (!values["no-import"]) agent = startAgent();
@@ -72,15 +74,6 @@ async function start(): Promise<void> {
     `\n  Open ${pageUrl}/?together=ada,ben (two people side by side)\n  or   ${pageUrl} (one person)\n\n  Press Ctrl-C to stop everything. Your data is kept.\n`,
   );
 }
-
-const page = (): InlineConfig => ({
-  root: demoFolder,
-  configFile: join(demoFolder, "vite.config.ts"),
-  // Bundled by Vite, it would look for our packages where they are built, and not at their sources.
-  configLoader: "native",
-  logLevel: "warn",
-  build: { outDir: join(dataDirectory(), "page"), emptyOutDir: true },
-});
 
 /** The address of a demo that runs on the same data, if one does: two servers cannot share it. */
 async function runningDemo(): Promise<string | undefined> {

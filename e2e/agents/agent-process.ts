@@ -12,7 +12,7 @@ await client.ready();
 send({ is: "ready", pending: client.status().pending });
 
 if (shallFinish) {
-  await client.drain({ timeoutMs: 20_000 });
+  await client.drain({ timeoutMs: 60_000 });
   const { name, pending, conflicts, attention, reason } = client.status();
   const rows = Object.fromEntries(client.models.slide.list().map(({ id, order }) => [id, order]));
   send({ is: "finished", name, pending, conflicts, attention, reason, rows });

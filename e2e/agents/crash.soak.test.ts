@@ -61,7 +61,9 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
 
   const end = performance.now() + ROUNDS_MS;
   let rounds = 0;
-  for (; rounds < LEAST_ROUNDS || performance.now() < end; rounds++) {
+  // Until it has covered enough: kills did happen during the work.
+  const isCovered = () => resumed > 1 && queued.length > rounds / 2;
+  for (; rounds < LEAST_ROUNDS || performance.now() < end || !isCovered(); rounds++) {
     // The first process has to read the rows once. Later ones have them on disk, even without a connection.
     gate.turn(rounds === 0 ? "up" : chance.oneOf(WEATHER));
     const agent = program.start({ ...orders, round: rounds, shallFinish: false });
@@ -108,9 +110,6 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
     const orderly = log.filter((entry) => entry.id === id).map(({ data }) => data.order);
     expect(orderly).toEqual([...orderly].sort((a, b) => a - b));
   }
-  // The kills did happen during the work.
-  expect(resumed).toBeGreaterThan(1);
-  expect(queued.length).toBeGreaterThan(rounds / 2);
   console.info(
     `${rounds} kills, ${resumed} starts with a queue, ${queued.length} writes on disk, ${log.length} in the log`,
   );

@@ -28,7 +28,7 @@ test("[ER9] a queued write to an erased record ends as one to a deleted record, 
   // Decide again if there was news, because a decision applies to what the person has seen.
   for (let again = 0; again < 3; again++) {
     for (const conflict of client.conflicts()) conflict.keepMine();
-    await client.drain({ timeoutMs: 10_000 });
+    await client.drain({ timeoutMs: 60_000 });
   }
   const log = (await request("GET", "/v1/log?limit=1000")).data as { id: string; data: object | null }[];
   const titles = (id: string) =>

@@ -154,7 +154,7 @@ test("[R23] a write whose response and log entry were lost in a restore is appli
   await restoreTo(backup);
   gate.release();
   await write.receipt;
-  await ann.drain({ timeoutMs: 20_000 });
+  await ann.drain({ timeoutMs: 60_000 });
   expect(await titleOf("r2")).toBe("Ann's");
   expect((await entriesOf("r2")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
 });
@@ -168,7 +168,7 @@ test("[R23] a write whose response was lost, but that the restored log contains,
   await restoreTo(await head());
   gate.release();
   await write.receipt;
-  await ann.drain({ timeoutMs: 20_000 });
+  await ann.drain({ timeoutMs: 60_000 });
   expect((await entriesOf("r3")).map(({ verb }) => verb)).toEqual(["created"]);
 });
 

@@ -18,6 +18,7 @@ export type Client = SyncClient<typeof schema>;
 /** The real server, and clients of people and agents, each with a token of their own. */
 export interface People<S extends ModelSchema = typeof schema> {
   readonly url: string;
+  readonly databaseUrl: string;
   /** The secret key. */
   readonly key: string;
   request(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
@@ -84,6 +85,7 @@ export async function startPeople<S extends ModelSchema = typeof schema>(
 
   return {
     url: server.url,
+    databaseUrl,
     key: String(key),
     request,
     async person(userId, { operations = ["slide.*"], ...options } = {}) {

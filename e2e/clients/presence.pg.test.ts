@@ -38,7 +38,7 @@ test("[U12] after a pause the client is in its rooms again with its latest state
   expect(mine.status()).toBe("connecting");
   cem.client.resume();
   await until(() => expect(mine.status()).toBe("live"));
-  expect(cemAsSeen()).toMatchObject({ state: { at: 7 } });
+  await until(() => expect(cemAsSeen()).toMatchObject({ state: { at: 7 } }));
 });
 
 test("[U14] rooms out of scope and invalid room names are denied; the connection continues", async () => {

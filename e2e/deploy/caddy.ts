@@ -53,7 +53,7 @@ export async function startCaddy(serverUrls: readonly string[]): Promise<Running
     rmSync(home, { recursive: true, force: true });
   };
   const certificate = join(home, "caddy/pki/authorities/local/root.crt");
-  for (const until = Date.now() + 20_000; !(existsSync(certificate) && log.includes("certificate obtained")); ) {
+  for (const until = Date.now() + 60_000; !(existsSync(certificate) && log.includes("certificate obtained")); ) {
     if (child.exitCode !== null || Date.now() > until) {
       await stop();
       throw new Error(`Caddy did not start:\n${log}`);

@@ -98,8 +98,8 @@ describe.skipIf(reason !== undefined)(
         sendRequest("GET", "/v1/log", { "x-forwarded-for": claimed }, { localAddress }).then(({ status }) => status);
       // Enough for both processes: each counts for itself.
       const guesses = await Promise.all(Array.from({ length: 40 }, (_, i) => from("127.0.0.2", `192.0.2.${i}`)));
+      // If their claims were believed, all of them would be strangers.
       expect(new Set(guesses)).toEqual(new Set([401, 429]));
-      expect(guesses.filter((status) => status === 429).length).toBeGreaterThan(20);
       expect(await from("127.0.0.3", "127.0.0.2")).toBe(401);
     });
 

@@ -1,9 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { sourceProgram } from "@holdfast/server/testing/source-program";
-import { expect, test } from "vitest";
-import { root } from "../../scripts/root.mjs";
-import { ending, runIn } from "../packages/run-command.ts";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { type ProgramHelp, programHelp } from "./program-help.ts";
 
 const docs = new URL("../../docs/", import.meta.url);
 const text = readdirSync(docs)
@@ -25,14 +22,16 @@ test("[DP5] there are commands in the pages", () => {
   expect(optionsByCommand.size).toBeGreaterThan(5);
 });
 
-test.concurrent.each([...optionsByCommand])(
-  "[DP5] holdfast %s is a command, with the options shown",
-  async (command, options) => {
-    const { flags, file } = sourceProgram(join(root, "packages/server/src/holdfast.ts"));
-    const words = [...flags, file, ...command.split(" "), "--help"];
-    const { code, stdout } = await ending(runIn(root, process.execPath, words));
-    expect(code).toBe(0);
-    expect(stdout).toMatch(new RegExp(`^Usage: holdfast ${command}\\b`));
-    for (const option of options) expect(stdout).toContain(`  ${option}`);
-  },
-);
+const HOLDFAST = "packages/server/src/holdfast.ts";
+let help: ProgramHelp;
+beforeAll(async () => {
+  help = await programHelp([HOLDFAST]);
+});
+afterAll(() => help.remove());
+
+test.each([...optionsByCommand])("[DP5] holdfast %s is a command, with the options shown", async (command, options) => {
+  const { code, output } = await help.read(HOLDFAST, ...command.split(" "));
+  expect(code).toBe(0);
+  expect(output).toMatch(new RegExp(`^Usage: holdfast ${command}\\b`));
+  for (const option of options) expect(output).toContain(`  ${option}`);
+});

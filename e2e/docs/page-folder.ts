@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { bundlePrograms } from "../../scripts/bundle-programs.ts";
 import { root } from "../../scripts/root.mjs";
 import { ending, runIn } from "../packages/run-command.ts";
 
@@ -9,6 +10,8 @@ type Ending = Awaited<ReturnType<typeof ending>>;
 export interface PageFolder {
   write(name: string, text: string): void;
   compile(): Promise<Ending>;
+  /** Bundles these programs, which then start in a fifth of the time that tsx takes. */
+  bundle(names: readonly string[]): Promise<void>;
   run(name: string, env?: Readonly<Record<string, string>>): Promise<Ending>;
   remove(): void;
 }
@@ -40,16 +43,14 @@ export function openPageFolder(): PageFolder {
       include: ["."],
     }),
   );
-  // The packages run from their sources, so their JSX needs the same setting as the page's.
-  const running = "tsconfig.run.json";
-  const jsx = { compilerOptions: { jsx: "react-jsx" }, include: [".", join(root, "packages")] };
-  write(running, JSON.stringify(jsx));
-  const flags = ["--conditions=holdfast-source", "--import", "tsx"];
+  const bundles = join(folder, "bundles");
+  const inRoot = (name: string) => relative(root, join(folder, name));
   return {
     write,
     compile: () => ending(runIn(folder, join(root, "node_modules", ".bin", "tsc"), ["-p", "."])),
+    bundle: (names) => bundlePrograms(names.map(inRoot), bundles),
     run: (name, env = {}) =>
-      ending(runIn(folder, process.execPath, [...flags, name], { TSX_TSCONFIG_PATH: running, ...env })),
+      ending(runIn(folder, process.execPath, [join(bundles, inRoot(name).replace(/\.tsx?$/, ".mjs"))], env)),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

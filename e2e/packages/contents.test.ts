@@ -30,9 +30,7 @@ describe.each(released)("$name", ({ tarball, packed }) => {
     expect(messages.map((message) => formatMessage(message, manifest, { color: false }))).toEqual([]);
   });
 
-  test("[PK1] importers of ES modules find its types, which match the code", {
-    timeout: 120_000,
-  }, async () => {
+  test("[PK1] importers of ES modules find its types, which match the code", async () => {
     const attw = join(root, "node_modules", ".bin", "attw");
     const { code, output } = await ending(runIn(root, attw, [tarball, "--profile", "esm-only", "--no-emoji"]));
     expect(code, output).toBe(0);

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium } from "playwright";
+import { chromium, type Page } from "playwright";
 import { expect, inject, onTestFinished } from "vitest";
 import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
@@ -43,9 +43,19 @@ export async function startVite(folder: string): Promise<string> {
   return /Local: +(http:\S+)/.exec(printed)?.[1] ?? "";
 }
 
-export async function startBrowser(): Promise<Browser> {
+/** Ends what hangs, and nothing else. */
+const PATIENCE_MS = 60_000;
+
+/** Pages that share nothing. */
+export async function startBrowser(): Promise<{ newPage(): Promise<Page> }> {
   const executablePath = findChromium();
   const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
   onTestFinished(() => browser.close());
-  return browser;
+  return {
+    async newPage() {
+      const page = await browser.newPage();
+      page.setDefaultTimeout(PATIENCE_MS);
+      return page;
+    },
+  };
 }

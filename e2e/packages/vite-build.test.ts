@@ -3,12 +3,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium } from "playwright";
 import { expect, inject, test } from "vitest";
-import { browserArguments, findChromium } from "../../scripts/browser.mjs";
 import { root } from "../../scripts/root.mjs";
 import { until } from "../../scripts/testing/until.ts";
 import type {} from "./global-setup.ts";
+import { startBrowser } from "./newcomer-page.ts";
 import { ending, runIn } from "./run-command.ts";
 
 const folder = join(inject("newcomer"), "page");
@@ -91,10 +90,8 @@ async function serve(): Promise<{ url: string; close(): void }> {
 
 test("[PK4] in a browser the page shows a write at once, loads its later chunks, and has the write on disk", async () => {
   const site = await serve();
-  const executablePath = findChromium();
-  const browser = await chromium.launch({ args: browserArguments, ...(executablePath && { executablePath }) });
   try {
-    const page = await browser.newPage();
+    const page = await (await startBrowser()).newPage();
     const faults: string[] = [];
     page.on("pageerror", (error) => faults.push(error.message));
     const loaded: string[] = [];
@@ -114,7 +111,6 @@ test("[PK4] in a browser the page shows a write at once, loads its later chunks,
     await page.getByRole("tabpanel").getByText("create slide").waitFor();
     expect(faults).toEqual([]);
   } finally {
-    await browser.close();
     site.close();
   }
 });

@@ -96,6 +96,12 @@ export async function longestTaskUnderHaste(
 export async function cardsPerChange(demo: Demo, { page, title }: Board, { slideIds }: TestDeck): Promise<number> {
   const changes = 5;
   let rendered = 0;
+  // A page that has just opened still renders its cards: it learns who else is here, and who claims what.
+  await expect(async () => {
+    await page.evaluate(rememberListeners);
+    await page.waitForTimeout(300);
+    expect(await page.evaluate(countNewListeners)).toBe(0);
+  }).toPass();
   for (let n = 0; n < changes; n += 1) {
     const slide = n * 40;
     await page.evaluate(rememberListeners);

@@ -38,9 +38,9 @@ export function createBoard(page: Page, context: BrowserContext) {
       await line("online").check();
       await expect(status("Working offline")).toBeHidden();
     },
-    /** Resolves when all writes of the page have reached the log. Typed text is saved after its paint, at most 100 ms later. */
+    /** Resolves when all writes of the page have reached the log. */
     async isSaved() {
-      await page.waitForTimeout(150);
+      await page.evaluate(untilPainted);
       await expect(status("All changes saved")).toBeVisible();
     },
     async shows(titles: readonly string[]) {
@@ -52,4 +52,16 @@ export function createBoard(page: Page, context: BrowserContext) {
       return page.getByRole("dialog");
     },
   };
+}
+
+/**
+ * The page saves typed text after its next paint (apps/demo/src/slides/after-paint.ts), and then shows that it saves. This
+ * waits in the same queues as the page, so it resolves later: after the save, and after the paint that shows it.
+ */
+async function untilPainted(): Promise<void> {
+  for (let paints = 0; paints < 3; paints += 1)
+    await new Promise<void>((resolve) => {
+      requestAnimationFrame(() => setTimeout(resolve));
+      setTimeout(resolve, 100);
+    });
 }

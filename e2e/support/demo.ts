@@ -4,12 +4,10 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { importProgram, nodeWords, sqlProgram, startProgram } from "../../apps/demo/dev/project.ts";
+import { root } from "../../scripts/root.mjs";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const nodeWords = ["--conditions=holdfast-source", "--import", "tsx"];
-
-/** The whole demo as `npm start` runs it: real server, real Postgres, real page; on data of its own. */
+/** What a test sees of the demo: the page and the server, with an organization that no other test writes to. */
 export interface Demo {
   readonly pageUrl: string;
   readonly serverUrl: string;
@@ -17,9 +15,27 @@ export interface Demo {
   /** Where the mirror keeps its copy. */
   readonly mirrorFile: string;
   /** Imports a Markdown file as `npm run demo:import` does; resolves with what it printed. */
-  import(file: string, ...args: string[]): Promise<{ code: number; printed: string }>;
+  import(file: string, ...args: string[]): Promise<Imported>;
+  /** The same, to be held and let go. */
+  startImport(file: string, ...args: string[]): RunningImport;
+}
+
+export interface Imported {
+  readonly code: number;
+  readonly printed: string;
+}
+
+export interface RunningImport {
+  readonly ended: Promise<Imported>;
+  /** Stops its process where it is. */
+  hold(): void;
+  goOn(): void;
+}
+
+/** The whole demo as `npm start` runs it, with its own Postgres; on data of its own. */
+export interface WholeDemo extends Demo {
   /** Runs a statement as `npm run demo:sql` does; resolves with what it printed. */
-  sql(statement: string): Promise<{ code: number; printed: string }>;
+  sql(statement: string): Promise<Imported>;
   /** Stops all processes and keeps the data. */
   takeDown(): Promise<void>;
   /** Starts it again, at the same addresses. */
@@ -27,13 +43,13 @@ export interface Demo {
   stop(): Promise<void>;
 }
 
-export async function startDemo(): Promise<Demo> {
+export async function startDemo(): Promise<WholeDemo> {
   const data = await mkdtemp(join(tmpdir(), "holdfast-e2e-"));
   const env = {
     ...process.env,
-    ...{ HOLDFAST_DATA_DIR: data, PORT: "0", DEMO_PORT: "0" },
-    // Long enough to be visible, and short enough for the test: the server gives up after 12 s.
-    HOLDFAST_WEBHOOK_SCHEDULE: "0,500,1000,1500,2000,2000,2500,2500",
+    HOLDFAST_DATA_DIR: data,
+    PORT: "0",
+    DEMO_PORT: "0",
   };
   let end = await run(env);
 
@@ -53,22 +69,34 @@ export async function startDemo(): Promise<Demo> {
       await end();
       await rm(data, { recursive: true, force: true });
     },
-    import: (file, ...args) => runProgram(env, "apps/demo/import.ts", file, ...args),
-    sql: (statement) => runProgram(env, "apps/demo/sql.ts", statement),
+    ...importInto(data),
+    sql: async (statement) => await startProgramOn(data, sqlProgram, statement).ended,
   };
 }
 
-async function runProgram(env: NodeJS.ProcessEnv, ...words: string[]): Promise<{ code: number; printed: string }> {
-  const child = spawn(process.execPath, [...nodeWords, ...words], { cwd: root, env });
+/** Runs the importer for the demo whose data is in this folder. */
+export function importInto(data: string): Pick<Demo, "import" | "startImport"> {
+  const startImport = (file: string, ...args: string[]) => startProgramOn(data, importProgram, file, ...args);
+  return { startImport, import: (file, ...args) => startImport(file, ...args).ended };
+}
+
+function startProgramOn(data: string, program: string, ...args: string[]): RunningImport {
+  const child = spawn(process.execPath, nodeWords(program, ...args), {
+    cwd: root,
+    env: { ...process.env, HOLDFAST_DATA_DIR: data },
+  });
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (printed += text));
-  const [code] = (await once(child, "close")) as [number];
-  return { code, printed };
+  return {
+    ended: once(child, "close").then(([code]) => ({ code, printed })),
+    hold: () => void child.kill("SIGSTOP"),
+    goOn: () => void child.kill("SIGCONT"),
+  };
 }
 
 /** Resolves when the page is up, with how to end it. */
 async function run(env: NodeJS.ProcessEnv): Promise<() => Promise<void>> {
-  const child = spawn(process.execPath, [...nodeWords, "apps/demo/start.ts", "--no-import"], {
+  const child = spawn(process.execPath, nodeWords(startProgram, "--no-import"), {
     cwd: root,
     env,
     stdio: ["ignore", "pipe", "inherit"],

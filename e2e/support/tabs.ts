@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { type BrowserContext, expect, type Page } from "@playwright/test";
 import { build } from "esbuild";
@@ -22,11 +23,29 @@ export function tabProgram(): Promise<string> {
 /** A tab of a browser profile with a person's client, but without the board. */
 export async function openTab(context: BrowserContext, demo: Demo, person: string): Promise<Page> {
   const page = await context.newPage();
+  await page.addInitScript(countTransactions);
   await page.addInitScript(await tabProgram());
   // A real response of the page's server, because Chromium allows no requests to this machine from a mocked one.
   await page.goto(`${demo.pageUrl}/shell.json`);
   await startClient(page, demo, person);
   return page;
+}
+
+type CountingWindow = typeof window & { openTransactions?: number };
+
+function countTransactions(): void {
+  const counting = window as CountingWindow;
+  const begin = IDBDatabase.prototype.transaction;
+  IDBDatabase.prototype.transaction = function (...words) {
+    const transaction = begin.apply(this, words);
+    counting.openTransactions = (counting.openTransactions ?? 0) + 1;
+    const end = () => {
+      counting.openTransactions = (counting.openTransactions ?? 0) - 1;
+    };
+    transaction.addEventListener("complete", end);
+    transaction.addEventListener("abort", end);
+    return transaction;
+  };
 }
 
 /** Also applies to reloaded pages. */
@@ -54,7 +73,25 @@ export const write = (tab: Page, prefix: string, count: number) =>
 
 /** When a tab first sends a write. */
 export const firstSend = (tab: Page) =>
-  tab.waitForRequest((request) => sendsWrites(request.url())).then(() => performance.now());
+  tab.waitForRequest((request) => sendsWrites(request.url()), { timeout: 0 }).then(() => performance.now());
+
+/** Three tabs of a profile that has writes to send. Resolves when the leader has sent the first of them. */
+export async function threeTabsThatSend(context: BrowserContext, demo: Demo, prefix: string, count: number) {
+  const [leader, second, third] = await threeTabs(context, demo);
+  await context.setOffline(true);
+  await write(second, prefix, count);
+  const sent = firstSend(leader);
+  const followed = Promise.any([firstSend(second), firstSend(third)]);
+  await context.setOffline(false);
+  await sent;
+  return { leader, second, third, followed };
+}
+
+/** The tab's process is gone: its requests never get a response. */
+export async function crash(tab: Page): Promise<void> {
+  const session = await tab.context().newCDPSession(tab);
+  void session.send("Page.crash").catch(() => {});
+}
 
 /** The ids with this prefix, as often as they are in the server's log. */
 export const inLog = async (demo: Demo, prefix: string) =>
@@ -76,4 +113,47 @@ export async function threeTabs(context: BrowserContext, demo: Demo): Promise<[P
     await openTab(context, demo, "ada"),
     await openTab(context, demo, "ada"),
   ];
+}
+
+/**
+ * Like a page that the browser freezes: no code runs, the page keeps its locks, and messages to it are queued. It waits for
+ * the response to a request, which comes when the returned function is called. It freezes between two transactions: one
+ * that a frozen page leaves open keeps the other tabs from the store, until Chromium ends it after a minute.
+ */
+export async function freeze(tab: Page): Promise<() => Promise<void>> {
+  let respond = (): void => {};
+  const asked = new Promise<void>((resolve) => {
+    void tab.route("**/thaw", async (route) => {
+      const answered = new Promise<void>((done) => {
+        respond = done;
+      });
+      resolve();
+      await answered;
+      await route.fulfill({ body: "" });
+    });
+  });
+  const frozen = tab.evaluate(async () => {
+    while ((window as CountingWindow).openTransactions) await new Promise((resolve) => setTimeout(resolve));
+    const request = new XMLHttpRequest();
+    request.open("GET", "/thaw", false);
+    request.send();
+  });
+  await asked;
+  return async () => {
+    respond();
+    await frozen;
+  };
+}
+
+/** The tab writes, and another tab sends it. */
+export async function sendsNothing(tab: Page, demo: Demo, others: readonly Page[]): Promise<void> {
+  let sent = 0;
+  tab.on("request", (request) => {
+    if (sendsWrites(request.url())) sent += 1;
+  });
+  const prefix = randomUUID();
+  await write(tab, prefix, 1);
+  await drained(tab, ...others);
+  await eachOnce(demo, prefix, 1);
+  expect(sent).toBe(0);
 }

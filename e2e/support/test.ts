@@ -1,10 +1,21 @@
 import { test as base, type ConsoleMessage, expect, type Page } from "@playwright/test";
 import { type Board, createBoard } from "./board.ts";
-import { type Demo, startDemo } from "./demo.ts";
+import type { Demo } from "./demo.ts";
+import { type Host, startHost } from "./host.ts";
 
 export { expect } from "@playwright/test";
 
+/** The waits before the attempts to deliver to a mirror, in ms: a test sees each attempt and is done before the last. */
+const SCHEDULE = "0,500,1000,10000,10000,10000,10000,10000";
+
 interface Fixtures {
+  /** Whether a mirror runs. */
+  withMirror: boolean;
+  /** How long the proofreader stays at each slide that it gets, in ms: `--pace` of its program. */
+  pace: string;
+  /** A schedule of its own gives a test a server of its own. */
+  schedule: string;
+  demo: Demo;
   /** Console errors that a test causes deliberately. */
   expectedOnConsole: RegExp[];
   /** Opens the board as a person, in a separate browser profile or in that of another window. */
@@ -15,16 +26,29 @@ interface Fixtures {
   ): Promise<Board>;
 }
 
-export const test = base.extend<Fixtures, { demo: Demo }>({
-  demo: [
+export const test = base.extend<Fixtures, { host: Host }>({
+  host: [
     // biome-ignore lint/correctness/noEmptyPattern: Playwright reads a fixture's needs from this pattern
     async ({}, use) => {
-      const demo = await startDemo();
-      await use(demo);
-      await demo.stop();
+      const host = await startHost(SCHEDULE);
+      await use(host);
+      await host.stop();
     },
     { scope: "worker", timeout: 120_000 },
   ],
+
+  withMirror: [false, { option: true }],
+  pace: ["0", { option: true }],
+  schedule: [SCHEDULE, { option: true }],
+
+  demo: async ({ host, schedule, withMirror, pace }, use) => {
+    process.env.HOLDFAST_TEST_PACE = pace;
+    const own = schedule === SCHEDULE ? undefined : await startHost(schedule);
+    const demo = await (own ?? host).openDemo(withMirror);
+    await use(demo);
+    await demo.close();
+    await own?.stop();
+  },
 
   // biome-ignore lint/correctness/noEmptyPattern: as above
   expectedOnConsole: async ({}, use) => use([]),

@@ -8,9 +8,9 @@ import type { Findings } from "./run.ts";
 import { runClaims } from "./run.ts";
 import { shifted } from "./testing/shifted-clock.ts";
 
-// A second try has one of its own.
-const databases = [(await freshDatabase()).url, (await freshDatabase()).url];
-const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 40_000, print: () => {} };
+const database = await freshDatabase();
+// A run ends when so many requests were answered, however long they take.
+const SHORT = { claimants: 12, records: 3, processes: 3, operations: 600, withinMs: 300_000, print: () => {} };
 const HOUR_MS = 3_600_000;
 
 // Both mostly wait for leases: they do it at the same time.
@@ -25,7 +25,7 @@ function expectSound({ verdict, audited }: Findings): void {
 }
 
 test.concurrent("[A19] holders, queue and writes pass the check while clients, servers, Postgres and connections fail", {
-  timeout: 240_000,
+  timeout: 590_000,
 }, async () => {
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
   const postgres = await startEmbeddedPostgres({ dataDir });
@@ -46,12 +46,12 @@ test.concurrent("[A19] holders, queue and writes pass the check while clients, s
 });
 
 test.concurrent("[A20] the clocks of the servers' processes do not matter, an hour fast or an hour slow", {
-  timeout: 240_000,
+  timeout: 590_000,
 }, async () => {
   const findings = await runClaims({
     ...SHORT,
     processes: 1,
-    databaseUrl: databases.pop() as string,
+    databaseUrl: database.url,
     seed: 2,
     servers: [shifted(HOUR_MS), shifted(-HOUR_MS)],
   });

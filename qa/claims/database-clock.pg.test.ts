@@ -1,5 +1,7 @@
+import pg from "pg";
 import { afterAll, expect, test } from "vitest";
 import { WebSocket } from "ws";
+import { until } from "../../scripts/testing/until.ts";
 import { type MovableClock, movableClock } from "../support/movable-clock.ts";
 import { claimIn, startTenant } from "./testing/tenant.ts";
 
@@ -9,13 +11,27 @@ const tenant = await startTenant(async (databaseUrl) => {
 });
 const { ask, askSecond, make, claim, claimOf, agent, lineOf, log } = tenant;
 const move = (ms: number) => (clock as MovableClock).move(ms);
-afterAll(() => clock?.close());
+const database = new pg.Client({ connectionString: tenant.databaseUrl });
+await database.connect();
+afterAll(async () => {
+  await database.end();
+  await clock?.close();
+});
+/** When the claim's holder last gave a sign of life, in milliseconds since 1970. */
+const seenAt = async (id: string): Promise<number> => {
+  const { rows } = await database.query<{ ms: number }>(
+    "select (extract(epoch from seen_at) * 1000)::float8 as ms from holdfast.claim where id = $1",
+    [id],
+  );
+  return rows[0]?.ms ?? Number.NaN;
+};
 
 const [ann, bob, eve] = (
   await Promise.all(["ann", "bob", "eve"].map((name) => agent(name, { ttlSeconds: 86_400 })))
 ).map(({ token }) => token) as [string, string, string];
+let written = 0;
 const write = (token: string, id: string, rest: object = {}) =>
-  ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${Math.random()}` }, ...rest } });
+  ask("PATCH", `/v1/models/slide/${id}`, { token, json: { data: { title: `${++written}` }, ...rest } });
 
 test("[A21] the server uses the tests' clock as the database's", async () => {
   await make("clock");
@@ -78,18 +94,19 @@ test("[A6] a disconnected waiter is passed over after half a minute and keeps it
   await move(base);
   await make("died");
   const held = claimIn(await claim(ann, "died", { ttl: "1h" }));
+  const first = claimIn(await claim(bob, "died", { queue: true, clientId: "laptop" }));
+  const asked = await seenAt(first.id);
+  await move(base + 1_000);
   const stream = new WebSocket(`${tenant.servers[0].url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
   await new Promise((resolve) => stream.once("open", resolve));
   stream.send(JSON.stringify({ frame: "hello", token: bob, clientId: "laptop" }));
   await new Promise((resolve) => stream.once("message", resolve));
-  const first = claimIn(await claim(bob, "died", { queue: true, clientId: "laptop" }));
-  // A connecting client sends a sign of life a moment later. The clock may move only after that, and after the server
-  // has noticed that the client is disconnected.
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  // A client that connects sends a sign of life a moment later. The clock may move only after that.
+  await until(async () => expect(await seenAt(first.id)).toBeGreaterThanOrEqual(asked + 1_000));
   stream.close();
   await new Promise((resolve) => stream.once("close", resolve));
   const second = claimIn(await claim(eve, "died", { queue: true }));
-  await move(base + 31_000);
+  await move(base + 33_000);
   // The next waiter still polls, the first one does not.
   expect(await claimOf(eve, second.id)).toMatchObject({ status: "queued", position: 1 });
   await ask("DELETE", `/v1/claims/${held.id}`, { token: ann });

@@ -1,8 +1,8 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
+import { until } from "../../scripts/testing/until.ts";
 import { claimIn, startTenant } from "./testing/tenant.ts";
 
 const HOLDER = fileURLToPath(new URL("./testing/holder.ts", import.meta.url));
@@ -27,8 +27,11 @@ test("[A11] a write by a holder that was suspended past its lease is refused wit
     expect(claimed.status).toBe(201);
     child.kill("SIGSTOP");
     child.send("write");
-    await pause(TTL_MS + 200);
-    const taken = claimIn(await claim(bob.token, "paused", { ttl: "30s" }));
+    const taken = await until(async () => {
+      const answer = await claim(bob.token, "paused", { ttl: "1h" });
+      expect(answer.status).toBe(201);
+      return claimIn(answer);
+    });
     expect(taken.fence).toBeGreaterThan(Number(claimed.body.fence));
     const theirs = await ask("PATCH", "/v1/models/slide/paused", {
       token: bob.token,
@@ -51,7 +54,7 @@ test("[A11] a write under an expired lease is refused even if the record is free
   const ann = await agent("ann");
   await make("alone");
   const { id } = claimIn(await claim(ann.token, "alone", { ttl: TTL_MS }));
-  await pause(TTL_MS + 100);
+  await until(async () => expect((await tenant.lineOf("alone")).claims).toEqual([]));
   const json = { data: { title: "late" } };
   const named = await ask("PATCH", "/v1/models/slide/alone", { token: ann.token, json: { ...json, claim: id } });
   expect(named.status).toBe(409);

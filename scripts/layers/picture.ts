@@ -113,6 +113,8 @@ export const picture: Layer[] = [
     imports: [`${server}/rules/`],
     types: [`${server}/flows/`, `${server}/outbound/`],
   },
+  // What waits, for tests only: it is in no build.
+  { files: `${server}/testing/waiting/`, imports: [`${server}/`, "scripts/testing/"] },
   { files: `${server}/testing/`, imports: [`${server}/`] },
   // main.ts and server.ts (with parts/) know every part; config.ts and ids.ts stand beside them
   { files: `${server}/`, imports: [`${server}/`] },

@@ -81,6 +81,22 @@ test("the soak suite may sleep, measure and take chances", () => {
   expect(kinds(withExpectation(code), "a.soak.test.ts")).toEqual([]);
 });
 
+test.each([
+  ["in the test", `test("a", async () => { vi.useFakeTimers(); ${"SLEEP"}; });`],
+  ["before each test", `beforeEach(() => void vi.useFakeTimers()); test("a", async () => { ${"SLEEP"}; });`],
+  ["in a group", `describe("g", () => { beforeEach(() => void vi.useFakeTimers()); const nap = () => ${"SLEEP"}; });`],
+])("where a test moves the time, it may sleep: %s", (_, code) => {
+  const sleep = "new Promise((resolve) => setTimeout(resolve, 50))";
+  expect(kinds(code.replace("SLEEP", sleep)).filter((kind) => kind !== "expects")).toEqual([]);
+});
+
+test("a variable of another test is another variable, and what toPass repeats may give up soon", () => {
+  const other = `test("b", () => { const times = [performance.now()]; expect(times).toHaveLength(1); });`;
+  expect(kinds(`${other} test("a", () => { const times = [1]; expect(times[0]).toBeLessThan(2); });`)).toEqual([]);
+  const code = "await expect(async () => { await expect(page.a).toBeVisible({ timeout: 200 }); }).toPass()";
+  expect(kinds(withExpectation(code), "a.spec.ts")).toEqual([]);
+});
+
 test("a fault is named with its place", () => {
   expect(judgeTests("b.test.ts", `\n\ntest.only("a", () => { expect(1).toBe(1); });`, read)).toEqual([
     "b.test.ts:3 runs alone (.only): remove that",

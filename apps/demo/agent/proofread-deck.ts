@@ -5,8 +5,11 @@ import { spell } from "./spelling.ts";
 import { polish } from "./typography.ts";
 
 export interface ProofreadOptions {
-  /** How long a slide with mistakes takes, so that people can watch and step in; one without takes a third of it. */
-  readonly paceMs: number;
+  /**
+   * How long each slide with mistakes takes, so that people can watch and step in; one without takes a third of it. The
+   * last of them counts for all further slides.
+   */
+  readonly pacesMs: readonly number[];
   /** How long it waits, at the end, for a slide that a person is still editing. */
   readonly patienceMs: number;
   print(line: string): void;
@@ -26,10 +29,11 @@ export interface Proofread {
 export async function proofreadDeck(
   client: SyncClient<BoardSchema>,
   deckId: string,
-  { paceMs, patienceMs, print, report }: ProofreadOptions,
+  { pacesMs, patienceMs, print, report }: ProofreadOptions,
 ): Promise<Proofread> {
   const room = client.presence(`deck:${deckId}`);
   const skipped: string[] = [];
+  let looked = 0;
   let mended = 0;
   let left = 0;
 
@@ -64,6 +68,8 @@ export async function proofreadDeck(
     try {
       room.set({ slide: id });
       report({ type: "at", slide: id });
+      const paceMs = pacesMs[Math.min(looked, pacesMs.length - 1)] ?? 0;
+      looked += 1;
       await pause(changesOf(client.models.slide.get(id)).length > 0 ? paceMs : paceMs / 3, lease.signal);
       const changes = changesOf(client.models.slide.get(id));
       if (lease.signal.aborted) {

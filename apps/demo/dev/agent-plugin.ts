@@ -41,7 +41,10 @@ function deckOf(
 
 /** The agent goes on when the page that asked for it is closed. */
 function sendAgent(deck: string, running: Map<string, ChildProcess>, response: ServerResponse): void {
-  const child = spawn(process.execPath, nodeWords(proofreadProgram, "--deck", deck, "--json"), {
+  // A test decides how long the agent stays at each slide.
+  const pace = process.env.HOLDFAST_TEST_PACE;
+  const words = ["--deck", deck, "--json", ...(pace ? ["--pace", pace] : [])];
+  const child = spawn(process.execPath, nodeWords(proofreadProgram, ...words), {
     stdio: ["ignore", "pipe", "inherit"],
   });
   running.set(deck, child);

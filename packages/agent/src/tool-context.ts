@@ -40,8 +40,11 @@ const LINE_MS = 3_000;
 export async function unreadable(context: ToolContext): Promise<Refusal | undefined> {
   const { client, answerMs } = context;
   const ready = client.ready().then(() => true);
-  const refused = until(client, () => withoutToken(context) !== undefined, answerMs).then(() => false);
+  const over = new AbortController();
+  const refused = until(client, () => withoutToken(context) !== undefined, answerMs, over.signal).then(() => false);
   const isReady = await within(Promise.race([ready, refused]), answerMs);
+  // Or its timer would keep the process for as long as a tool may take.
+  over.abort();
   const refusal = withoutToken(context);
   if (refusal) return refusal;
   if (!isReady) {
@@ -68,11 +71,17 @@ export function connectionOf({ client }: ToolContext): { connection?: string } {
   return name === "online" ? {} : { connection: name };
 }
 
-/** Resolves when the condition holds or the time is over. */
-export async function until(client: ToolContext["client"], isSo: () => boolean, ms: number): Promise<void> {
+/** Resolves when the condition holds, the time is over, or the signal is aborted. */
+export async function until(
+  client: ToolContext["client"],
+  isSo: () => boolean,
+  ms: number,
+  signal?: AbortSignal,
+): Promise<void> {
   let off = () => {};
   const seen = new Promise<void>((resolve) => {
     off = client.subscribe(() => isSo() && resolve());
+    signal?.addEventListener("abort", () => resolve(), { once: true });
     if (isSo()) resolve();
   });
   await within(seen, ms);

@@ -1,7 +1,8 @@
 import { createClient } from "@holdfast/sdk/node";
-import { act, cleanup, renderHook, waitFor } from "@testing-library/react";
+import { act, cleanup, renderHook } from "@testing-library/react";
 import { type ReactNode, StrictMode } from "react";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { until } from "../../../scripts/testing/until.ts";
 import { SyncProvider, useUndo } from "./index.ts";
 import {
   boardSchema,
@@ -157,12 +158,14 @@ test("[V9] [Q37] a component that reads who leads renders when that changes, and
   );
   expect(result.current).toBe(false);
   act(() => client.resume());
-  await waitFor(() => expect(result.current).toBe(true));
+  await act(() => until(() => client.status().leads));
+  expect(result.current).toBe(true);
   const before = rendered;
   await act(() => client.models.slide.create({ title: "One" }).queued);
   expect(rendered).toBe(before);
   act(() => client.pause());
-  await waitFor(() => expect(result.current).toBe(false));
+  await act(() => until(() => !client.status().leads));
+  expect(result.current).toBe(false);
 });
 
 test("[V8] the writes work when they are taken apart", async () => {

@@ -175,12 +175,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   const subscribe = (listener: () => void) => {
     const notify = () => notifyApp(listener);
+    // Claims that are loaded later are a change. The listener is never called before the caller can unsubscribe.
+    let isSubscribed = false;
     const ofCollab = collab.whenLoaded((made) => {
-      notify();
+      if (isSubscribed) notify();
       return made.subscribe(notify);
     });
     const ofJoins = joins?.onLoad(notify) ?? (() => {});
     const unsubscribes = [store.subscribe(notify), ofCollab, ofJoins, lists.subscribed()];
+    isSubscribed = true;
     return () => {
       for (const unsubscribe of unsubscribes) unsubscribe();
     };

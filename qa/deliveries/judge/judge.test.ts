@@ -531,7 +531,7 @@ describe("random histories", () => {
       fc.property(seeds, (seed) => {
         expect(judgeDeliveries(makeEvidence(seed)).violations).toEqual([]);
       }),
-      { numRuns: 60 },
+      { seed: 20_260_131, numRuns: 60 },
     );
   });
 

@@ -2,16 +2,16 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
+import { until } from "../../../scripts/testing/until.ts";
 import type { Outcome, Received } from "../judge/evidence.ts";
 import { BEHAVIOURS, type Behaviour } from "./behaviour.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 import { openRecords, receivedOf } from "./records.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
-const DEADLINE_MS = 600;
+const DEADLINE_MS = 1_500;
 const BODY = JSON.stringify({ data: ["ü – 日本 😀"] });
 
 const folder = mkdtempSync(join(tmpdir(), "holdfast-receiver-"));
@@ -56,16 +56,16 @@ function send(hook: string, id: string): Promise<number | string> {
 const records = openRecords(folder);
 /** The records of a request, once it has ended. */
 async function noted(id: string): Promise<Received> {
-  for (;;) {
+  return await until(() => {
     records.read();
     records.verify((hook) =>
       hook === "unknown" ? undefined : [`whsec_${Buffer.alloc(32, 1).toString("base64")}`, SECRET],
     );
     const note = [...records.notes.values()].find(({ begun }) => begun.headers["webhook-id"] === id);
     const isOver = note?.ended || (note && note.generation < receiver.ends.length);
-    if (note && isOver) return receivedOf(note, "we_1", 2 * DEADLINE_MS, (n) => receiver.ends[n] as number);
-    await pause(10);
-  }
+    if (!note || !isOver) throw new Error(`The request ${id} has not ended.`);
+    return receivedOf(note, "we_1", 2 * DEADLINE_MS, (n) => receiver.ends[n] as number);
+  });
 }
 
 const outcomes: Partial<Record<Behaviour, Outcome>> = {

@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { signWebhook } from "@holdfast/sdk/webhooks";
 
-interface Endpoint {
+export interface Endpoint {
   id: string;
   url: string;
   secret: string;

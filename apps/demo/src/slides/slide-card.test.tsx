@@ -3,6 +3,7 @@ import { createClient } from "@holdfast/sdk/node";
 import { act } from "react";
 import { createRoot } from "react-dom/client";
 import { expect, test, vi } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { Deck } from "../deck/deck.tsx";
 import { boardSchema } from "../schema.ts";
@@ -31,8 +32,9 @@ test("[Y10] of two hundred cards an edit renders the one that it changes", async
     ),
   );
   expect(rendered.size).toBe(200);
-  const settle = () => act(() => new Promise((resolve) => setTimeout(resolve, 50)));
-  // Claims are loaded after the first view. Then every card is notified once.
+  // What must not render has the time to render.
+  const settle = () => act(() => giveTime(50));
+  // Claims are loaded beside the first view. When they are there every card is told so, once.
   await act(() => until(() => expect(client.claims.of("slide", "s0").why).toBe("connection")));
   await settle();
 

@@ -62,7 +62,7 @@ export async function becomes(
   look: () => unknown,
   expected: unknown,
   what: string,
-  withinMs = 8_000,
+  withinMs = 30_000,
 ): Promise<void> {
   const wanted = JSON.stringify(expected);
   for (const end = performance.now() + withinMs; performance.now() < end && JSON.stringify(look()) !== wanted; )

@@ -121,7 +121,7 @@ export async function eventually(
   ask: () => Promise<Answer>,
   expected: string,
   isSo: (body: Row) => boolean,
-  withinMs = 10_000,
+  withinMs = 30_000,
 ): Promise<Answer> {
   for (const end = performance.now() + withinMs; ; ) {
     const answer = await ask();

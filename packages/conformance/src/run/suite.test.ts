@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { TestEnvironment } from "../environment/test-environment.ts";
 import { type Case, check } from "../kit/section.ts";
 import type { Answer } from "../protocol/answers.ts";
@@ -92,39 +94,47 @@ describe("[X4] the outcome of a case", () => {
 
 test("sections that disturb others run alone and last, and the results keep their order", async () => {
   const running = new Set<string>();
-  const together: string[][] = [];
-  const section = (name: string, alone?: true) => ({
+  const met: string[][] = [];
+  const section = (name: string, beside: number, alone?: true) => ({
     name,
     title: name,
     ...(alone && { alone }),
     cases: [
       check("a", async (t) => {
         running.add(name);
-        await new Promise((resolve) => setTimeout(resolve, 20));
-        together.push([...running].sort());
+        // Each stays until those are there that run beside it.
+        await until(() => running.size >= beside);
+        await giveTime(20);
+        met.push([...running].sort());
+        await until(() => beside === 1 || met.length >= beside);
         running.delete(name);
         t.that(true, "");
       }),
     ],
   });
-  const results = await runSuite(environment(answer(200, {})), [section("a", true), section("b"), section("c")]);
+  const sections = [section("a", 1, true), section("b", 2), section("c", 2)];
+  const results = await runSuite(environment(answer(200, {})), sections);
   expect(results.map(({ section: name }) => name)).toEqual(["a", "b", "c"]);
-  expect(together.at(-1)).toEqual(["a"]);
-  expect(together[0]).toEqual(["b", "c"]);
+  expect(met).toEqual([["b", "c"], ["b", "c"], ["a"]]);
 });
 
 test("a section with `together` runs that many cases at once, and the results keep their order", async () => {
   let [running, most] = [0, 0];
-  const cases = [30, 20, 10, 5, 1].map((ms) =>
-    check(`waits ${ms} ms`, async (t) => {
+  const ended: number[] = [];
+  const cases = [0, 1, 2, 3, 4].map((at) =>
+    check(`is number ${at}`, async (t) => {
       most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      // The first three meet, and the first one ends last.
+      await until(() => most >= 3);
+      if (at === 0) await until(() => ended.length === 4);
       running -= 1;
+      ended.push(at);
       t.that(true, "");
     }),
   );
   const results = await runSuite(environment(answer(200, {})), [{ name: "a", title: "A", together: 3, cases }]);
   expect(most).toBe(3);
+  expect(ended.at(-1)).toBe(0);
   expect(results.map(({ says }) => says)).toEqual(cases.map(({ says }) => says));
 });
 

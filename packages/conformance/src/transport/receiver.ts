@@ -42,7 +42,7 @@ export interface Receiver {
 }
 
 /** Longer than a retry takes. */
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 30_000;
 
 /** A receiver on this machine: keeps each delivery, and answers as `answer` has set. */
 export async function openReceiver(): Promise<Receiver> {

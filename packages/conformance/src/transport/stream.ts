@@ -34,7 +34,7 @@ export class UpgradeRefused extends Error {
   }
 }
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 30_000;
 
 export async function openStream(
   url: string,

@@ -140,7 +140,7 @@ test("[Q41] without locks two tabs that come at the same moment agree on one tha
   await Promise.all(writes.map((write) => write?.receipt));
   expect(own.server.log).toHaveLength(16);
   await until(() => expect(both.map(({ client }) => client.status().pending)).toEqual([0, 0]));
-  expect(leaders()).toBe(1);
+  await until(() => expect(leaders()).toBe(1));
   const [last, first] = both[0]?.client.status().leads ? [both[1], both[0]] : [both[0], both[1]];
   await first?.client.close();
   await until(() => expect(last?.client.status().leads).toBe(true));

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
@@ -60,7 +61,7 @@ test("[N5] without a network at the start the client opens nothing until there i
       // Each tab has a channel of its own, because another tab may post `joined` while the disk is busy.
       storage: async () => {
         await import("../api/claims/collab.ts");
-        await new Promise((resolve) => setTimeout(resolve, 20));
+        await giveTime(20);
         return memoryStorage(yesterday.disk);
       },
       signals: () => ({

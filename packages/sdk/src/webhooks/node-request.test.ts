@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type ServerRe
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, expect, test } from "vitest";
+import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createWebhookHandler, type WebhookHandler } from "./create-webhook-handler.ts";
 import { signWebhook } from "./signature.ts";
@@ -106,7 +107,7 @@ test.each<[string, Before]>([
   ["an empty body that nobody read", async (request) => leave(request, { body: {} })],
   ["text instead of bytes", async (request) => void request.setEncoding("utf8")],
   ["it paused", async (request) => void request.pause()],
-  ["some time", () => new Promise((resolve) => setTimeout(resolve, 20))],
+  ["some time", () => giveTime(20)],
 ])("[W48] after a framework that leaves %s", async (_, before) => {
   const { post, seen } = await served(after(before), { bodyLimit: 1_000 });
   expect((await post(batch(1, 2))).status).toBe(200);

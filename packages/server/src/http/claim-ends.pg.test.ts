@@ -5,10 +5,13 @@ import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
+import { countReceived, metricOf } from "../testing/waiting/metrics.ts";
 
 // How claims end other than by expiry or release, and what watchers are sent.
 
-const app = await startApp();
+// A round waits for a held head as long as it may, instead of being set aside after a moment.
+const app = await startApp({ metricsLoopback: true, database: { lockMs: 4_500 } });
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
@@ -125,12 +128,12 @@ test("[A8] a deadlock is detected even if the requests that close it are in one 
   // Both come while a round waits for the head, and share the one after it.
   const held = await app.hold(`select 1 from holdfast.head where tenant = ${tenant} for update`);
   const first = make("o3");
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await untilBlocked(app);
   const granted = claim(bob, "o1");
-  // Long enough for a busy machine: the order in which they arrive matters.
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await until(async () => expect(await metricOf(call, "holdfast_commits_waiting")).toBe(1));
+  const received = await countReceived(call);
   const circle = claim(ann, "o1", { queue: true });
-  await new Promise((resolve) => setTimeout(resolve, 300));
+  await received.reaches(1);
   await held.release();
   await first;
   expect((await granted).status).toBe(201);

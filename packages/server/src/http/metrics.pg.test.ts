@@ -4,6 +4,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { startReceiver } from "../testing/receiver.ts";
 import { openStream } from "../testing/stream/stream.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
 
 const app = await startApp({ metricsLoopback: true, webhooks: { allowPrivate: true } });
 const { call, keys } = app;
@@ -70,7 +71,7 @@ test("[O11] the metrics show current activity: sockets, jobs that wait for the l
   const holder = await app.hold("select from holdfast.head for update");
   const first = call("POST", slides, { json: { id: "w0", data: {} } });
   // The lane is busy with the first, which waits for the head; the others wait for the lane.
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await untilBlocked(app);
   const others = [1, 2, 3].map((i) => call("POST", slides, { json: { id: `w${i}`, data: {} } }));
   await until(async () => expect((await read()).holdfast_commits_waiting).toBeGreaterThanOrEqual(3));
   expect((await read()).holdfast_streams).toBe(2);

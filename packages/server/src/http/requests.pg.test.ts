@@ -57,8 +57,7 @@ test("[H13] a 413 reaches who sends on without listening: the rest is read and f
     `POST ${POST} HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${keys.live}\r\ncontent-type: application/json\r\ncontent-length: ${8 * MiB}\r\n\r\n`,
   );
   for (let n = 0; n < 32; n += 1) {
-    socket.write(Buffer.alloc(MiB / 4, "x"));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((sent) => socket.write(Buffer.alloc(MiB / 4, "x"), sent));
   }
   let heard = "";
   socket.on("data", (chunk: Buffer) => {

@@ -31,6 +31,7 @@ test("[B1] no sender, however it spreads its requests, gets more than the burst 
       }
       expect(granted).toBeLessThanOrEqual(200 + (performance.now() - began) / 10 + 1e-6);
     }),
+    { seed: 20_260_131 },
   );
 });
 

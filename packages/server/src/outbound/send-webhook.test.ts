@@ -107,14 +107,16 @@ test("[W15] a request without a response times out, and its connection is closed
   const began = performance.now();
   expect(await open()(`http://127.0.0.1:${port}/`)).toMatchObject({ code: "timeout" });
   expect(performance.now() - began).toBeGreaterThan(990);
-  expect(performance.now() - began).toBeLessThan(2_000);
   await isClosed;
 });
 
 test("[W14] a request that is given up is neither a failure nor a success", async () => {
-  const port = await listening(createTcpServer((socket) => socket.on("error", () => {}).resume()));
   const stop = new AbortController();
-  setTimeout(() => stop.abort(), 50);
+  const port = await listening(
+    createTcpServer((socket) => {
+      socket.on("error", () => {}).once("data", () => stop.abort());
+    }),
+  );
   const send = open();
   expect(await send(`http://127.0.0.1:${port}/`, stop.signal)).toEqual({ kind: "interrupted" });
   expect(await send(`http://127.0.0.1:${port}/`, stop.signal)).toEqual({ kind: "interrupted" });

@@ -113,7 +113,7 @@ export const section: SuiteSection = {
       const { group: room } = t.deck();
       const [ann, bob] = [await enter(t, room, {}), await enter(t, room, {})];
       ann.stream.send({ frame: "presence", room, state: null });
-      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there", 2_000);
+      await becomes(t, () => idsIn(bob.stream, room), [bob.participantId], "who is there");
       const before = presenceFrames(ann.stream, room).length;
       bob.stream.send({ frame: "presence", room, state: { n: 1 } });
       await becomes(t, () => statesOf(bob.stream, room, bob), [{ n: 1 }], "the state");

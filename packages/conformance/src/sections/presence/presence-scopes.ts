@@ -61,13 +61,7 @@ export const section: SuiteSection = {
         const { participantId } = ann;
         const { token } = await t.capability({ participantId, operations: [`${NOTE}.read`], syncGroups: [kept] });
         ann.stream.send({ frame: "auth", token });
-        await becomes(
-          t,
-          () => idsIn(carl.stream, lost),
-          [carl.participantId],
-          "who is in the room outside the scope",
-          3_000,
-        );
+        await becomes(t, () => idsIn(carl.stream, lost), [carl.participantId], "who is in the room outside the scope");
         carl.stream.send({ frame: "presence", room: lost, state: { secret: lost } });
         bob.stream.send({ frame: "presence", room: kept, state: { n: 1 } });
         await becomes(t, () => statesOf(ann.stream, kept, bob), [{ n: 1 }], "the state in the room inside the scope");

@@ -564,3 +564,16 @@ test("[R16] an app's listener that throws is the app's fault, and stops nothing"
   expect(logged).toHaveBeenCalled();
   logged.mockRestore();
 });
+
+test("[R50] a listener is not called before subscribe has returned, also if claims are loaded", async () => {
+  const { client, settle } = await start();
+  client.claims.watch("slide", ["s1"]);
+  await settle();
+  let hasReturned = false;
+  const calls: boolean[] = [];
+  client.subscribe(() => calls.push(hasReturned));
+  hasReturned = true;
+  await client.models.slide.update("s1", { title: "Two" }).receipt;
+  expect(calls).toContain(true);
+  expect(calls).not.toContain(false);
+});

@@ -1,7 +1,11 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
+import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
+import { untilBlocked } from "../../testing/waiting/blocked.ts";
+import type { CommitLanes } from "../commits/commit-lanes.ts";
+import { keepClaims } from "./keep-claims.ts";
 
 const app = await startApp();
 const { call, keys, sql } = app;
@@ -64,11 +68,38 @@ test("[A5] a tenant whose head is held elsewhere does not keep other tenants' le
   await claim(bob, "s3");
   const head = await app.hold(`select 1 from holdfast.head where tenant = ${await tenantOf("s3")} for update`);
   // The keeper has met the lease that it cannot end.
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await untilBlocked(app);
   await claim(keys.test, "t3", { ttl: "1s" });
   const next = await claim(tess, "t3");
-  const began = Date.now();
   await until(async () => (await statusOf(next)) === "active");
   await head.release();
-  expect(Date.now() - began).toBeLessThan(2_500);
+});
+
+test("[A5] the keeper does not wait for a tenant whose order is not answered, and does not ask for it again", async () => {
+  await make("s4");
+  await make("t4", keys.test);
+  const [busy, free] = [await tenantOf("s4"), await tenantOf("t4")];
+  await claim(ann, "s4", { ttl: "1h" });
+  await claim(keys.test, "t4", { ttl: "1h" });
+  // The server's own keeper can end neither lease meanwhile.
+  const heads = await app.hold("select 1 from holdfast.head for update");
+  const expire = (id: string) =>
+    sql("update holdfast.claim set expires_at = now() - interval '1 s' where record = $1", [id]);
+  await expire("s4");
+  const asked: number[] = [];
+  const unanswered = {
+    decide({ tenant }: { tenant: number }) {
+      asked.push(tenant);
+      return new Promise(() => {});
+    },
+  };
+  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
+  const keep = keepClaims(pool, unanswered as unknown as CommitLanes, () => {});
+  await keep();
+  await expire("t4");
+  await keep();
+  expect(asked).toEqual([busy, free]);
+  await pool.end();
+  await sql("delete from holdfast.claim");
+  await heads.release();
 });

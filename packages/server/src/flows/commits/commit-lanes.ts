@@ -115,7 +115,7 @@ export function createCommitLanes({
   lockMs = LOCK_MS,
   maxWaiting = 10_000,
 }: LanesOptions): CommitLanes {
-  const known = createKnownHeads(Date.now, headBytes);
+  const known = createKnownHeads(() => Date.now(), headBytes);
   const choice = createLaneChoice(() => performance.now());
   const rules: RoundRules = { schemas, recordBytes, commitBytes, roundBytes: ROUND_BYTES };
   const shared = { url, rules, verify, known, announce, recorded, announceClaims, took, report };

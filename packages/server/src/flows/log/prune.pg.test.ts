@@ -1,5 +1,6 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
 import { follow } from "../../testing/stream/stream.ts";
@@ -193,7 +194,8 @@ test("[L6] the pruner runs again and again, never twice at a time, and survives 
       async () => {
         running += 1;
         expect(running).toBe(1);
-        await new Promise((next) => setTimeout(next, 12));
+        // Longer than the pause between two runs.
+        await giveTime(12);
         running -= 1;
         runs += 1;
         if (runs === 2) throw new Error("once");

@@ -1,13 +1,14 @@
-import { setTimeout as pause } from "node:timers/promises";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { type App, startApp } from "../../testing/app.ts";
 import { type Receiver, startReceiver } from "../../testing/receiver.ts";
 
-// A second of ours is a day of theirs: the waits are short, and the schedule itself is tested without any.
+// A second of ours is a day of theirs: the waits are short, and the schedule itself is tested without any. A request has
+// longer than any test takes, so that a slow machine fails none.
 const schedule = [0, 40, 60, 80, 100, 120, 140, 160];
-const webhooks = { allowPrivate: true, schedule, requestMs: 600, connectMs: 300, leaseMs: 800, rotationMs: 400 };
+const webhooks = { allowPrivate: true, schedule, requestMs: 300_000, connectMs: 300_000, leaseMs: 400_000 };
 const app = await startApp({ webhooks });
 const { call } = app;
 
@@ -38,6 +39,13 @@ async function write(count: number, data: object = {}, model = "slide"): Promise
   return ids;
 }
 
+/** The lease of its request is over, as if its process had ended long ago. */
+const endLease = (id: string) =>
+  app.sql(
+    "update holdfast.webhook_endpoint set leased_at = leased_at - interval '1 hour', leased_until = leased_until - interval '1 hour', version = version + 1 where id = $1",
+    [id],
+  );
+
 const told = ({ received }: Receiver) => received.flatMap(({ events }) => events.map(({ objectId }) => objectId));
 
 test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log order", async () => {
@@ -48,6 +56,7 @@ test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log ord
       ({ event_name }) => event_name === "webhook_deliveries",
     )?.count ?? 0;
   const before = await usage();
+  const begunAt = Math.floor(Date.now() / 1_000);
   await call("POST", "/v1/models/slide", { json: { id: "v", data: { title: "é \u2028", order: 1 } } });
   await call("PATCH", "/v1/models/slide/v", { json: { data: { title: "two" } } });
   await call("POST", "/v1/models/slide/v/archive");
@@ -69,7 +78,8 @@ test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log ord
   expect(receiver.refused).toEqual([]);
   for (const { id, events, timestamp, headers } of receiver.received) {
     expect(id).toBe(`msg_${endpoint.id}_1_${events[0]?.syncId}_${events.at(-1)?.syncId}`);
-    expect(Math.abs(timestamp - Date.now() / 1_000)).toBeLessThan(5);
+    expect(timestamp).toBeGreaterThanOrEqual(begunAt);
+    expect(timestamp).toBeLessThanOrEqual(Date.now() / 1_000);
     expect(headers["content-type"]).toBe("application/json");
   }
   await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0, lastError: null }));
@@ -168,7 +178,7 @@ test("[W11] [W12] [W13] eight failures disable the endpoint; its batch shrinks t
     error: { code: "unexpected_status" },
   });
   const count = receiver.received.length;
-  await pause(300);
+  await giveTime(300);
   expect(receiver.received).toHaveLength(count);
 
   const { to } = stopped.lastError as { to: number };
@@ -197,7 +207,9 @@ test("[W7] while a roll is fresh both secrets verify, then only the new one", as
   await write(1);
   await until(() => expect(receiver.received).toHaveLength(1));
   expect(receiver.refused).toEqual([]);
-  await pause(webhooks.rotationMs);
+  await app.sql("update holdfast.webhook_endpoint set old_secret_until = now() - interval '1 s' where id = $1", [
+    endpoint.id,
+  ]);
   await write(1);
   await until(() => expect(receiver.received).toHaveLength(2));
   expect(receiver.refused).toHaveLength(1);
@@ -243,10 +255,13 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
   const ids = await write(2);
   await until(() => expect(receiver.received).toHaveLength(1));
   const later = await write(1);
+  // While the lease lasts, its process may still be alive.
+  await giveTime(300);
+  expect(receiver.received).toHaveLength(1);
+  await endLease(endpoint.id);
   await until(() => expect(told(receiver)).toEqual([...ids, ...ids, ...later]));
   expect(receiver.received[1]?.id).toBe(receiver.received[0]?.id);
   expect(receiver.received[1]?.body).toBe(receiver.received[0]?.body);
-  expect(receiver.received[1]!.at - receiver.received[0]!.at).toBeGreaterThanOrEqual(webhooks.leaseMs - 50);
   const noted = await attempts(endpoint.id);
   expect(noted.map(({ outcome, attempt }) => [outcome, attempt])).toEqual([
     ["succeeded", 1],
@@ -277,8 +292,11 @@ test("[W25] a retry that was scheduled by a clock a year ahead is sent when the 
 });
 
 test("[W15] a receiver that hangs is given up; one that answers and then dribbles is judged by its status", async () => {
+  const requestMs = 2_000;
+  const hasty = await startApp({ webhooks: { ...webhooks, requestMs } });
   const receiver = await startReceiver();
-  const endpoint = await register(receiver);
+  const endpoint = await register(receiver, {}, hasty.call);
+  const of = `/v1/webhook_endpoints/${endpoint.id}`;
   receiver.answer(
     () => {},
     (request) => request.socket.destroy(),
@@ -290,10 +308,10 @@ test("[W15] a receiver that hangs is given up; one that answers and then dribble
       response.on("close", () => clearInterval(dribble));
     },
   );
-  const [id] = await write(1);
-  await until(() => expect(told(receiver)).toEqual([id, id, id, id, id]));
-  await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
-  const noted = (await attempts(endpoint.id)).reverse();
+  await hasty.call("POST", "/v1/models/slide", { json: { id: "hangs", data: {} } });
+  await until(() => expect(told(receiver)).toEqual(Array(5).fill("hangs")));
+  await until(async () => expect((await hasty.call("GET", of)).body).toMatchObject({ lag: 0 }));
+  const noted = ((await hasty.call("GET", `${of}/attempts?limit=100`)).body.data as WebhookAttempt[]).reverse();
   expect(noted.map(({ error }) => error?.code)).toEqual([
     "timeout",
     "connection_lost",
@@ -301,10 +319,8 @@ test("[W15] a receiver that hangs is given up; one that answers and then dribble
     "redirected",
     undefined,
   ]);
-  expect(noted[0]?.durationMs).toBeGreaterThanOrEqual(webhooks.requestMs);
-  expect(noted[0]?.durationMs).toBeLessThan(webhooks.requestMs + 200);
+  expect(noted[0]?.durationMs).toBeGreaterThanOrEqual(requestMs);
   expect(noted[4]).toMatchObject({ outcome: "succeeded", status: 200, response: expect.stringMatching(/^x+$/) });
-  await remove(endpoint.id);
 });
 
 test("[W15] at most 16 KiB of a response are read", async () => {
@@ -382,10 +398,10 @@ test("[W16] a deleted endpoint gets nothing more, also in the middle of its retr
   await write(1);
   await until(() => expect(receiver.received.length).toBeGreaterThan(1));
   expect((await remove(endpoint.id)).body).toEqual({ object: "webhook_endpoint", id: endpoint.id, deleted: true });
-  await pause(50);
+  await giveTime(50);
   const count = receiver.received.length;
   await write(1);
-  await pause(400);
+  await giveTime(400);
   expect(receiver.received).toHaveLength(count);
   expect((await call("GET", `/v1/webhook_endpoints/${endpoint.id}`)).status).toBe(404);
 });
@@ -431,6 +447,7 @@ test("[W14] [W18] a disabled endpoint with an abandoned request can be tested wh
   await call("POST", `/v1/webhook_endpoints/${endpoint.id}/disable`);
   const path = `/v1/webhook_endpoints/${endpoint.id}/test`;
   expect((await call("POST", path)).body.code).toBe("endpoint_busy");
+  await endLease(endpoint.id);
   await until(async () => expect((await call("POST", path)).body).toMatchObject({ outcome: "succeeded" }));
   expect((await attempts(endpoint.id)).map(({ kind, outcome }) => [kind, outcome])).toEqual([
     ["test", "succeeded"],
@@ -443,28 +460,25 @@ test("[W20] an endpoint that hangs does not delay others", async () => {
   const [slow, fast] = [await startReceiver(), await startReceiver()];
   const endpoints = [await register(slow), await register(fast)];
   slow.always(() => {});
-  const began = performance.now();
   for (let i = 0; i < 10; i++) {
     const [id] = await write(1);
-    const at = performance.now();
     await until(() => expect(told(fast).at(-1)).toBe(id));
-    expect((fast.received.at(-1)?.at ?? 0) - at).toBeLessThan(1_000);
+    await until(() => expect(slow.received).toHaveLength(1));
   }
-  expect(performance.now() - began).toBeLessThan(5_000);
-  expect(slow.received.length).toBeGreaterThan(0);
+  // Its first request still hangs.
+  expect(slow.received[0]?.endedAt).toBeUndefined();
   for (const { id } of endpoints) await remove(id);
 });
 
 test("[W14] a server that stops aborts its request, and records its outcome as unknown", async () => {
-  const other = await startApp({ webhooks: { ...webhooks, requestMs: 15_000, leaseMs: 20_000 } });
+  const other = await startApp({ webhooks });
   const receiver = await startReceiver();
   const endpoint = await register(receiver, {}, other.call);
   receiver.always(() => {});
   await other.call("POST", "/v1/models/slide", { json: { id: "s", data: {} } });
   await until(() => expect(receiver.received).toHaveLength(1));
-  const began = performance.now();
+  // It does not wait until the request's time is over.
   await other.server.close();
-  expect(performance.now() - began).toBeLessThan(8_000);
   const [row] = await other.sql(
     "select lease, attempt, next_attempt_at, last_error from holdfast.webhook_endpoint where id = $1",
     [endpoint.id],

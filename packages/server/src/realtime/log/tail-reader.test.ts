@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { TailPage, TailQuestion } from "../../flows/log/follow-log.ts";
 import { NO_SCHEMA } from "../../flows/schema/schema-cache.ts";
@@ -34,7 +35,7 @@ test("[T10] all logs that moved are read with one statement; a log without liste
   reader.want(101, 9);
   await until(async () => expect(await positions.get(40)).toBe(6));
   reader.want(7, 6);
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await giveTime(50);
   expect(asked.length).toBe(1);
   expect(asked[0]?.length).toBe(40);
 });
@@ -59,7 +60,7 @@ test("[T10] a deleted log is not read again and again", async () => {
   const { asked, positions, reader } = setUp(() => undefined);
   positions.set(1, 0);
   reader.want(1, 7);
-  await new Promise((resolve) => setTimeout(resolve, 100));
+  await giveTime(100);
   expect(asked.length).toBe(1);
 });
 
@@ -79,7 +80,7 @@ test("[T10] the next hint repeats a failed read", async () => {
   reader.want(1, 3);
   await until(() => expect(failures.length).toBe(1));
   fails = false;
-  await new Promise((resolve) => setTimeout(resolve, 50));
+  await new Promise(setImmediate);
   reader.want(1, 3);
   await until(() => expect(received).toEqual([3]));
 });

@@ -189,6 +189,6 @@ test("[P2] a listener that applies all changes knows who is present", () => {
               expect(live.has(other.session) || other.spokeAt > one.spokeAt).toBe(true);
       }
     }),
-    { numRuns: 500 },
+    { seed: 20_260_131, numRuns: 500 },
   );
 });

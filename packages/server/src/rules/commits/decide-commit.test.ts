@@ -383,6 +383,7 @@ test("[S2] for random writes, a writer with an older position never overwrites a
         );
       },
     ),
+    { seed: 20_260_131 },
   );
 });
 

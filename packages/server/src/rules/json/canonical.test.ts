@@ -7,6 +7,7 @@ test("[I8] canonical JSON means the same as the value", () => {
     fc.property(fc.jsonValue(), (value) => {
       expect(JSON.parse(canonical(value))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
+    { seed: 20_260_131 },
   );
 });
 
@@ -24,6 +25,7 @@ test("[I8] the order of keys, at any depth, does not count", () => {
     fc.property(fc.jsonValue(), (value) => {
       expect(canonical(reversed(value))).toBe(canonical(value));
     }),
+    { seed: 20_260_131 },
   );
 });
 

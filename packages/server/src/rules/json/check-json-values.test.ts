@@ -68,5 +68,6 @@ test("[L4] every JSON value is kept, except for these", () => {
       const hopeless = /\\u0000/.test(text) || /\d{16}|e\+/.test(text);
       if (!hopeless) expect(checkJsonValues(value)).toBeUndefined();
     }),
+    { seed: 20_260_131 },
   );
 });

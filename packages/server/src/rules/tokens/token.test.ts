@@ -18,6 +18,7 @@ test.runIf(crc32 !== undefined)("[H3] the checksum is the CRC-32 of zlib, in bas
       for (let i = 0; i < 6; i++, rest = Math.floor(rest / 62)) digits = `${ALPHABET[rest % 62]}${digits}`;
       expect(tokenOf(prefix, random)).toBe(prefix + random + digits);
     }),
+    { seed: 20_260_131 },
   );
 });
 
@@ -30,6 +31,7 @@ test("[H3] one changed character is always noticed", () => {
       if (token[at] !== character)
         expect(hasValidChecksum(token.slice(0, at) + character + token.slice(at + 1))).toBe(false);
     }),
+    { seed: 20_260_131 },
   );
 });
 

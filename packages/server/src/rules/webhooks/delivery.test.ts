@@ -166,6 +166,7 @@ test("[W8] [W12] with random failures the cursor moves only over accepted events
       }
       expect(state.disabledReason !== null || state.cursor === head).toBe(true);
     }),
+    { seed: 20_260_131 },
   );
 });
 

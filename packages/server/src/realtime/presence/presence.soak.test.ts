@@ -1,0 +1,116 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { expect, test } from "vitest";
+import { newMasterKey } from "../../server.ts";
+import { ADMIN, startApp } from "../../testing/app.ts";
+import { sourceProgram } from "../../testing/source-program.ts";
+import { roomOf } from "../../testing/stream/room.ts";
+import {
+  becomes,
+  breakOff,
+  idsIn,
+  newRoom,
+  peopleOf,
+  sessionOf,
+  statesOf,
+  told,
+} from "../../testing/waiting/people.ts";
+
+const GRACE_MS = 5_000;
+const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 5_000 };
+const app = await startApp({ presenceTimes });
+const second = await app.another();
+const [here, there] = [app.url, second.server.url];
+const { enter } = peopleOf(app);
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+test("[P5] a reload is not seen, neither here nor from another process", async () => {
+  const room = newRoom();
+  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
+  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
+  await becomes(
+    () => [idsIn(bob, room), idsIn(far, room)],
+    [
+      ["ann", "bob", "far"],
+      ["ann", "bob", "far"],
+    ],
+  );
+  for (const [n, url] of [here, there, here].entries()) {
+    breakOff(ann);
+    await pause(GRACE_MS / 10);
+    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
+    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
+  }
+  await pause(GRACE_MS + 300);
+  for (const stream of [bob, far]) {
+    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
+    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
+    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
+      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
+    ]);
+  }
+});
+
+test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const { flags, file } = sourceProgram(
+    fileURLToPath(new URL("../../testing/programs/server-process.ts", import.meta.url)),
+  );
+  const child = spawn(
+    process.execPath,
+    [
+      ...flags,
+      file,
+      JSON.stringify({
+        databaseUrl: app.databaseUrl,
+        adminToken: ADMIN,
+        masterKeys: [newMasterKey()],
+        port: 0,
+        presenceTimes,
+      }),
+    ],
+    { stdio: ["ignore", "pipe", "inherit"] },
+  );
+  try {
+    const url = await new Promise<string>((resolve, reject) => {
+      child.stdout.once("data", (line: Buffer) => resolve((JSON.parse(line.toString()) as { url: string }).url));
+      child.once("exit", () => reject(new Error("The process ended.")));
+    });
+    await enter(room, { id: "ghost", url });
+    await becomes(() => idsIn(near, room), ["ghost", "near"]);
+    // A living process is not forgotten, however long nothing happens.
+    await pause(presenceTimes.silentMs * 1.5);
+    expect(idsIn(near, room)).toEqual(["ghost", "near"]);
+    const killed = performance.now();
+    child.kill("SIGKILL");
+    await becomes(() => idsIn(near, room), ["near"]);
+    expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 10_000);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const third = await app.another();
+  const [ann, bob] = [
+    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
+    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
+  ];
+  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
+  const begun = performance.now();
+  const stopped = third.server.close();
+  expect((await ann.closed).code).toBe(1012);
+  expect((await bob.closed).code).toBe(1012);
+  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  await becomes(() => idsIn(near, room), ["ann", "near"]);
+  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 10_000);
+  await stopped;
+  await pause(GRACE_MS);
+  expect(told(near, room).flatMap(({ left }) => left)).toEqual(["agent:bob"]);
+  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
+    { session: sessionOf(back), clientId: "tab", state: { back: true } },
+  ]);
+});

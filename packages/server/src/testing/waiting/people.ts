@@ -1,0 +1,73 @@
+import { afterAll, expect } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
+import type { App } from "../app.ts";
+import { presenceFrames, roomOf } from "../stream/room.ts";
+import { follow, type TestStream } from "../stream/stream.ts";
+
+export interface Who {
+  readonly id: string;
+  readonly url?: string;
+  readonly clientId?: string;
+  readonly rooms?: readonly string[];
+}
+
+/** Opens streams of participants and lets them enter rooms. The end of the file closes them. */
+export function peopleOf(app: App) {
+  const streams: TestStream[] = [];
+  afterAll(() => {
+    for (const { socket } of streams) socket.terminate();
+  });
+
+  /** A token of one participant, for some rooms. */
+  const tokenOf = async (participantId: string, syncGroups: readonly string[]) => {
+    const json = { participantId, operations: ["slide.read"], syncGroups };
+    // A server that is too busy says 503, and is asked again.
+    const { body } = await until(async () => {
+      const answer = await app.call("POST", "/v1/capabilities", { json });
+      expect(answer.status).toBe(201);
+      return answer;
+    });
+    return String(body.token);
+  };
+
+  async function open(room: string, { id, url = app.url, clientId, rooms = [room] }: Who): Promise<TestStream> {
+    const stream = await follow(url, await tokenOf(id, rooms), {
+      ...(clientId !== undefined && { clientId }),
+    });
+    streams.push(stream);
+    return stream;
+  }
+
+  async function enter(room: string, who: Who, state: object = { of: who.id }): Promise<TestStream> {
+    const stream = await open(room, who);
+    stream.send({ frame: "presence", room, state });
+    await stream.next("presence");
+    return stream;
+  }
+
+  return { open, enter };
+}
+
+let counter = 0;
+export const newRoom = () => `deck:r${++counter}`;
+
+export const idsIn = (stream: TestStream, room: string) =>
+  [...roomOf(stream, room).values()].map(({ participantId }) => participantId).sort();
+export const statesOf = (stream: TestStream, room: string, id: string) =>
+  roomOf(stream, room)
+    .get(`agent:${id}`)
+    ?.sessions.map(({ state }) => state);
+export const told = (stream: TestStream, room: string) =>
+  presenceFrames(stream.frames, room)
+    .slice(1)
+    .map(({ joined, updated, left }) => ({
+      joined: joined.map(({ participantId }) => participantId),
+      updated: updated.map(({ participantId }) => participantId),
+      left,
+    }));
+export const becomes = (what: () => unknown, expected: unknown) =>
+  until(async () => expect(await what()).toEqual(expected));
+export const sessionOf = ({ frames }: TestStream) =>
+  frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
+/** The other side does not get to say goodbye. */
+export const breakOff = (stream: TestStream) => stream.socket.terminate();
