@@ -8,7 +8,9 @@ test("[AG4] a tool that may read leaves no listener and no timer behind", async 
     status: () => ({ name: "online" }),
     subscribe: () => {
       listeners += 1;
-      return () => void (listeners -= 1);
+      return () => {
+        listeners -= 1;
+      };
     },
   };
   expect(await unreadable({ client, answerMs: 10_000 } as unknown as ToolContext)).toBeUndefined();

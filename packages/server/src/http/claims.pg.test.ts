@@ -233,7 +233,9 @@ test("[A16] a poll on another server is answered when its claim is granted or mo
   const unmoved = claimOf(await claim(bob, "s20-beside", { queue: true }));
   let isOver = false;
   const received = await countReceived(second.call);
-  const beside = poll(unmoved.id, bob).then(() => (isOver = true));
+  const beside = poll(unmoved.id, bob).then(() => {
+    isOver = true;
+  });
   await received.reaches(1);
   const polls = Promise.all([poll(next.id, bob), poll(behind.id, eve)]);
   await received.reaches(3);
