@@ -44,12 +44,12 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   await demo.takeDown();
   const offline = await open();
   await offline.shows(["Written before", "Two"]);
-  await offline.rename(2, "Written while nobody was there");
+  await offline.rename(2, "Written without a server");
   await expect(offline.card(2)).toContainText("Waiting to be sent");
   // The token endpoint is down too, which must not prompt for a sign-in.
   await expect(offline.status("No connection")).toBeVisible();
   await offline.page.reload();
-  await offline.shows(["Written before", "Written while nobody was there"]);
+  await offline.shows(["Written before", "Written without a server"]);
   await expect(offline.card(2)).toContainText("Waiting to be sent");
   await expect(offline.status("No connection")).toBeVisible();
   expect(await seriousViolations(offline.page)).toEqual([]);
@@ -58,7 +58,7 @@ test("[Y1] [D9] after its first visit the board opens in a new browser while its
   // The window gets the focus again.
   await offline.page.evaluate(() => void dispatchEvent(new Event("focus")));
   await offline.isSaved();
-  await offline.shows(["Written before", "Written while nobody was there"]);
+  await offline.shows(["Written before", "Written without a server"]);
   for (const id of deck.slideIds)
     expect((await entriesOf(demo, id)).map(({ verb }) => verb)).toEqual(["created", "updated"]);
   // While it starts, the server answers 503 (docs/behaviour.md, O21), and then ends those connections.

@@ -70,7 +70,7 @@ test.describe("with a schedule that ends soon", () => {
     await mirror.isUpToDate();
     await mirror.press("Make it fail");
     await expect(mirror.panel).toContainText("It fails from the next change on");
-    await ada.rename(1, "Nobody hears of this");
+    await ada.rename(1, "No receiver hears of this");
     await expect(mirror.panel).toContainText("Given up after 8 attempts");
     for (const colorScheme of ["light", "dark"] as const) {
       await ada.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

@@ -128,7 +128,7 @@ describe("valid histories", () => {
       ],
     ],
     [
-      "a grant after a release of which nobody knows what came",
+      "a grant after a release whose outcome is unknown",
       [
         granted("c1", "ann", 0, 1),
         call("ann", 100, { op: "release-record", record: "r" }),
@@ -148,7 +148,7 @@ describe("valid histories", () => {
       ],
     ],
     [
-      "two grants of one moment, one of which somebody did not see yet: its commit took a while",
+      "two grants of one moment, one of which was not yet seen: its commit took a while",
       [
         granted("c1", "ann", 0, 1),
         sees("c2", "bob", 1_100, 1_005, 2, 105, "b"),
@@ -228,9 +228,9 @@ describe("valid histories", () => {
       [entry("bob", 105)],
     ],
     ["a lapsed claim that is told so", [granted("c1", "ann", 0, 1), writes("ann", 2_000, lost, "c1")]],
-    ["a claim that is nobody's", [writes("ann", 2_000, lost, "made-up")]],
+    ["a claim without a lease", [writes("ann", 2_000, lost, "made-up")]],
     [
-      "a renewal of which nobody knows what came, and a write after",
+      "a renewal whose outcome is unknown, and a write after",
       [
         granted("c1", "ann", 0, 1),
         call("ann", 900, { op: "renew", record: "r", claim: "c1" }),

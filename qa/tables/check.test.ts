@@ -81,7 +81,7 @@ test.each<[string, Partial<Evidence>, ViolationKind]>([
     "torn",
   ],
   ["a transaction that never was", { log: [...log, entry(7, "q", "sql9", "database_29")], head: 7 }, "invented"],
-  ["another author", { log: replaced(4, { ...(log[3] as Entry), actor: "somebody" }) }, "author"],
+  ["another author", { log: replaced(4, { ...(log[3] as Entry), actor: "another" }) }, "author"],
   [
     "two changes of a row in the other order",
     {

@@ -156,7 +156,7 @@ test("[O5] SIGTERM under load: requests in flight and polls are answered, socket
   expect(statuses.filter((status) => ![200, 503, "ECONNREFUSED", "ECONNRESET"].includes(status as number))).toEqual([]);
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThan(0);
   expect((await waiting).status).toBe(200);
-  // Whoever is answered now asks elsewhere next.
+  // A client that is answered now sends its next request elsewhere.
   expect((await waiting).headers.connection).toBe("close");
   await poll;
   expect((await stream.closed).code).toBe(1012);

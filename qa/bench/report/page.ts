@@ -31,16 +31,15 @@ export type Part = keyof typeof HEADINGS;
 
 const INTRODUCTION = `# Benchmarks
 
-Made by \`npm run bench -- --write\`; run it on your machine. Absolute figures depend on the machine and on what else it does, so each is shown beside a
-floor or a baseline from the same run. The limits of the server stay at their defaults, but for the rate of the scoped token.
-The middle of the runs is quoted, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count. The server is the built one, as npm has it.
-Postgres is one that has been at work for a while, too: the files of its write-ahead log were there before, so that none has to be made while commits wait.
+\`npm run bench -- --write\` makes this page. Run it on your machine: absolute figures depend on the machine and on its other load, so each figure stands beside a
+floor or a baseline from the same run.
 
-What a commit over HTTP is compared with at 64 connections is measured beside it: each server is sent to for two seconds in turn, and the share is the
-middle one of those of the moments.
+- **Conditions.** The server is the built one, as npm has it. Its limits have their defaults, except the rate of the scoped token. Postgres has run for a while before a measurement, so that it does not create write-ahead log files while commits wait.
+- **Figures.** The median of the runs, with the lowest and the highest. Commits, stream and flush are measured warm: the first seconds do not count.
+- **Ratios at 64 connections.** Two servers are measured in one run, in turns of two seconds. The ratio is the median of the ratios of neighboring turns.
+- **Targets.** A target is what we want. A figure that misses its target stays on this page until it meets it.
 
-A target is what we want; a figure that misses its target stays here until it does not. Compare shares, and only within one table: the same machine may be
-twice as fast an hour later.
+Compare ratios, and only within one table: the same machine may be twice as fast an hour later.
 
 Bundle sizes: \`npm test -- size\`.
 `;

@@ -159,7 +159,7 @@ describe("valid histories", () => {
       { troubles: [kill(6_215)] },
     ],
     [
-      "the same once more, when nobody knows whether the sender had the answer",
+      "the same once more, when it is unknown whether the sender had the answer",
       [sent(100, 1, 10, { outcome: "unknown" }), sent(700, 1, 10)],
     ],
     [
@@ -386,7 +386,7 @@ describe("invalid histories", () => {
       none,
       ["name", "missing", "status"],
     ],
-    ["it is for nobody", [sent(100, 1, 10), sent(200, 1, 1, { endpoint: "we_2" })], none, ["foreign"]],
+    ["it is for no endpoint", [sent(100, 1, 10), sent(200, 1, 1, { endpoint: "we_2" })], none, ["foreign"]],
     ["what was not subscribed to comes", [sent(100, 1, 9)], { endpoint: { models: ["Slide"] } }, ["foreign"]],
     [
       "a row says something else",
@@ -487,7 +487,7 @@ describe("invalid histories", () => {
       ["repeat"],
     ],
     ["a redirect is followed", [sent(100, 1, 10)], { rest: { strays: ["POST /elsewhere"] } }, ["stray"]],
-    ["nobody signed it", [sent(100, 1, 10, { signedBy: [] })], none, ["signature"]],
+    ["it has no signature", [sent(100, 1, 10, { signedBy: [] })], none, ["signature"]],
     [
       "the old secret alone after a roll",
       [sent(100, 1, 1), sent(4_000, 2, 10)],

@@ -13,7 +13,7 @@ export interface Holder {
   /** The whole `Authorization` header; undefined: none. */
   readonly authorization: string | undefined;
   readonly token: string | undefined;
-  readonly kind: "sk" | "rk" | "ek" | "operator" | "nobody";
+  readonly kind: "sk" | "rk" | "ek" | "operator" | "anonymous";
   /** `<organization> live` or `<organization> test`; undefined where the token opens none. */
   readonly tenant: string | undefined;
   readonly organization: string | undefined;
@@ -114,23 +114,23 @@ export async function actorsFor(
   const revokedKey = await make(paths.createSecretKey, adminToken, { organization: own, livemode: true });
   await request("DELETE", paths.revokeSecretKey[1].replace(":id", String(revokedKey.id)), adminToken);
   useless("revoked key", holderOf("revoked key", revokedKey));
-  const nobody = (name: string, authorization: string | undefined) =>
+  const anonymous = (name: string, authorization: string | undefined) =>
     put({
       name,
       authorization,
       token: undefined,
-      kind: "nobody",
+      kind: "anonymous",
       tenant: undefined,
       organization: undefined,
       scope: undefined,
     });
-  nobody("nobody", undefined);
-  nobody("mistyped", `Bearer ${secretKey.slice(0, -1)}${secretKey.endsWith("a") ? "b" : "a"}`);
-  nobody("unknown", `Bearer ${newSecretToken(true)}`);
-  nobody("basic", "Basic YTpi");
-  nobody("empty", "Bearer ");
+  anonymous("anonymous", undefined);
+  anonymous("mistyped", `Bearer ${secretKey.slice(0, -1)}${secretKey.endsWith("a") ? "b" : "a"}`);
+  anonymous("unknown", `Bearer ${newSecretToken(true)}`);
+  anonymous("basic", "Basic YTpi");
+  anonymous("empty", "Bearer ");
   put({
-    ...(holders.get("nobody") as Holder),
+    ...(holders.get("anonymous") as Holder),
     name: "operator",
     kind: "operator",
     token: adminToken,

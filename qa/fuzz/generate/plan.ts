@@ -112,7 +112,7 @@ export function plans(schema: ModelSchema): fc.Arbitrary<Plan> {
 const named = (names: Readonly<Record<string, number>>) =>
   Object.entries(names).map(([name, weight]) => ({ weight, arbitrary: fc.constant<Who>(name) }));
 const minted = fc.nat(63) as fc.Arbitrary<Who>;
-const USELESS = { expired: 1, revoked: 1, "revoked key": 1, nobody: 1, mistyped: 1, unknown: 1, basic: 1, empty: 1 };
+const USELESS = { expired: 1, revoked: 1, "revoked key": 1, anonymous: 1, mistyped: 1, unknown: 1, basic: 1, empty: 1 };
 const SCOPED = { wide: 8, reader: 5, narrow: 14, grouped: 10, person: 6, editor: 8 };
 
 const anybody: fc.Arbitrary<Who> = fc.oneof(
@@ -123,7 +123,7 @@ const keyHolder: fc.Arbitrary<Who> = fc.oneof(
   { weight: 5, arbitrary: minted },
   ...named({ live: 60, test: 8, theirs: 8, pushed: 10, wide: 2, narrow: 2, ...USELESS }),
 );
-const operator: fc.Arbitrary<Who> = fc.oneof(...named({ operator: 30, live: 2, narrow: 1, nobody: 1 }));
+const operator: fc.Arbitrary<Who> = fc.oneof(...named({ operator: 30, live: 2, narrow: 1, anonymous: 1 }));
 
 function freshPlan(
   endpoint: EndpointName,

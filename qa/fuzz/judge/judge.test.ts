@@ -74,7 +74,7 @@ test.each<[string, EndpointName | undefined, number, unknown, Partial<Answer>?]>
   ["a 503 without an end", "readLog", 503, envelope("overloaded")],
   ["a status that does not fit the code", "readRecord", 403, envelope("record_not_found")],
   ["a code of another class", "readRecord", 404, envelope("record_not_found", { type: "conflict_error" })],
-  ["a code that nobody knows", "readRecord", 404, envelope("record_not_found", { code: "toString" })],
+  ["an unknown code", "readRecord", 404, envelope("record_not_found", { code: "toString" })],
   ["an error without a message", "readRecord", 404, envelope("record_not_found", { message: "" })],
   ["a stack trace", "readRecord", 404, envelope("record_not_found", { message: "x at f (a.ts:1)" })],
   ["another doc_url", "readRecord", 404, envelope("record_not_found", { doc_url: "https://x" })],

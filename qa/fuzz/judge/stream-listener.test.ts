@@ -64,7 +64,7 @@ test.each([
   ["an entry that its token does not cover", entries(3, 4, "d9"), "a stream was told of the slide i1"],
   ["an entry outside of its range", { ...entries(3, 4, "d0", "d0") }, "entry 5 came after 4 in (3, 4]"],
   ["a room that its token does not cover", presence("deck:d9"), "a stream was told of the room deck:d9"],
-  ["somebody else's claim as one's own", claim("bob"), "agent:ada was told of the claim claim_1"],
+  ["another participant's claim as one's own", claim("bob"), "agent:ada was told of the claim claim_1"],
   ["who claims what its token does not cover", claims("document"), "a stream was told who claims the document i1"],
   ["an error without an envelope", { frame: "error", code: "x" }, "a frame: "],
 ])("[F3] a violation: %s", (_, frame, fault) => {

@@ -13,7 +13,7 @@ export function SyncLine() {
   return (
     <p className="sync-line" data-mood={mood} title={status.reason}>
       <span className="dot" aria-hidden="true" />
-      {/* The age is outside the live region: nobody wants to hear it every second. */}
+      {/* The age is outside the live region: a screen reader would say it every second. */}
       <span role="status">{says === DECISION ? <DecisionLink>{says}</DecisionLink> : says}</span>
       {waiting && <span className="sync-waiting">{waiting}</span>}
     </p>

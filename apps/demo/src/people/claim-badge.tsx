@@ -20,7 +20,7 @@ export function ClaimBadge(props: Props) {
 
 function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   const nameOf = useNames();
-  const { queue } = useClaims("slide", [slideId])[slideId] ?? NOBODY;
+  const { queue } = useClaims("slide", [slideId])[slideId] ?? NO_CLAIMS;
   const words = claimWords({ ...claim, queue, isHere, nameOf });
   if (!words) return null;
   return (
@@ -51,4 +51,4 @@ function Badge({ id, slideId, claim, isHere, takeOver }: Props) {
   );
 }
 
-const NOBODY = { queue: [] } as const;
+const NO_CLAIMS = { queue: [] } as const;

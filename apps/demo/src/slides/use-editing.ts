@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef } from "react";
 import type { useClaim } from "../sync.ts";
 import { afterPaint } from "./after-paint.ts";
 
-/** Somebody who stopped typing and went for coffee does not keep the slide from others. */
+/** A person who has stopped typing does not keep the slide from others. */
 const IDLE_MS = 20_000;
 /** A turn that was waited for may come while one looks elsewhere. */
 const UNUSED_MS = 60_000;

@@ -180,8 +180,8 @@ describe.each([
     expect(await without(() => "")).toMatchObject({ kind: "no-token" });
     const impatient = { ...systemClock, wait: (_: number, then: () => void) => systemClock.wait(1, then) };
     expect(await without(() => new Promise(() => {}), impatient)).toMatchObject({ kind: "silence" });
-    const nobody = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
-    expect(await without(nobody)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
+    const unreachable = () => fetch("http://127.0.0.1:1/token").then((answer) => answer.text());
+    expect(await without(unreachable)).toMatchObject({ kind: "silence", reason: expect.stringContaining("getToken") });
     expect(await without(() => Promise.reject(AbortSignal.abort().reason))).toMatchObject({ kind: "silence" });
     // A mistake in the app itself, which trying again does not mend.
     const user = undefined as unknown as { token: string };

@@ -104,7 +104,7 @@ test.each<[string, Before]>([
       leave(request, { rawBody: Buffer.from(raw), body: JSON.parse(raw) });
     },
   ],
-  ["an empty body that nobody read", async (request) => leave(request, { body: {} })],
+  ["an empty body that was not read", async (request) => leave(request, { body: {} })],
   ["text instead of bytes", async (request) => void request.setEncoding("utf8")],
   ["it paused", async (request) => void request.pause()],
   ["some time", () => giveTime(20)],

@@ -9,7 +9,7 @@ const from = (trusted: TrustedProxies, peer: string, forwarded?: string) =>
   } as IncomingMessage);
 
 test.each<[string, TrustedProxies, string, string | undefined, string]>([
-  ["nobody is believed unless set", undefined, "10.0.0.1", "1.2.3.4", "10.0.0.1"],
+  ["no proxy is trusted by default", undefined, "10.0.0.1", "1.2.3.4", "10.0.0.1"],
   ["a listed proxy is believed", ["10.0.0.0/8"], "10.0.0.1", "1.2.3.4", "1.2.3.4"],
   ["and one in IPv6 clothes", ["10.0.0.0/8"], "::ffff:10.0.0.1", "1.2.3.4", "1.2.3.4"],
   ["another one is not", ["10.0.0.0/8"], "192.0.2.1", "1.2.3.4", "192.0.2.1"],

@@ -15,7 +15,7 @@ const { url } = await freshDatabase();
 
 /** Shared buffers that the statement touched, planned while the tables were empty. */
 test.each([
-  ["nothing, since nobody ever analysed them", ""],
+  ["nothing, since they were never analyzed", ""],
   [
     "that they are empty",
     "analyze holdfast.record, holdfast.receipt, holdfast.group_head, holdfast.log, holdfast.claim",

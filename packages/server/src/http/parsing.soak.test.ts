@@ -25,11 +25,14 @@ async function longestPause(ask: () => Promise<unknown>): Promise<number> {
   return longest;
 }
 
-test.each(costlyBodies)("[H12] a batch of 4 MiB holds nobody up for 100 ms: %s", async (_, text, status) => {
-  const bytes = Buffer.from(text);
-  const ask = async () => expect((await call("POST", "/v1/commits", { bytes })).status).toBe(status);
-  // The collector of garbage, which works beside the server, counts too: only the shortest is the server's own.
-  let shortest = await longestPause(ask);
-  for (let i = 0; i < 10 && shortest >= 100; i += 1) shortest = Math.min(shortest, await longestPause(ask));
-  expect(shortest).toBeLessThan(100);
-});
+test.each(costlyBodies)(
+  "[H12] a batch of 4 MiB blocks the event loop for less than 100 ms: %s",
+  async (_, text, status) => {
+    const bytes = Buffer.from(text);
+    const ask = async () => expect((await call("POST", "/v1/commits", { bytes })).status).toBe(status);
+    // The collector of garbage, which works beside the server, counts too: only the shortest is the server's own.
+    let shortest = await longestPause(ask);
+    for (let i = 0; i < 10 && shortest >= 100; i += 1) shortest = Math.min(shortest, await longestPause(ask));
+    expect(shortest).toBeLessThan(100);
+  },
+);

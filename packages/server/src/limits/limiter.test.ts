@@ -57,7 +57,7 @@ describe("with patience", () => {
   });
 
   test.each([
-    ["nobody's turn ends", 300, 1],
+    ["no work ends", 300, 1],
     ["it has waited too long in all", 90, 6],
   ])("[G11] one goes without when %s", async (_, ms, done) => {
     const limiter = createLimiter({ most: 1 });

@@ -44,7 +44,7 @@ test("[B1] a refused request costs nothing, and other tokens are not affected", 
   expect(one.hasNone("a")).toBe(true);
   expect(one.take("b")).toBe(1);
   expect(one.hasNone("b")).toBe(false);
-  expect(one.hasNone("nobody")).toBe(false);
+  expect(one.hasNone("unknown")).toBe(false);
   vi.advanceTimersByTime(1_000);
   expect(one.hasNone("a")).toBe(false);
   expect(one.take("a")).toBe(0);

@@ -44,7 +44,7 @@ export class Tenants {
         id: `${ELSEWHERE}-${i}`,
         data: { title: ELSEWHERE } as JsonObject,
       };
-      this.#elsewhere.commit({ clientTxId: `${i}`, clientId: "c", operations: [operation] } as never, "somebody");
+      this.#elsewhere.commit({ clientTxId: `${i}`, clientId: "c", operations: [operation] } as never, "another");
     }
   }
 

@@ -52,7 +52,7 @@ const items: [string, object, string][] = [
     "refused",
   ],
   ["dependency_blocked", { httpStatus: 409, ...envelope("dependency_blocked", "conflict_error") }, "blocked"],
-  ["a claim of somebody else", { httpStatus: 409, ...envelope("claim_conflict", "claim_error") }, "refused"],
+  ["a claim of another participant", { httpStatus: 409, ...envelope("claim_conflict", "claim_error") }, "refused"],
   ["403", { httpStatus: 403, ...envelope("capability_scope_denied", "permission_error") }, "refused"],
   ["503", { httpStatus: 503, ...envelope("unavailable", "unavailable_error") }, "again"],
   ["429", { httpStatus: 429, ...envelope("rate_limited", "rate_limit_error") }, "again"],

@@ -121,7 +121,7 @@ test("[S8] a write from before the trimming is stale, one from after it is judge
   await pruneAll(10);
   const write = (position: number) =>
     call("PATCH", `${slides}/s8`, { json: { data: { order: 5 }, readAt: position, onStale: "notify" } });
-  // Nobody knows any more that it was the title: all that is written conflicts.
+  // The log no longer says that it was the title, so every field conflicts.
   expect((await write(readAt)).body).toMatchObject({ notifications: [{ conflictingFields: ["order"] }] });
   expect((await write(head - 1)).body.status).toBe("confirmed");
 });

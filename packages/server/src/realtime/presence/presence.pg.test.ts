@@ -182,7 +182,7 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
   await becomes(() => statesOf(late, room, "near"), [{ while: "cut" }]);
 });
 
-test("[P9] who does not read a busy room is let go, and delays nobody", async () => {
+test("[P9] a socket that does not read a busy room is closed, and delays no other member", async () => {
   const room = newRoom();
   const { server } = await app.another({ presenceTimes: brief });
   const { url } = server;

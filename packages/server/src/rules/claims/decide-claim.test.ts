@@ -267,7 +267,7 @@ test("[A1] [A3] [A5] with random orders: no two conflicting holders, fences grow
           for (const b of holders.slice(i + 1)) expect(isConflict(a, b)).toBe(false);
         const granted = at.queue.filter(({ fence: own }) => own !== null && own > fence);
         for (const grant of granted) {
-          // Whoever conflicts with it and came before it was passed over because nothing was heard of it.
+          // An earlier claim that conflicts with it was passed over, because its waiter was silent.
           const earlier = inQueueOrder(before).filter(({ place }) => place < grant.place);
           for (const other of earlier)
             if (isConflict(other, grant) && at.queue.some(({ id, status }) => id === other.id && status === "queued"))

@@ -40,8 +40,8 @@ const title = update("slide", "s1", { title: "b" });
 test.each([
   ["the holder, unnamed", {}, "ann", title, "confirmed"],
   ["the holder, named", {}, "ann", { ...title, claim: "claim_1" }, "confirmed"],
-  ["somebody else", {}, "bob", title, "claim_conflict"],
-  ["somebody else, with the holder's claim", {}, "bob", { ...title, claim: "claim_1" }, "claim_lost"],
+  ["another participant", {}, "bob", title, "claim_conflict"],
+  ["another participant, with the holder's claim", {}, "bob", { ...title, claim: "claim_1" }, "claim_lost"],
   ["another name", {}, "ann", { ...title, claim: "claim_2" }, "claim_lost"],
   ["a name on another record", {}, "ann", { ...update("slide", "s2", { title: "b" }), claim: "claim_1" }, "claim_lost"],
   ["over, named", { expiresAt: now }, "ann", { ...title, claim: "claim_1" }, "claim_lost"],

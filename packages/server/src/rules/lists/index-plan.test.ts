@@ -8,7 +8,7 @@ test.each([
   ["nothing wanted, nothing there", [], [], [], [], []],
   ["what is missing is built, once", ["a", "b", "a"], [], [], ["a", "b"], []],
   ["what is there stays", ["a"], [valid("a")], [], [], []],
-  ["what nobody wants any more goes", ["a"], [valid("a"), valid("b")], ["b"], [], []],
+  ["an index that no field wants is dropped", ["a"], [valid("a"), valid("b")], ["b"], [], []],
   ["what failed is built again", ["a"], [broken("a")], ["a"], ["a"], []],
   ["what failed and is not wanted only goes", [], [broken("a")], ["a"], [], []],
   ["there are only so many", ["a", "b", "c", "d"], [valid("d")], [], ["a", "b"], ["c"]],

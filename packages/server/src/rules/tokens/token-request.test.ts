@@ -13,7 +13,7 @@ test.each([
   ["an agent by default", narrow, "granted"],
   ["a system", { ...narrow, participantKind: "system" }, "granted"],
   ["a person", { ...narrow, participantKind: "user" }, "invalid_participant_kind participantKind"],
-  ["nobody", { ...narrow, participantKind: "" }, "invalid_participant_kind participantKind"],
+  ["no kind", { ...narrow, participantKind: "" }, "invalid_participant_kind participantKind"],
   ["no operations", { syncGroups: ["deck:1"] }, "narrow_scope_required operations"],
   ["empty operations", { ...narrow, operations: [] }, "narrow_scope_required operations"],
   ["no groups", { operations: ["*.*"] }, "narrow_scope_required syncGroups"],

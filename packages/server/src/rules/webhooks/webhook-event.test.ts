@@ -55,7 +55,7 @@ test("[W1] a subscription names declared models, in any case, or all", () => {
   const models = new Map([["ingestionjob", declared]]);
   expect(readSubscription(["ingestionJOB", "IngestionJob"], models)).toEqual(["IngestionJob"]);
   expect(readSubscription(["IngestionJob", "*"], models)).toEqual(["*"]);
-  expect(readSubscription(["*", "nobody"], models)).toMatchObject({
+  expect(readSubscription(["*", "unknown"], models)).toMatchObject({
     code: "unknown_model",
     status: 400,
     param: "enabledEvents[1]",
