@@ -46,7 +46,7 @@ type Operator = (operand: unknown, param: string, field: Field | undefined) => T
 const range =
   (isWithin: (own: string | number, bound: string | number) => boolean): Operator =>
   (operand, _, field) => {
-    const comparable = comparableOf(field?.type === "datetime");
+    const comparable = comparableOf(field?.type);
     const bound = comparable(plain(operand));
     return (value) => {
       const own = comparable(value);

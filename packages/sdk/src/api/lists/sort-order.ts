@@ -58,7 +58,7 @@ export function compileOrder(
     checkDirection(own, `${param}.order`);
     const declared = fieldOf(model, schema, field, param);
     const sign = own === "desc" ? -1 : 1;
-    if (by === undefined) return { field, sign, keyOf: comparableOf(declared?.type === "datetime") };
+    if (by === undefined) return { field, sign, keyOf: comparableOf(declared?.type) };
     const values = by === "values" && declared?.values;
     if (!values) throw mustBe(`${param}.by`, `"values", of an enum`, by);
     // Counted from 1. A value that the enum has no longer sorts as if there were none.
