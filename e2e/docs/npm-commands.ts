@@ -14,6 +14,7 @@ export const started: Readonly<Record<string, RegExp>> = {
   faults: /\d+ (acknowledged|kills)|kill/i,
   claims: /claims: seed \d+/,
   deliveries: /deliveries: seed \d+/,
+  tables: /tables: seed \d+/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   converge: /converge: \d+ runs of \d+ steps/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
@@ -23,6 +24,7 @@ export const started: Readonly<Record<string, RegExp>> = {
   conformance: /Name the server to test/,
   holdfast: /Usage: holdfast/,
   "demo:proofread": /No demo is running|npm start/,
+  "demo:sql": /Give one statement/,
   "demo:import": /One file, please/,
 };
 

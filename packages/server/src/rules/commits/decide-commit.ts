@@ -40,8 +40,9 @@ import {
 } from "./tenant-state.ts";
 
 /**
- * Judges one commit against its tenant: replay → size → scope → payload → claims → positions → exists → stale → no-op.
- * Each check covers every operation before the next check starts. A refusal takes precedence over a hold.
+ * Judges one commit against its tenant: replay → size → scope → payload → claims → positions → exists → stale → premises →
+ * record rules → held → unique values and references. Each check up to the positions covers every operation before the
+ * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a hold.
  */
 export function decideCommit(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
