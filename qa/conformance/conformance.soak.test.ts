@@ -1,0 +1,43 @@
+import { expect, test } from "vitest";
+import { ADMIN, makeOrganization, services, start } from "./organization.ts";
+import { failureOf, runSections, titleOf } from "./run-sections.ts";
+
+const server = await start(true);
+
+/** What cannot be in tables: a `timestamptz` is a point in time, of any zone and from the year 1 on, and no text. */
+const OF_TIMESTAMPS = [
+  "values: The datetime 2024-02-29T23:59:59Z comes back unchanged.",
+  "values: The datetime 2024-01-01T00:00:00.123456+05:30 comes back unchanged.",
+  "values: The datetime 1999-12-31T23:59:59.9-11:00 comes back unchanged.",
+  "lists: [G3] [G4] order_by=at sorts date-times as instants, in both directions, over pages, ties by id.",
+];
+
+test("[X1] [DS6] it passes with the rows of all models in tables of the caller's", async () => {
+  const results = await runSections({
+    ...{ url: server.url, adminToken: ADMIN },
+    ...(await makeOrganization(server, "attached")),
+  });
+  expect(results.length).toBeGreaterThan(500);
+  const failed = results.filter(({ outcome }) => outcome === "failed");
+  expect(failed.filter((result) => !OF_TIMESTAMPS.includes(titleOf(result))).map(failureOf)).toEqual([]);
+  expect(failed.map(titleOf).sort()).toEqual([...OF_TIMESTAMPS].sort());
+});
+
+test("[X1] [DS21] it passes with the tenants in databases of their own", async () => {
+  const results = await runSections({
+    ...{ url: server.url, adminToken: ADMIN },
+    ...(await makeOrganization(server, "direct")),
+  });
+  expect(results.length).toBeGreaterThan(500);
+  expect(results.filter(({ outcome }) => outcome === "failed").map(failureOf)).toEqual([]);
+});
+
+test("[X1] [DS29] it passes with the records of all models behind an endpoint", async () => {
+  const results = await runSections({
+    ...{ url: server.url, adminToken: ADMIN },
+    ...(await makeOrganization(server, "endpoint")),
+  });
+  expect(results.length).toBeGreaterThan(500);
+  expect(results.filter(({ outcome }) => outcome === "failed").map(failureOf)).toEqual([]);
+  expect(services.reduce((sum, { done }) => sum + done.length, 0)).toBeGreaterThan(500);
+});
