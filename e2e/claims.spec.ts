@@ -93,7 +93,7 @@ test.describe("with an agent that stays at its first slide until it is taken ove
     await ada.title(1).pressSequentially(" ");
     await expect(ben.card(1)).toContainText("Ada is editing.");
     await ben.press("Let it proofread this deck");
-    await expect(ben.card(2)).toContainText("The proofreader: correcting quotes and dashes.");
+    await expect(ben.card(2)).toContainText("The proofreader: correcting mistakes.");
     await expect(ben.title(2)).not.toBeEditable();
     await ben.card(2).getByRole("button", { name: "Take over" }).click();
     await expect(ben.title(2)).toBeEditable();

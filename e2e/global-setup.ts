@@ -10,11 +10,10 @@ import { root } from "../scripts/root.mjs";
 
 const postgresProgram = "packages/server/src/testing/programs/postgres-process.ts";
 
-/** The programs that the specs start. */
+/** The programs that the specs start. `start.ts` is none of them: Vite loads its configuration from the sources, through tsx. */
 const programs = [
   postgresProgram,
   "packages/server/src/main.ts",
-  "apps/demo/start.ts",
   "apps/demo/import.ts",
   "apps/demo/proofread.ts",
   "apps/demo/mirror/main.ts",
@@ -44,8 +43,12 @@ export default async function setup(): Promise<() => Promise<void>> {
 /** In a process of its own: a build sets NODE_ENV for everything that its process starts. */
 async function buildPage(folder: string): Promise<void> {
   const vite = join(demoFolder, "node_modules/vite/bin/vite.js");
-  const words = ["build", "--outDir", folder, "--emptyOutDir", "--logLevel", "warn"];
-  const child = spawn(process.execPath, [vite, ...words], { cwd: demoFolder, stdio: ["ignore", "inherit", "inherit"] });
+  const words = ["build", "--configLoader", "native", "--outDir", folder, "--emptyOutDir", "--logLevel", "warn"];
+  const fromSources = ["--conditions=holdfast-source", "--import", "tsx"];
+  const child = spawn(process.execPath, [...fromSources, vite, ...words], {
+    cwd: demoFolder,
+    stdio: ["ignore", "inherit", "inherit"],
+  });
   const [code] = (await once(child, "exit")) as [number];
   if (code !== 0) throw new Error("The demo's page could not be built.");
 }
