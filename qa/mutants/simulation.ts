@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { patchSources } from "../conformance/patched-server.ts";
-import { FIRST_WITH_DOUBTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES } from "../simulation/model/run.ts";
+import {
+  FIRST_WITH_DOUBTS,
+  FIRST_WITH_GUESTS,
+  FIRST_WITH_PARTS,
+  FIRST_WITH_TENANTS,
+  FIRST_WITH_VALUES,
+} from "../simulation/model/run.ts";
 import { runMany, SIMULATION } from "../simulation/run-many.ts";
 import { type Mutant, mutants } from "../simulation/testing/mutants.ts";
 import type { MutantCheck, Suite, TestEnvironment } from "./suite.ts";
@@ -12,6 +18,7 @@ const FIRST = {
   doubts: FIRST_WITH_DOUBTS,
   parts: FIRST_WITH_PARTS,
   values: FIRST_WITH_VALUES,
+  guests: FIRST_WITH_GUESTS,
 };
 
 export const simulation: Suite = {

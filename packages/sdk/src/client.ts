@@ -220,9 +220,9 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       const { exportPending } = await usable();
       return exportPending(shown(), clock.now());
     },
-    importPending: async (exported) => {
+    importPending: async (exported, importOptions) => {
       const { readExport } = await usable();
-      const mutations = readExport(store.getState(), exported);
+      const mutations = readExport(store.getState(), exported, importOptions);
       engine.dispatch({ type: "imported", mutations });
       return mutations.length;
     },

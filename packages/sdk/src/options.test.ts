@@ -22,6 +22,8 @@ test.each([
   ["an empty schema", { schema: { models: {} } }, /schema with at least one model/],
   ["a token instead of a function", { getToken: "token" }, /getToken must be a function/],
   ["an empty store", { store: "" }, /store/],
+  ["an owner without an organization", { owner: { participant: "ann" } }, /owner must have an organization/],
+  ["an owner with a slash", { owner: { organization: "a/b", participant: "ann" } }, /owner must have an organization/],
   ["a clientId with a space", { clientId: "a b" }, /clientId must be/],
   ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId must be/],
   ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],

@@ -19,10 +19,15 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly store?: string;
   /**
    * The signed-in user. Each user gets a separate store. A store belongs to one participant of one organization and
-   * environment forever; with another participant's token, the status is `needs-auth` and the client shows and sends
-   * nothing.
+   * environment forever. In a browser, a client whose token is another owner's opens a store of that owner beside it.
    */
   readonly user?: string;
+  /**
+   * Whose client this is, if the app knows it before the server is asked: the organization, and the user or
+   * `<kind>:<id>`. Then the client shows its rows at once, also without a network. If the server names another owner, the
+   * status is `needs-auth`. Without it, the client asks the server before it shows rows.
+   */
+  readonly owner?: { readonly organization: string; readonly participant: string };
   /** Identifies this device and user to the server. Default: generated once per store and kept there. */
   readonly clientId?: string;
   /** Starts as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
@@ -50,9 +55,10 @@ export interface ClientOptions<S extends ModelSchema> {
 }
 
 export interface Settings<S extends ModelSchema>
-  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "follow" | "persist">> {
+  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "owner" | "follow" | "persist">> {
   readonly persist: boolean | undefined;
   readonly clientId: string | undefined;
+  readonly owner: ClientOptions<S>["owner"] | undefined;
   readonly follow: FollowScope<S> | undefined;
 }
 
@@ -61,7 +67,7 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 /** Fills in defaults and refuses invalid options at once. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
   let { store } = options;
-  const { user } = options;
+  const { user, owner } = options;
   const {
     schema,
     url,
@@ -86,10 +92,15 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
       refuse(`${key} must be a string that is not empty.`);
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
     refuse("clientId must be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
+  if (owner !== undefined && !(isName(owner?.organization) && isName(owner?.participant)))
+    refuse("owner must have an organization and a participant, as strings.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be a number of milliseconds above 0.");
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
-  return { schema, url, getToken, store, clientId, paused, requestTimeoutMs, stream, upcast, follow, persist };
+  const chosen = { schema, url, getToken, store, clientId, owner, paused };
+  return { ...chosen, requestTimeoutMs, stream, upcast, follow, persist };
 }
+
+const isName = (value: unknown): boolean => typeof value === "string" && /^[^/]+$/.test(value);
 
 function isHttpUrl(url: unknown): url is string {
   try {

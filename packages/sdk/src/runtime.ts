@@ -6,9 +6,14 @@ import { judgeWrite } from "./api/writes/judge-write.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
 import { undoOf } from "./api/writes/undo.ts";
 import type { LaterCode } from "./api/writes/write.ts";
+import { alone } from "./browser/tabs.ts";
 import type { MergeText } from "./core/conflicts/plan-merge.ts";
+import { namedOwner } from "./core/connection/same-owner.ts";
 import { machineWith } from "./core/step.ts";
+import { type OpenStore, storeOf } from "./engine/choose-store.ts";
 import type { Engine } from "./engine/engine.ts";
+import { knownOwner } from "./engine/known-owner.ts";
+import { lateStorage, lateTabs } from "./engine/late-ports.ts";
 import type { PendingPromises } from "./engine/pending-promises.ts";
 import { createPerformer, type Frames } from "./engine/performer.ts";
 import type {
@@ -90,14 +95,13 @@ export interface Runtime extends LaterCode {
   close(collabClosed: Promise<void> | undefined, why: Leaving): Promise<void>;
 }
 
+type OwnStorage = ReturnType<typeof withMemoryFallback>;
+
 export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random }: RuntimeDeps): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
   const token = tokenSource(settings.getToken, clock);
-  const storage = withMemoryFallback(
-    () => ports.storage(store),
-    (trouble) => engine.dispatch({ type: "storageFailed", ...trouble }),
-  );
-  const tabs = ports.tabs(store);
+  const storage = lateStorage<OwnStorage>();
+  const tabs = lateTabs();
   const signals = ports.signals();
   const models = Object.keys(schema.models);
   const merging = hasTexts(schema) ? (ports.merging ?? (() => import("./text/merge-text.ts"))) : undefined;
@@ -116,9 +120,50 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     ({ mergeText }) => engine.become(machineWith(mergeText), performer.perform),
     () => engine.become(machineWith(undefined), performer.perform),
   );
-  const evictionMarker = ports.evictionMarker?.(store);
-  const restored = restore({ storage, tabs, signals, random, engine, clientId, evictionMarker });
-  const noEvictionMarker = evictionMarker ? watchQueue(engine, evictionMarker, clock) : () => {};
+  const closing = new AbortController();
+  let noted: { readonly marker: EvictionMarker; readonly stop: () => void } | undefined;
+
+  const openStore: OpenStore<OwnStorage> = async (name) => {
+    const opened = withMemoryFallback(
+      () => ports.storage(name),
+      (trouble) => engine.dispatch({ type: "storageFailed", ...trouble }),
+    );
+    const fresh = random.id();
+    const stored = await opened.open(fresh);
+    return { name, storage: opened, stored, isNew: stored.clientId === fresh };
+  };
+
+  /** Finds out whose tab this is, opens the store of that owner, and joins the tabs of that store. */
+  async function start(): Promise<void> {
+    // Before any connection: if the platform reports no network, do not start one.
+    signals.start({
+      network: (up) => engine.dispatch({ type: "network", up }),
+      woke: () => engine.dispatch({ type: "woke" }),
+      hidden: () => engine.dispatch({ type: "hidden" }),
+    });
+    const plain = openStore(store);
+    const areShared = ports.tabs !== alone;
+    const named = settings.owner && namedOwner(settings.owner);
+    const asked =
+      named === undefined && areShared
+        ? await knownOwner({ engine, server, token, clock, closing: closing.signal, plain })
+        : "unknown";
+    if (asked === "closing") {
+      // Whose writes these are is not known, so they go into no store.
+      storage.become((await plain).storage);
+      return;
+    }
+    const tokenOwner = asked === "unknown" ? undefined : asked.owner;
+    const owner = tokenOwner ?? named;
+    const found = owner === undefined ? await plain : await storeOf(owner, await plain, openStore);
+    const evictionMarker = ports.evictionMarker?.(found.name);
+    if (evictionMarker) noted = { marker: evictionMarker, stop: watchQueue(engine, evictionMarker, clock) };
+    storage.become(found.storage);
+    tabs.become(ports.tabs(found.name));
+    restore({ store: found, tabs, engine, clientId, evictionMarker, named, tokenOwner, areShared });
+  }
+
+  const restored = start();
   return {
     server,
     stream,
@@ -132,17 +177,18 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     judgeWrite,
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
-      if (why === "signed-out-elsewhere") storage.detach();
+      if (why === "signed-out-elsewhere") storage.chosen()?.detach();
     },
     async close(collabClosed, why) {
+      closing.abort();
       await restored;
-      noEvictionMarker();
+      noted?.stop();
       signals.close();
       await Promise.all([performer.close(), collabClosed]);
       // After the last write is on disk and the other tabs were notified.
       tabs.close();
       // The tab that signs out and the tabs that it notifies may both do this; the result is the same.
-      if (why !== "closed") evictionMarker?.forget();
+      if (why !== "closed") noted?.marker.forget();
       await (why === "signed-out" ? storage.destroy() : storage.close());
     },
   };

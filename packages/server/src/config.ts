@@ -191,6 +191,8 @@ export const limitSettings: {
   longPollsRk: ["HOLDFAST_LONG_POLLS_RK", 1, 1_000_000],
   longPollsEk: ["HOLDFAST_LONG_POLLS_EK", 1, 1_000_000],
   socketsPerToken: ["HOLDFAST_SOCKETS_PER_TOKEN", 1, 1_000_000],
+  answerBytesPerToken: ["HOLDFAST_ANSWER_BYTES_PER_TOKEN", 1_024, 1_073_741_824],
+  answerBytes: ["HOLDFAST_ANSWER_BYTES", 0, 1_099_511_627_776],
   connections: ["HOLDFAST_CONNECTIONS", 1, 1_000_000],
   connectionsAnonymous: ["HOLDFAST_CONNECTIONS_ANONYMOUS", 1, 1_000_000],
   connectionsPerAddress: ["HOLDFAST_CONNECTIONS_PER_ADDRESS", 1, 1_000_000],

@@ -1,4 +1,5 @@
-import { serverLimits } from "@holdfast/sdk/protocol";
+import { getHeapStatistics } from "node:v8";
+import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
 import type { FastifyBaseLogger } from "fastify";
 import { pino } from "pino";
 import { originCheck } from "./addresses/origin-check.ts";
@@ -11,6 +12,7 @@ import { reencryptConnections } from "./flows/datasources/reencrypt-connections.
 import { pageCursors } from "./flows/lists/page-cursor.ts";
 import { createUsageCounter } from "./flows/organizations/count-usage.ts";
 import { pushSchema } from "./flows/schema/push-schema.ts";
+import { type AnswerBounds, createAnswerBytes } from "./limits/answer-bytes.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
 import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
 import { isPublicHost } from "./outbound/endpoint-url.ts";
@@ -71,6 +73,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     openDatabase({ ...{ url: options.databaseUrl, settings, logger, report }, replaced: forget }),
   );
   const { pool } = database;
+  const limits = { ...serverLimits, ...options.limits };
   const service = await readOwnService(pool).catch(async (error: unknown) => {
     await close();
     throw error;
@@ -82,7 +85,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       "Time from a transaction's first request until its commit.",
       ROUND_BOUNDS,
     ),
-    limits: { ...serverLimits, ...options.limits },
+    limits,
+    answers: createAnswerBytes(answerBounds(limits)),
     encryption: createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64"))),
     cursors: pageCursors(await readCursorKey(pool)),
     usage: createUsageCounter(pool, Date.now),
@@ -120,6 +124,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   registerMetrics(metrics, {
     ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
+    answers: ctx.answers,
     ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
       schemas: own.schemas,
@@ -137,6 +142,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
   let closed: Promise<void> | undefined;
   return { url, close: () => (closed ??= withinTime(closeAll(), CLOSE_MS)) };
+}
+
+function answerBounds({ answerBytesPerToken, answerBytes }: ServerLimits): AnswerBounds {
+  return { perToken: answerBytesPerToken, total: answerBytes || getHeapStatistics().heap_size_limit / 4 };
 }
 
 /** Do not wait for a database that does not respond: everything that was acknowledged is committed. */

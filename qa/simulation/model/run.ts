@@ -4,6 +4,7 @@ import type { Tab } from "./client/tab.ts";
 import { drained } from "./drain.ts";
 import {
   FIRST_WITH_DOUBTS,
+  FIRST_WITH_GUESTS,
   FIRST_WITH_PARTS,
   FIRST_WITH_TENANTS,
   FIRST_WITH_VALUES,
@@ -11,9 +12,10 @@ import {
 } from "./simulation.ts";
 import { act, close } from "./steps/acts.ts";
 import { turnNetwork } from "./steps/faults.ts";
+import { closeGuest, killGuest } from "./steps/guests.ts";
 import { personDecides } from "./steps/person.ts";
 
-export { FIRST_WITH_DOUBTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES };
+export { FIRST_WITH_DOUBTS, FIRST_WITH_GUESTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES };
 
 export interface Violation {
   /** The check that says so. */
@@ -126,6 +128,8 @@ class Run {
     for (const device of simulation.devices) {
       for (const id of device.claims.values()) simulation.service.model.claims.end(id, "expired");
       device.claims.clear();
+      // A guest that took the owner's store for its own needs a new client.
+      for (const guest of device.guests) if (!guest.isBeside) killGuest(simulation, device, guest);
       device.tokens = "good";
       device.signedIn = "owner";
       device.isOutdated = false;
@@ -187,30 +191,44 @@ class Run {
   #openMissing(): boolean {
     const without = this.#simulation.devices.filter(({ living }) => living.length === 0);
     for (const device of without) device.openTab(0);
-    return without.length > 0;
+    const hosts = this.#simulation.devices.filter(({ beside, guests }) => beside.length > 0 && guests.size === 0);
+    for (const device of hosts) device.openGuest();
+    return without.length + hosts.length > 0;
   }
 
   #isAtRest(): boolean {
     const { tabs, devices, service } = this.#simulation;
     const leaders = new Set<unknown>(devices.map((device) => device.tabs.holder));
-    return tabs.every((tab) => {
-      const { pending, syncId } = tab.client.status();
-      // A line that is dead and not noticed yet, or none, may hide that the log is another one.
-      const isNotified = leaders.has(tab) ? tab.stream.isOpen : !tab.stream.isDead;
-      return (
-        tab.closing === "no" &&
-        tab.isReady &&
-        !isWithheld(tab) &&
-        pending === 0 &&
-        syncId === service.model.head &&
-        isNotified
-      );
+    return (
+      this.#guestsAreAtRest() &&
+      tabs.every((tab) => {
+        const { pending, syncId } = tab.client.status();
+        // A line that is dead and not noticed yet, or none, may hide that the log is another one.
+        const isNotified = leaders.has(tab) ? tab.stream.isOpen : !tab.stream.isDead;
+        return (
+          tab.closing === "no" &&
+          tab.isReady &&
+          !isWithheld(tab) &&
+          pending === 0 &&
+          syncId === service.model.head &&
+          isNotified
+        );
+      })
+    );
+  }
+
+  #guestsAreAtRest(): boolean {
+    const { guests, service } = this.#simulation;
+    const { head } = service.tenants.elsewhere;
+    return guests.every(({ closing, isReady, client }) => {
+      const { name, pending, syncId } = client.status();
+      return closing === "no" && isReady && name === "online" && pending === 0 && syncId === head;
     });
   }
 
   #unrest(): string {
     const { tabs, service } = this.#simulation;
-    const said = tabs.map(({ name, client }) => {
+    const said = [...tabs, ...this.#simulation.guests].map(({ name, client }) => {
       const { name: status, pending, syncId, reason } = client.status();
       return `${name} is ${status} at ${syncId} with ${pending} pending${reason ? ` (${reason})` : ""}`;
     });
@@ -221,14 +239,17 @@ class Run {
   async #reload(): Promise<void> {
     const simulation = this.#simulation;
     simulation.print("every tab is closed, and one opened");
-    const closing = simulation.tabs;
-    for (const device of simulation.devices) for (const tab of device.living) close(device, tab);
+    const closing = [...simulation.tabs, ...simulation.guests];
+    const hosts = simulation.devices.filter(({ beside }) => beside.length > 0);
+    for (const device of simulation.devices) {
+      for (const tab of device.living) close(device, tab);
+      for (const tab of device.guests) closeGuest(device, tab);
+    }
     await drained();
-    while (simulation.tabs.length > 0 && !this.violation)
+    while (simulation.tabs.length + simulation.guests.length > 0 && !this.violation)
       if (!(await this.#pick())) {
         const next = simulation.schedule.untilNextTimer();
-        if (next === undefined)
-          return this.#complain("a client closes", simulation.tabs.map(({ name }) => name).join(", "));
+        if (next === undefined) return this.#complain("a client closes", closing.map(({ name }) => name).join(", "));
         simulation.schedule.moveOn(next);
       }
     for (const tab of closing) {
@@ -236,8 +257,12 @@ class Run {
       if (timer !== undefined) return this.#complain("nothing stays open", `${tab.name} was closed, and ${timer}`);
     }
     for (const device of simulation.devices) device.openTab(0);
+    for (const device of hosts) device.openGuest();
     await this.#rest();
-    for (const { name, disk } of simulation.devices) {
+    for (const { name, disk } of simulation.devices.flatMap((device) => [
+      device,
+      ...device.beside.map((beside) => ({ ...beside, name: `${device.name}, beside` })),
+    ])) {
       const kept = await disk.queue();
       if (kept.length > 0) this.#complain("nothing is left on disk", `${name} keeps ${kept.map((m) => m.clientTxId)}`);
     }

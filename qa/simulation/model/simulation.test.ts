@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES, runSchedule } from "./run.ts";
+import { FIRST_WITH_GUESTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES, runSchedule } from "./run.ts";
 
 // Always the same seeds: each that once failed, and a few others. The soak suite and `npm run simulate` run many more.
 
@@ -88,6 +88,10 @@ test.each([
   [
     "[N25] [N26] [N27] whatever parts apps load and release, each tab shows them, and nothing else that is not as the server has it",
     FIRST_WITH_PARTS,
+  ],
+  [
+    "[D40] [D41] whatever guests of another organization do on the same devices, neither sees or sends what the other has",
+    FIRST_WITH_GUESTS,
   ],
   ["[R42] unique values and checked references hold", FIRST_WITH_VALUES],
 ])("%s", async (_, first) => {

@@ -18,6 +18,9 @@ export const FIRST_WITH_PARTS = 2 ** 27;
 /** The first seed of schedules in which there may be records with unique fields and checked references. */
 export const FIRST_WITH_VALUES = 2 ** 28;
 
+/** The first seed of schedules in which people of another organization may open tabs at the same time. */
+export const FIRST_WITH_GUESTS = 2 ** 29;
+
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
 export interface Weather {
   /** Storage fails, or is wiped. */
@@ -32,6 +35,8 @@ export interface Weather {
   readonly doubts: boolean;
   /** Clients follow only parts of the slides, which their apps load and release. */
   readonly parts: boolean;
+  /** People of another organization open tabs on the devices, at the same time. */
+  readonly guests: boolean;
   /** There are records with unique fields and checked references. */
   readonly values: boolean;
 }
@@ -59,19 +64,31 @@ export class Simulation {
     this.service = new Service(schema, () => this.schedule.now);
     // Uses its own random numbers, and only for high seeds, so that runs of earlier seeds do not change.
     const tenants = seed >= FIRST_WITH_TENANTS && SeededRandom.of(seed, -2).percent(50);
+    // The store with the plain name stays the owner's.
+    const guests = seed >= FIRST_WITH_GUESTS && SeededRandom.of(seed, -6).percent(60) && !tenants;
     this.weather = {
       // A lost store belongs to the owner of the next token that the server sees.
-      storage: this.#chance.percent(25) && !tenants,
+      storage: this.#chance.percent(25) && !tenants && !guests,
       restores: this.#chance.percent(25),
       claims: this.#chance.percent(30),
       tenants,
+      guests,
       doubts: seed >= FIRST_WITH_DOUBTS && SeededRandom.of(seed, -3).percent(50),
       parts: seed >= FIRST_WITH_PARTS && SeededRandom.of(seed, -4).percent(50),
       values: seed >= FIRST_WITH_VALUES && SeededRandom.of(seed, -5).percent(50),
     };
     const { schedule, service, observations } = this;
-    const { tenants: hasTenants, parts: hasParts } = this.weather;
-    const around = { seed, schedule, service, observations, hasTenants, hasParts, chance: () => this.#chance };
+    const { tenants: hasTenants, guests: hasGuests, parts: hasParts } = this.weather;
+    const around = {
+      seed,
+      schedule,
+      service,
+      observations,
+      hasTenants,
+      hasGuests,
+      hasParts,
+      chance: () => this.#chance,
+    };
     this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));
     for (const device of this.devices) {
       const tabs = 1 + this.#chance.below(MOST_TABS);
@@ -90,6 +107,11 @@ export class Simulation {
 
   get tabs(): readonly Tab[] {
     return this.devices.flatMap((device) => device.living);
+  }
+
+  /** Tabs of people of another organization. */
+  get guests(): readonly Tab[] {
+    return this.devices.flatMap((device) => [...device.guests]);
   }
 
   count(what: string): void {

@@ -6,8 +6,8 @@ export interface Mutant {
   /** By one of these checks. */
   readonly finds: readonly string[];
   readonly edits: readonly Edit[];
-  /** Only schedules with other users and views, with doubts about good tokens, with parts of a model, or with unique fields can find it. */
-  readonly needs?: "tenants" | "doubts" | "parts" | "values";
+  /** Only schedules with other users and views, with doubts about good tokens, with parts of a model, with unique fields, or with guests can find it. */
+  readonly needs?: "tenants" | "doubts" | "parts" | "values" | "guests";
   /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
@@ -321,6 +321,18 @@ export const mutants: readonly Mutant[] = [
         file: `${core}/connection/owner-name.ts`,
         find: "  a === b || (",
         replace: "  a !== '' || (",
+      },
+    ],
+  },
+  {
+    name: "tabs of two owners share a channel and a lock",
+    needs: "guests",
+    finds: ["everything comes to rest", "the queue never lies still"],
+    edits: [
+      {
+        file: `${sdk}/runtime.ts`,
+        find: "tabs.become(ports.tabs(found.name));",
+        replace: "tabs.become(ports.tabs(store));",
       },
     ],
   },

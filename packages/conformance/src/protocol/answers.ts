@@ -71,7 +71,8 @@ export interface Notice {
   readonly readAt: number;
   readonly observedSyncId: number;
   readonly conflictingFields: readonly string[];
-  readonly currentValues: Row;
+  readonly currentValues?: Row;
+  readonly currentValuesOmitted?: true;
 }
 
 export const receiptOf = (answer: Answer): Receipt => answer.body as unknown as Receipt;

@@ -414,3 +414,27 @@ test("[Q39] conflicts are worked out again when one of them changes, and not for
   slides.update("s1", { notes: "more of mine" });
   expect(client.conflicts()[0]?.mine).toEqual({ title: "Ann's", notes: "more of mine" });
 });
+
+test("[S13] a conflict whose values the server left out shows those of the record, which the client has read", async () => {
+  const { ann, settle } = people();
+  await ann.client.ready();
+  ann.client.models.slide.create({ title: "Base" }, { id: "s1" });
+  await settle();
+  const notification = {
+    ...{ object: "stale_notification", model: "slide", id: "s1", writtenBy: "user:ben", readAt: 1 },
+    ...{ observedSyncId: 1_000, conflictingFields: ["title"], currentValuesOmitted: true },
+  };
+  const held = { object: "commit_receipt", status: "rejected", success: false, httpStatus: 200 };
+  ann.connection.answers.push({
+    ...{ kind: "answer", status: 200 },
+    body: { object: "list", data: [{ ...held, notifications: [notification] }] },
+  });
+  ann.connection.replies.push({ kind: "answer", status: 200, body: { data: { id: "s1", title: "a long title" } } });
+  ann.client.models.slide.update("s1", { title: "mine" });
+  await settle();
+  expect(ann.connection.requests.at(-1)).toEqual({
+    name: "readRecord",
+    asked: { params: { model: "slide", id: "s1" } },
+  });
+  expect(ann.client.conflicts()).toMatchObject([{ mine: { title: "mine" }, theirs: { title: "a long title" } }]);
+});

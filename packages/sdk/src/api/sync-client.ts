@@ -37,7 +37,11 @@ export interface SyncClient<S extends ModelSchema> {
   conflicts(): readonly Conflict[];
   /** All writes that are not settled yet, oldest first. */
   pending(): readonly PendingMutation[];
-  /** Rejected writes that wait for a decision: retry, edit or discard them. None is dropped automatically. */
+  /**
+   * Rejected writes that wait for a decision: retry, edit or discard them. None is dropped automatically. With the code
+   * `unowned`: several owners have used this store, and the client did not know whose write it was. `retry` keeps it as
+   * the present owner's.
+   */
   attention(): readonly AttentionItem[];
   /** Called after every change of the results above, or of a model's `get` and `list`. */
   subscribe(listener: () => void): () => void;
@@ -71,9 +75,10 @@ export interface SyncClient<S extends ModelSchema> {
   exportPending(): Promise<PendingExport>;
   /**
    * Imports the result of `exportPending`, and resolves with the number of writes that were new here. Writes keep their
-   * names, so that none is committed twice, and are sent as this client's participant. Rejects with `invalid_export`.
+   * names, so that none is committed twice, and are sent as this client's participant. Rejects with `invalid_export`, and
+   * with `other_owner` if the export belongs to another owner; with `adopt`, its writes become this client's.
    */
-  importPending(exported: unknown): Promise<number>;
+  importPending(exported: unknown, options?: { readonly adopt?: boolean }): Promise<number>;
   /** Stops all requests until `resume`, as if there were no network. Writes are queued meanwhile. */
   pause(): void;
   resume(): void;

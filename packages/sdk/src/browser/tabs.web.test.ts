@@ -147,3 +147,41 @@ test("[Q41] without locks two tabs that come at the same moment agree on one tha
   await last?.client.models.slide.create({ title: "last" }).receipt;
   await last?.client.close();
 });
+
+test("[D40] two tabs of two organizations have a database, a channel and a lock each, and work at the same time", async () => {
+  const [a, b] = [createTestServer(schema), createTestServer(schema)];
+  b.server.logId = "log_b";
+  const store = `tabs-${crypto.randomUUID()}`;
+  const open = (own: typeof a, tenant: string) => {
+    const made = own.client({
+      platform: {
+        clock: systemClock,
+        storage: async (suffix) => indexedDbStorage({ name: `${store}${suffix}` }),
+        tabs: (suffix) => browserTabs(`${store}${suffix}`, systemClock),
+        signals: browserSignals,
+      },
+    });
+    made.connection.tenant = tenant;
+    return { ...made, slides: made.client.models.slide };
+  };
+  // At the same moment, in an empty profile.
+  const tabs = [open(a, "org_a/test"), open(b, "org_b/test"), open(a, "org_a/test"), open(b, "org_b/test")] as const;
+  await until(() => expect(tabs.map(({ client }) => client.status().name)).toEqual(Array(4).fill("online")));
+  for (const [i, { slides }] of tabs.entries()) await slides.create({ title: `${i}` }, { id: `${i}` }).receipt;
+  expect(a.server.log.map(({ id }) => id)).toEqual(["0", "2"]);
+  expect(b.server.log.map(({ id }) => id)).toEqual(["1", "3"]);
+  const shown = () => tabs.map(({ slides }) => slides.list().map(({ id }) => id));
+  await until(() =>
+    expect(shown()).toEqual([
+      ["0", "2"],
+      ["1", "3"],
+      ["0", "2"],
+      ["1", "3"],
+    ]),
+  );
+  expect([tabs[0], tabs[2]].filter(({ client }) => client.status().leads)).toHaveLength(1);
+  expect([tabs[1], tabs[3]].filter(({ client }) => client.status().leads)).toHaveLength(1);
+  const locks = (await navigator.locks.query()).held?.map(({ name }) => name).filter((name) => name?.includes(store));
+  expect(locks).toHaveLength(2);
+  await Promise.all(tabs.map(({ client }) => client.close()));
+});

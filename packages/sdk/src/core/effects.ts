@@ -37,6 +37,8 @@ export type Effect =
   | { readonly do: "campaign"; readonly wanted: boolean }
   /** Makes the store this owner's if it has no owner yet, or if its owner is `instead`. Results in `owned`. */
   | { readonly do: "own"; readonly owner: string; readonly instead?: string }
+  /** Asks the server for the owner of this tab's token; `fresh`: of the next token. Results in `identified` or `notIdentified`. */
+  | { readonly do: "askOwner"; readonly fresh: boolean }
   /** Requests the next token from the app and sends it on the stream. Results in `renewed` or `notRenewed`. */
   | { readonly do: "renewToken" }
   /** Sends a message to the other tabs. */

@@ -8,7 +8,7 @@ import type { WhichRows } from "./effects.ts";
 import type { LogRange, PartialSnapshot, Rows, Scope } from "./log/rows.ts";
 import type { Mutation, Premise, QueueChange } from "./queue/mutation.ts";
 import type { Reply } from "./queue/outcome.ts";
-import type { LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
+import type { ClientState, LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything that can happen to a client. Events carry the time and a random number, because the core is pure. */
@@ -22,6 +22,13 @@ export type Happening =
       readonly storeId: string;
       readonly rows: Rows;
       readonly owner?: string | undefined;
+      readonly others?: boolean | undefined;
+      /** The owner that the app has named. */
+      readonly named?: string | undefined;
+      /** The owner of this tab's token, if the server has named it already. */
+      readonly tokenOwner?: string | undefined;
+      /** Other tabs may use the same store. */
+      readonly areShared?: boolean | undefined;
       readonly partial?: PartialSnapshot | undefined;
     } & Omit<QueueSnapshot, "rows">)
   /**
@@ -51,6 +58,11 @@ export type Happening =
   /** This tab is no longer the leader. With a generation: the store refused that generation. */
   | { readonly type: "fenced"; readonly generation?: number }
   | { readonly type: "owned"; readonly owner: string }
+  /** Whose store to open is not known yet. */
+  | { readonly type: "choosing"; readonly name: NonNullable<ClientState["choosing"]>; readonly reason: string }
+  /** The server has named the owner of this tab's token. Undefined: an older server, which does not name it. */
+  | { readonly type: "identified"; readonly owner: string | undefined; readonly logId: string }
+  | { readonly type: "notIdentified" }
   /** The app uses claims or presence, so this tab needs its own socket. */
   | { readonly type: "connectionWanted" }
   | Exclude<TabMessage, { readonly type: "answered" }>

@@ -1,4 +1,4 @@
-import { anothersToken } from "./connection/owner-name.ts";
+import { OWNER_UNKNOWN } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
 import { blockedNames } from "./queue/blocked.ts";
 import type { MutationOperation } from "./queue/mutation.ts";
@@ -60,7 +60,7 @@ export function statusOf(state: ClientState): Status {
     oldestPendingAt: oldestPendingAt(state),
     syncId: rows.position ?? 0,
     retryAt: retryAt(state),
-    reason: state.withheld ? anothersToken(state) : (storageTrouble?.reason ?? reason),
+    reason: state.withheld ? state.withheldReason : (storageTrouble?.reason ?? reason),
     storage: storageTrouble || inMemory ? "memory" : life === "starting" ? "opening" : "disk",
     storageTrouble: storageTrouble?.code,
     persisted: state.persisted,
@@ -104,16 +104,16 @@ function retryAt(state: ClientState): number | undefined {
 }
 
 function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefined): StatusName {
-  const { life, paused, auth, network, stream, rows, sockets, reading, withheld } = state;
-  if (life === "starting") return "starting";
-  if (withheld) return "needs-auth";
+  const { life, paused, auth, network, stream, rows, sockets, reading, withheld, choosing } = state;
+  if (life === "starting") return choosing ?? "starting";
+  if (withheld && state.withheldReason !== OWNER_UNKNOWN) return "needs-auth";
   if (isDiskLost) return "storage-failed";
   if (paused) return "paused";
   if (!network) return "offline";
   if (auth.phase === "refused" && !auth.unreachable) return "needs-auth";
   const leader = leaderConnection(state);
   if (rows.position === undefined) return leader?.name === "needs-auth" ? leader.name : "connecting";
-  if (leader) return leader.name;
+  if (leader) return withheld ? "connecting" : leader.name;
   const isLive = stream.phase === "live" || stream.missedAt !== undefined;
   return (sockets ? isLive : reading.verified && !reading.wait) ? "online" : "connecting";
 }

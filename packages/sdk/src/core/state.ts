@@ -23,10 +23,22 @@ export interface ClientState {
   readonly storeId: string | undefined;
   /** The owner of the store. Undefined until the server has named it (`owner.ts`). */
   readonly owner: string | undefined;
+  /** Another owner has asked for this store. */
+  readonly others: boolean;
+  /** The owner that the app has named (`connection/owner-name.ts`). */
+  readonly named: string | undefined;
+  /** The store is chosen after its owner is known. Undefined: it has been chosen, or the tab has not asked yet. */
+  readonly choosing: "connecting" | "offline" | "paused" | "needs-auth" | undefined;
+  /** Asking the server for the owner of a follower's token. */
+  readonly asking: { readonly isUnder: boolean; readonly wait: Wait | undefined; readonly againAt: number | undefined };
   /** The owner of the present token, once the server has named it. "": an older server, which does not name it. */
   readonly tokenOwner: string | undefined;
+  /** The owner of the last token that was the store's owner's. */
+  readonly lastOwner: string | undefined;
   /** The last token belonged to another owner, so the store's data is hidden until a token of its owner arrives. */
   readonly withheld: boolean;
+  /** Why they are hidden. */
+  readonly withheldReason: string | undefined;
   /** The app's models that the token may not read, as the app spells them. */
   readonly unreadable: readonly string[];
   /** When to request the next token from the app while the present one is valid, and when to retry. */
@@ -137,6 +149,8 @@ export interface OtherTabs {
   readonly connection: LeaderConnection | undefined;
   /** Writes of this profile that the log contained before this tab knew them: the rows include them. */
   readonly logged: readonly string[];
+  /** Other tabs may use the same store, so this tab finds out the owner of its own token. */
+  readonly areShared: boolean;
   /** This tab stays out of the election, because its token belongs to another owner. */
   readonly skipsElection: boolean;
   /** The app uses claims or presence, so this tab needs its own socket. */
@@ -244,8 +258,14 @@ export function initialState(given: {
     clientId: "",
     storeId: undefined,
     owner: undefined,
+    others: false,
+    named: undefined,
+    choosing: undefined,
+    asking: { isUnder: false, wait: undefined, againAt: undefined },
     tokenOwner: undefined,
+    lastOwner: undefined,
     withheld: false,
+    withheldReason: undefined,
     unreadable: [],
     renewal: undefined,
     scope: given.scope ?? {},
@@ -260,7 +280,14 @@ export function initialState(given: {
     lostStore: undefined,
     lead: "no",
     generation: undefined,
-    tabs: { listening: false, connection: undefined, logged: [], skipsElection: false, ownSocket: false },
+    tabs: {
+      listening: false,
+      connection: undefined,
+      logged: [],
+      areShared: false,
+      skipsElection: false,
+      ownSocket: false,
+    },
     shared: {
       seqs: seqSetUpTo(0),
       changes: 0,

@@ -26,6 +26,7 @@ import { onRestored, onStorageFailed } from "./queue/store-read.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
 import * as tabs from "./tabs/follower.ts";
 import * as lead from "./tabs/leadership.ts";
+import { onIdentified, onNotIdentified } from "./tabs/own-owner.ts";
 
 /** The complete client. Each step recomputes the views of touched records once, at its end. */
 export const machineWith = (merging: Draft["merging"]): Machine => ({
@@ -90,6 +91,12 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return lead.onOtherLeader(draft, event);
     case "owned":
       return onOwned(draft, event.owner);
+    case "choosing":
+      return set(draft, { choosing: event.name, trouble: event.reason });
+    case "identified":
+      return onIdentified(draft, event);
+    case "notIdentified":
+      return onNotIdentified(draft);
     case "renewed":
       return onRenewed(draft, event);
     case "notRenewed":

@@ -7,8 +7,10 @@ import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { closeCodes } from "../protocol/stream/close-codes.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import { askOwner } from "./ask-owner.ts";
 import { chunksOf } from "./chunks.ts";
 import type { Engine } from "./engine.ts";
+import { withOmittedValues } from "./omitted-values.ts";
 import { OutcomeLookup } from "./outcome-lookup.ts";
 import type { PendingPromises } from "./pending-promises.ts";
 import {
@@ -99,7 +101,8 @@ export function createPerformer(
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body } = effect;
-    const reply = await server.send(body, requests.signal);
+    const { signal } = requests;
+    const reply = await withOmittedValues(await server.send(body, signal), server, signal);
     if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });
     dispatch({ type: "answered", request, names, reply });
   }
@@ -164,6 +167,15 @@ export function createPerformer(
     }
   }
 
+  async function identify(fresh: boolean): Promise<void> {
+    const next = fresh ? await token.next().catch(() => undefined) : undefined;
+    if (next !== undefined) token.use(next);
+    const answer = await askOwner(server, requests.signal);
+    if (answer.kind === "named") return dispatch({ type: "identified", owner: answer.owner, logId: answer.logId });
+    dispatch({ type: "notIdentified" });
+    if (answer.kind === "refused") dispatch({ type: "tokenRefused", reason: answer.reason });
+  }
+
   function perform(effect: Effect, state: ClientState): void {
     switch (effect.do) {
       case "persist":
@@ -209,6 +221,8 @@ export function createPerformer(
         requests.abort();
         requests = new AbortController();
         return;
+      case "askOwner":
+        return void identify(effect.fresh);
       case "renewToken":
         return void renewToken();
       case "requestToken":

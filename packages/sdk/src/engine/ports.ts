@@ -57,7 +57,10 @@ export interface Storage {
    * was written.
    */
   keepPage(page: StoredPage, generation: number): Promise<"kept" | "fenced" | "gap">;
-  /** Returns the store's owner, after setting it if the store had none or if its owner was `instead`. */
+  /**
+   * Returns the store's owner, after setting it if the store had none or if its owner was `instead`. If that is another
+   * one, the store remembers that another owner asked for it (`others`).
+   */
   own(owner: string, instead?: string): Promise<string>;
   /** Calls back if the store is lost while no operation is running. */
   watch?(lost: (failure: StorageFailure) => void): void;
@@ -92,6 +95,8 @@ export interface Stored extends QueueSnapshot {
   readonly clientId: string;
   /** The owner of these rows and writes (`core/connection/owner.ts`); undefined until the server has named it. */
   readonly owner?: string | undefined;
+  /** Another owner has asked for this store. */
+  readonly others?: boolean | undefined;
   readonly rows: Rows;
   /** A snapshot of which only the first pages are stored. */
   readonly partial?: PartialSnapshot | undefined;

@@ -1,44 +1,40 @@
 import { queueNumbersOf } from "../core/queue/shared-queue.ts";
 import { adapted, shownAs } from "../core/schema/upcast.ts";
+import type { ChosenStore } from "./choose-store.ts";
 import type { Engine } from "./engine.ts";
-import type { EvictionMarker, Random, Signals, Storage, Tabs } from "./ports.ts";
+import type { EvictionMarker, Storage, Tabs } from "./ports.ts";
 
-/** The start of a client: it reads the local store, joins the other tabs and listens to the platform. */
-export async function restore(given: {
-  storage: Storage;
+/** The start of a client whose store has been chosen: it takes what was stored, and joins the other tabs. */
+export function restore(given: {
+  store: ChosenStore<Storage>;
   tabs: Tabs;
-  signals: Signals;
-  random: Random;
   engine: Engine;
   clientId: string | undefined;
   evictionMarker: EvictionMarker | undefined;
-}): Promise<void> {
-  const { storage, tabs, signals, random, engine } = given;
+  /** The owner that the app has named. */
+  named: string | undefined;
+  /** The owner of the token, if the server has named it. */
+  tokenOwner: string | undefined;
+  areShared: boolean;
+}): void {
+  const { tabs, engine, named, tokenOwner, areShared } = given;
+  const { stored, isNew } = given.store;
   // The generated client id stays with the store and names it, also if the app gives the client another one.
-  const fresh = random.id();
-  const stored = await storage.open(fresh);
   const storeId = stored.clientId;
   const clientId = given.clientId ?? storeId;
-  // Before any connection: if the platform reports no network, do not start one.
-  signals.start({
-    network: (up) => engine.dispatch({ type: "network", up }),
-    woke: () => engine.dispatch({ type: "woke" }),
-    hidden: () => engine.dispatch({ type: "hidden" }),
-  });
   engine.dispatch((state) => {
     const now = { ...state, clientId, rows: stored.rows };
     return {
       type: "restored",
       ...stored,
-      clientId,
-      storeId,
+      ...{ clientId, storeId, named, tokenOwner, areShared },
       mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
     };
   });
   // The store is new although the marker names an earlier one: the writes queued in that one are lost.
   const note = given.evictionMarker?.read();
-  const isNew = storeId === fresh && stored.rows.position === undefined && stored.mutations.length === 0;
-  if (note && note.pending > 0 && isNew && engine.store.getState().storageTrouble === undefined)
+  const isEmpty = isNew && stored.rows.position === undefined && stored.mutations.length === 0;
+  if (note && note.pending > 0 && isEmpty && engine.store.getState().storageTrouble === undefined)
     engine.dispatch({ type: "storeLost", pending: note.pending, notedAt: note.notedAt });
   tabs.start({
     lead: () => engine.dispatch({ type: "elected" }),

@@ -8,6 +8,7 @@ import {
   fromStoredRows,
   hasNews,
   isContinuedBy,
+  ownedBy,
   type StoredMutation,
   storedPhase,
   storedRow,
@@ -19,6 +20,7 @@ import type { StoreFile } from "./store-file.ts";
 interface StoreRow {
   readonly client_id: string | null;
   readonly owner: string | null;
+  readonly others: number;
   readonly generation: number;
   readonly changes: number;
   readonly log_id: string | null;
@@ -157,6 +159,7 @@ export function storageInFile(file: StoreFile): Storage {
         return {
           clientId: clientId ?? freshClientId,
           owner: owner ?? undefined,
+          others: known.others > 0,
           ...wholeQueue(known),
           ...rows(known),
         };
@@ -187,8 +190,10 @@ export function storageInFile(file: StoreFile): Storage {
 
     own: async (owner, instead) =>
       file.transaction("strict", () => {
-        sql.own.run(owner, instead ?? null);
-        return store().owner ?? owner;
+        const before = store();
+        const owned = ownedBy({ owner: before.owner ?? undefined, others: before.others > 0 }, owner, instead);
+        sql.own.run(owned.owner, owned.others ? 1 : 0);
+        return owned.owner;
       }),
 
     close: async () => file.close(),
@@ -220,7 +225,7 @@ function statements(file: StoreFile) {
     return {
       store: db.prepare("select * from store"),
       name: db.prepare<[string]>("update store set client_id = ?"),
-      own: db.prepare<[string, string | null]>("update store set owner = ? where owner is null or owner = ?"),
+      own: db.prepare<[string, number]>("update store set owner = ?, others = ?"),
       lead: db.prepare("update store set generation = generation + 1"),
       reached: db.prepare<[number]>("update store set position = ?"),
       snapshot: db.prepare<

@@ -3,7 +3,7 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that another program's database is not taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 4;
+const VERSION = 5;
 
 const TABLES = `
   create table store (
@@ -11,6 +11,7 @@ const TABLES = `
     name text not null,
     client_id text,
     owner text,
+    others integer not null default 0,
     generation integer not null,
     changes integer not null default 0,
     log_id text,
@@ -41,6 +42,7 @@ const ADDED: readonly string[] = [
   "alter table store add column changes integer not null default 0;",
   "alter table store add column rows_version integer;",
   "alter table store add column view_hash text;",
+  "alter table store add column others integer not null default 0;",
 ];
 
 const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;

@@ -4,6 +4,8 @@ export type Route = readonly [method: "GET" | "POST" | "PATCH" | "DELETE", path:
 export const clientPaths = {
   commitBulk: ["POST", "/v1/commits/bulk"],
   readCommit: ["GET", "/v1/commits/:clientTxId"],
+  readIdentity: ["GET", "/v1/identity"],
+  readRecord: ["GET", "/v1/models/:model/:id"],
   readLog: ["GET", "/v1/log"],
   readSnapshot: ["GET", "/v1/snapshot"],
   acquireClaim: ["POST", "/v1/models/:model/:id/claim"],

@@ -11,6 +11,10 @@ export const limits = {
   batchBodyBytes: 4 * MiB,
   /** Of a page of records or entries, or of a frame of them, unless one alone has more. */
   pageBytes: 4 * MiB,
+  /** Of the current values in one receipt. Those that do not fit are left out. */
+  currentValuesBytes: MiB,
+  /** Of the answer to a bulk, unless its first commit alone has more. Commits that do not fit are not tried. */
+  bulkAnswerBytes: 4 * MiB,
   /** Objects, arrays, texts, numbers and so on in one body. */
   jsonValues: 100_000,
   keysPerObject: 1_000,
@@ -53,6 +57,10 @@ export const limits = {
   /** Of a participant with more sessions in a room, those that spoke last are told. */
   presenceSessionsTold: 50,
   frameBytes: 64 * KiB,
+  /** JSON values in a frame from a client. */
+  frameValues: 5_000,
+  /** Of all frames of a socket until its token is accepted. */
+  helloBytes: 8 * KiB,
   helloMs: 5_000,
   framesPerSecond: 50,
   framesBurst: 200,
@@ -93,6 +101,9 @@ export const serverLimits = {
   longPollsRk: 100,
   longPollsEk: 100,
   socketsPerToken: 1_000,
+  /** Bytes of answers that are being written, or read slowly: of one token (64 MiB), and in all; 0: a quarter of the heap. */
+  answerBytesPerToken: 67_108_864,
+  answerBytes: 0,
   /** Open at once in one process, streams among them. */
   connections: 20_000,
   /**

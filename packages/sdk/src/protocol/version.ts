@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 12;
+export const WIRE_VERSION = 13;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -88,5 +88,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "337edafeeafd57ed",
     change:
       "A field may be `unique` and have `onDelete`; `not_unique`, `invalid_reference`, `still_referenced` and `too_many_dependents` are new, and an error may have `fields` and `records`.",
+  },
+  {
+    version: 13,
+    date: "2026-11-27",
+    hash: "3386da4c8ef3e919",
+    change:
+      "A notification of a held write may have `currentValuesOmitted` in place of `currentValues`; `answer_too_large` and `too_many_answers` are new.",
   },
 ];

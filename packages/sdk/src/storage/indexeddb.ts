@@ -11,6 +11,7 @@ import {
   hasNews,
   isContinuedBy,
   lastSeqOf,
+  ownedBy,
   rowsInParts,
   type StoredMeta,
   type StoredRow,
@@ -111,11 +112,11 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
         return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
-          const { clientId = freshClientId, owner } = client ?? {};
+          const { clientId = freshClientId, owner, others } = client ?? {};
           openedAs = clientId;
           const [queue, { rows, single }] = [await readQueue(db), await readRows(db)];
           tombstones.note(single);
-          return { clientId, owner, ...queue, ...rows };
+          return { clientId, owner, others, ...queue, ...rows };
         });
       }),
 
@@ -169,9 +170,9 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
         strictTransaction(db, ["meta"], async (transaction) => {
           const meta = transaction.objectStore("meta");
           const client: StoredMeta = (await answer(meta.get("client"))) ?? { key: "client" };
-          if (client.owner !== undefined && client.owner !== instead) return client.owner;
-          await answer(meta.put({ ...client, owner }));
-          return owner;
+          const next = { ...client, ...ownedBy(client, owner, instead) };
+          await answer(meta.put(next));
+          return next.owner;
         }),
       ),
 

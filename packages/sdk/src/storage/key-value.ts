@@ -7,6 +7,7 @@ import {
   fromStoredRows,
   hasNews,
   isContinuedBy,
+  ownedBy,
   rowKey,
   type StoredMeta,
   type StoredMutation,
@@ -94,9 +95,9 @@ export function keyValueStorage(store: KeyValueStore): Storage {
     open: (freshClientId) =>
       transaction(async (draft) => {
         const meta = await draft.meta();
-        const { clientId = freshClientId, owner } = meta;
+        const { clientId = freshClientId, owner, others } = meta;
         if (meta.clientId === undefined) draft.setMeta({ ...meta, clientId });
-        return { ...(await queueOf(draft, meta)), clientId, owner, ...(await rowsOf(draft, meta)) };
+        return { ...(await queueOf(draft, meta)), clientId, owner, others, ...(await rowsOf(draft, meta)) };
       }),
 
     enqueue: (changes) =>
@@ -161,9 +162,9 @@ export function keyValueStorage(store: KeyValueStore): Storage {
     own: (owner, instead) =>
       transaction(async (draft) => {
         const meta = await draft.meta();
-        if (meta.owner !== undefined && meta.owner !== instead) return meta.owner;
-        draft.setMeta({ ...meta, owner });
-        return owner;
+        const owned = ownedBy(meta, owner, instead);
+        draft.setMeta({ ...meta, ...owned });
+        return owned.owner;
       }),
 
     close: async () => {

@@ -3,7 +3,7 @@ import { changeTables } from "../core/log/tables.ts";
 import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
-import { fromStored, hasNews, isContinuedBy, type StoredMutation, storedPhase, toStored } from "./stored.ts";
+import { fromStored, hasNews, isContinuedBy, ownedBy, type StoredMutation, storedPhase, toStored } from "./stored.ts";
 
 /** The content of a store. Giving it to a second client has the effect of a reload in a browser. */
 export class MemoryDisk {
@@ -11,7 +11,7 @@ export class MemoryDisk {
   #lastSeq = 0;
   #changes = 0;
   #generation = 0;
-  #owner: string | undefined;
+  #owned: { readonly owner?: string; readonly others?: boolean } = {};
   readonly #bySeq = new Map<number, StoredMutation>();
   #rows: Rows = noRows;
   #partial: PartialSnapshot | undefined;
@@ -30,7 +30,7 @@ export class MemoryDisk {
   read(freshClientId: string): Stored {
     this.#clientId ??= freshClientId;
     const partial = this.#partial?.cursor ? this.#partial : undefined;
-    return { ...this.look(), clientId: this.#clientId, rows: this.#rows, partial, owner: this.#owner };
+    return { ...this.look(), clientId: this.#clientId, rows: this.#rows, partial, ...this.#owned };
   }
 
   queue(): readonly Mutation[] {
@@ -116,13 +116,14 @@ export class MemoryDisk {
   }
 
   own(owner: string, instead?: string): string {
-    if (this.#owner === undefined || this.#owner === instead) this.#owner = owner;
-    return this.#owner;
+    const owned = ownedBy(this.#owned, owner, instead);
+    this.#owned = owned;
+    return owned.owner;
   }
 
   clear(): void {
     this.#clientId = undefined;
-    this.#owner = undefined;
+    this.#owned = {};
     this.#bySeq.clear();
     this.#rows = noRows;
     this.#partial = undefined;

@@ -41,6 +41,8 @@ export interface StoredMeta {
   readonly key: "client" | "log" | "lead";
   readonly clientId?: string;
   readonly owner?: string;
+  /** Another owner has asked for this store. */
+  readonly others?: boolean;
   readonly logId?: string;
   readonly rowsVersion?: number;
   readonly viewHash?: string;
@@ -142,3 +144,14 @@ export const lastSeqOf = (
   { lastSeq = 0 }: StoredMeta,
   places: readonly { readonly seq?: number | undefined }[],
 ): number => places.reduce((last, { seq = 0 }) => Math.max(last, seq), lastSeq);
+
+/** The owner of a store once `owner` has asked for it, and whether it is another one. */
+export function ownedBy(
+  before: { readonly owner?: string | undefined; readonly others?: boolean | undefined },
+  owner: string,
+  instead: string | undefined,
+): { readonly owner: string; readonly others?: true } {
+  const others = before.others && ({ others: true } as const);
+  if (before.owner === undefined || before.owner === instead) return { owner, ...others };
+  return { owner: before.owner, ...(before.owner === owner ? others : ({ others: true } as const)) };
+}

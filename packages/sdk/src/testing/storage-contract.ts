@@ -171,23 +171,27 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
-    rule: "a store has one owner, once and for all, and of a store that was destroyed nothing is left",
+    rule: "a store has one owner, once and for all, remembers that another one asked for it, and of a store that was destroyed nothing is left",
     async check(open) {
       const storage = await open();
       same((await storage.open("c")).owner, undefined);
-      same([await storage.own("user:ann"), await storage.own("user:ben")], ["user:ann", "user:ann"]);
+      same([await storage.own("user:ann"), await storage.own("user:ann")], ["user:ann", "user:ann"]);
+      same((await (await open()).open("c")).others ?? false, false);
+      same(await storage.own("user:ben"), "user:ann");
       // An older version of this package kept the participant without the tenant.
       same(
         [await storage.own("o/live/user/ann", "user:ann"), await storage.own("user:ann")],
         Array(2).fill("o/live/user/ann"),
       );
-      same((await (await open()).open("c")).owner, "o/live/user/ann");
+      const owned = await (await open()).open("c");
+      same([owned.owner, owned.others], ["o/live/user/ann", true]);
       await enqueued(storage, "a");
       const { generation } = await storage.takeLead();
       await storage.keepPage(page(5, ["s1"]), generation);
       await storage.destroy();
-      const { clientId, owner, rows, mutations } = await (await open()).open("other");
-      same({ clientId, owner, rows, mutations }, { clientId: "other", rows: { tables: {} }, mutations: [] });
+      const { clientId, owner, others = false, rows, mutations } = await (await open()).open("other");
+      same([others, owner], [false, undefined]);
+      same({ clientId, rows, mutations }, { clientId: "other", rows: { tables: {} }, mutations: [] });
     },
   },
   {

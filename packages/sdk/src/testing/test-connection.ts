@@ -16,6 +16,8 @@ export class TestConnection {
   readonly sent: string[] = [];
   /** How many snapshot pages, log pages and sockets were requested. */
   readonly asked = { snapshot: 0, log: 0, socket: 0 };
+  /** How often the client asked whose token it has. */
+  identities = 0;
   /** All other requests, in order. */
   readonly requests: { readonly name: ClientEndpointName; readonly asked: Asked }[] = [];
   /** Responses for the next of those requests. "lost": the server handles the request, but its response is lost. */

@@ -71,6 +71,12 @@ export function testTransport(
         return answerTo(respond, connection.answers.shift(), signal);
       }),
     request: (name, asked, signal) => {
+      if (name === "readIdentity")
+        return reach((): Reply => {
+          connection.identities += 1;
+          const { logId } = server;
+          return { kind: "answer", status: 200, body: { object: "identity", ...connection.introduction(), logId } };
+        });
       connection.requests.push({ name, asked });
       const respond = () =>
         name === "readCommit"

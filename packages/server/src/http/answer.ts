@@ -1,4 +1,5 @@
 import type { Body, EndpointName, QueryParameter, Reply } from "@holdfast/sdk/protocol";
+import type { Answer } from "../limits/answer-bytes.ts";
 import type { Parameter } from "../rules/lists/list-filter.ts";
 import type { Refusal } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
@@ -11,6 +12,8 @@ export interface ApiRequest<N extends EndpointName> {
   readonly body: Body<N>;
   /** The size of the body as sent. */
   readonly bodyBytes: number;
+  /** Counts the bytes of the response while it is made. Undefined for the operator. */
+  readonly answer: Answer | undefined;
   readonly keyHeader: string | undefined;
   /** Fires when the client disconnects or the server stops. A long poll then responds at once. */
   signal(): AbortSignal;

@@ -3,6 +3,7 @@ import { type AddressInfo, connect } from "node:net";
 import { serverLimits } from "@holdfast/sdk/protocol";
 import { pino } from "pino";
 import { expect, test } from "vitest";
+import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { createCounters } from "./counters.ts";
 import { createEdge } from "./edge.ts";
@@ -17,6 +18,7 @@ test("[L15] bodies of some ten kilobytes that came together are read one in each
     docUrl: () => "",
     limits: serverLimits,
     counters: createCounters(),
+    answers: createAnswerBytes({ perToken: serverLimits.answerBytesPerToken, total: Number.POSITIVE_INFINITY }),
     largeBodies: createLimiter({ most: 4, mostPerKey: 1 }),
   });
   let turn = 0;

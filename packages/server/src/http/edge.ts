@@ -12,13 +12,16 @@ import { hasToken, searchOf } from "../addresses/request-url.ts";
 import type { DocUrl } from "../envelope/envelope.ts";
 import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
+import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter, type Limiter } from "../limits/limiter.ts";
 import { isJsonType, parseJson } from "../payload/parse-json.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { brokenRequests } from "./broken-requests.ts";
+import { countAnswers } from "./count-answers.ts";
 import type { Counters } from "./counters.ts";
 import { drain } from "./drain.ts";
 import { sendRefusal } from "./mount.ts";
+import { whenEnded } from "./when-ended.ts";
 
 export interface EdgeOptions {
   readonly logger: FastifyBaseLogger;
@@ -27,6 +30,7 @@ export interface EdgeOptions {
   readonly docUrl: DocUrl;
   readonly limits: ServerLimits;
   readonly counters: Counters;
+  readonly answers: AnswerBytes;
   /** Limits how many large bodies are processed at once, in fair order. */
   readonly largeBodies: Limiter;
 }
@@ -43,6 +47,7 @@ export async function createEdge({
   stopping,
   docUrl,
   counters,
+  answers,
   largeBodies,
   limits: { headerBytes, headerCount, headersMs, requestMs },
 }: EdgeOptions): Promise<FastifyInstance> {
@@ -118,6 +123,7 @@ export async function createEdge({
     else next();
   });
   takeOnlyJson(app, largeBodies);
+  countAnswers(app, answers);
   app.setErrorHandler<FastifyError>(async (error, request, reply) => {
     const refusal = refusalOf(error, app.log);
     // A client that is still sending does not read a response.
@@ -223,8 +229,8 @@ async function enterUntilAnswered(limiter: Limiter, request: FastifyRequest): Pr
   const { response } = request;
   const { tenant, token } = callerOf(request);
   await limiter.enter(tenant, token);
-  if (!response || response.closed || response.destroyed) limiter.leave(tenant);
-  else response.once("close", () => limiter.leave(tenant));
+  if (response) whenEnded(response, () => limiter.leave(tenant));
+  else limiter.leave(tenant);
 }
 
 /** Carries a refusal through Fastify's body parser to the error handler. */

@@ -1,46 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { newMasterKey } from "../server.ts";
-import { ADMIN, type Answer, type Call, caller, startApp } from "../testing/app.ts";
-import { sourceProgram } from "../testing/source-program.ts";
+import { type Answer, startApp } from "../testing/app.ts";
+import { smallServers } from "../testing/small-server.ts";
 
 const app = await startApp();
 const COUNT = 36;
 
-const ROOT = fileURLToPath(new URL("../../../../", import.meta.url));
-const children: ChildProcess[] = [];
-const callers: (() => void)[] = [];
-afterAll(async () => {
-  for (const close of callers) close();
-  for (const child of children) child.kill("SIGKILL");
-});
-
-/** A server whose heap is as small as that of a small machine. */
-async function smallServer(): Promise<{ call: Call; child: ChildProcess; log(): string }> {
-  const { flags, file } = sourceProgram(
-    fileURLToPath(new URL("../testing/programs/server-process.ts", import.meta.url)),
-  );
-  const child = spawn(
-    process.execPath,
-    [
-      ...["--max-old-space-size=128", ...flags, file],
-      JSON.stringify({ databaseUrl: app.databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 }),
-    ],
-    { cwd: ROOT, stdio: ["ignore", "pipe", "pipe"] },
-  );
-  children.push(child);
-  let log = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    log += chunk.toString();
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (chunk: Buffer) => resolve((JSON.parse(chunk.toString()) as { url: string }).url));
-    child.once("close", () => reject(new Error(`The server ended: ${log}`)));
-  });
-  return { call: caller(url, app.keys.live, callers), child, log: () => log };
-}
+const smallServer = smallServers(app);
 
 /** Records of almost 1 MiB that take Postgres a hundredth of that. */
 async function fill(prefix: string, count: number, bytes = 1_040_000): Promise<void> {
@@ -71,7 +37,7 @@ const items = ({ body }: Answer) => body.data as readonly Item[];
 
 test("[C17] eight bulks that change 36 records of 1 MiB each by a few bytes, on a heap of 128 MB", async () => {
   await fill("wide", COUNT);
-  const { call, child, log } = await smallServer();
+  const { call, child, log } = await smallServer(128);
   /** On a slow machine the last requests time out with 503, and are retried as it asks. */
   const sendBulk = async (n: number): Promise<Answer> => {
     const commits = Array.from({ length: COUNT / 2 }, (_, i) => ({

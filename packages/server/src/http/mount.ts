@@ -9,9 +9,11 @@ import type { Principal } from "../rules/tokens/participant.ts";
 import type { ApiRequest, ApiResponse, Handler, Handlers, QueryTable } from "./answer.ts";
 import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
+import { answerOf } from "./count-answers.ts";
 import { type Counters, countRefusal } from "./counters.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
+import { whenEnded } from "./when-ended.ts";
 
 /** Builds the routes from three tables (paths, endpoints, handlers): authentication, query, body shape, response. */
 export function mount(app: FastifyInstance, handlers: Handlers, authHook: AuthHook): void {
@@ -48,6 +50,8 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
         // If the request has waited long for its slot or its body, check whether the token has ended.
         const ended = performance.now() - request.cameAt > LATE_MS ? await authHook.recheck(request) : undefined;
         if (ended) return sendRefusal(reply, ended);
+        const answer = request.principal && answerOf(request, reply);
+        if (answer?.hasRoom() === false) return sendRefusal(reply, refuse("too_many_answers"));
         const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
         if (isRefusal(query)) return sendRefusal(reply, query);
         const body = readBody(request.body);
@@ -58,6 +62,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
           query,
           body: body.value,
           bodyBytes: request.bodyBytes,
+          answer,
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
           signal: () => goneSignal(request, reply),
           recheck: () => authHook.recheck(request),
@@ -150,7 +155,7 @@ export function sendRefusal(reply: FastifyReply, refusal: Refusal, receipt?: str
 /** Fires when the client disconnects or the server stops. */
 function goneSignal(request: FastifyRequest, reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
-  reply.raw.once("close", () => gone.abort());
+  whenEnded(reply.raw, () => gone.abort());
   return AbortSignal.any([gone.signal, request.server.stopping]);
 }
 

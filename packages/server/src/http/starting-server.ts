@@ -6,6 +6,7 @@ import { originCheck } from "../addresses/origin-check.ts";
 import { createPublicUrl } from "../addresses/public-url.ts";
 import { PREFIXES } from "../addresses/request-url.ts";
 import { endWithRefusal } from "../envelope/raw-refusal.ts";
+import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { refuse } from "../rules/refusal.ts";
 import { createCounters } from "./counters.ts";
@@ -49,6 +50,7 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     docUrl,
     limits: serverLimits,
     counters: createCounters(),
+    answers: createAnswerBytes({ perToken: serverLimits.answerBytesPerToken, total: Number.POSITIVE_INFINITY }),
     largeBodies: createLimiter({ most: 1, mostPerKey: 1 }),
   });
   app.addHook("onRequest", ({ method, url }, reply, next) => {

@@ -7,7 +7,7 @@ import { holdClock } from "../testing/held-clock.ts";
 import { sending, textOf } from "../testing/raw-socket.ts";
 import { openStream } from "../testing/stream/stream.ts";
 import { untilBlocked } from "../testing/waiting/blocked.ts";
-import { countReceived } from "../testing/waiting/metrics.ts";
+import { countReceived, metricOf } from "../testing/waiting/metrics.ts";
 
 const app = await startApp();
 const SLIDES = "/v1/models/slide";
@@ -41,6 +41,29 @@ test("[B1] responses say what is left of a token's rate, and requests beyond it 
 test("[B1] secret keys have no rate unless one is set", async () => {
   const { headers } = await app.call("GET", SLIDES);
   expect(Object.keys(headers).filter((name) => name.startsWith("ratelimit"))).toEqual([]);
+});
+
+test("[B2] a request whose answer waits behind another one on its connection leaves its place when the connection ends", async () => {
+  const { call, server } = await app.another({
+    limits: { inFlightSk: 2, waitingPerToken: 0 },
+    metricsLoopback: true,
+  });
+  const { token } = await app.newKey();
+  const requests = [SLIDES, "/v1/identity"].map(
+    (path) => `GET ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\n\r\n`,
+  );
+  for (let i = 0; i < 2; i += 1) {
+    const holder = await app.hold("lock table holdfast.record in access exclusive mode");
+    const socket = await sending(server.url, requests.join(""));
+    // The second answer is ready, and waits for the first.
+    await until(async () => (await metricOf(call, "holdfast_answer_bytes")) > 0);
+    socket.destroy();
+    await until(async () => (await metricOf(call, "holdfast_answer_bytes")) === 0);
+    await holder.release();
+    await until(async () => (await call("GET", SLIDES, { token })).status === 200);
+  }
+  // Each round would have kept the place of its second request.
+  expect((await call("GET", SLIDES, { token })).status).toBe(200);
 });
 
 test("[B2] requests beyond the concurrency limit wait in order, and are then answered 429", async () => {

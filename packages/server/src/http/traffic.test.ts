@@ -11,7 +11,7 @@ afterEach(() => void vi.useRealTimers());
 function open(limits: Partial<ServerLimits> = {}) {
   const traffic = createTraffic({ ...serverLimits, ...limits });
   const arrive = (prefix: TokenPrefix, tokenId = prefix as string, longPoll = false) => {
-    const raw = new EventEmitter();
+    const raw = Object.assign(new EventEmitter(), { req: { socket: new EventEmitter() } });
     const headers: Record<string, unknown> = {};
     const reply = { raw, headers: (more: object) => Object.assign(headers, more) } as unknown as FastifyReply;
     return { verdict: traffic({ tokenId, prefix, longPoll, reply }), headers, close: () => raw.emit("close") };

@@ -4,6 +4,7 @@ import { createLimiter, type Limiter, type Patience } from "../limits/limiter.ts
 import { createRateLimiter, type RateLimiter } from "../limits/rate-limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
+import { whenEnded } from "./when-ended.ts";
 
 /** A request with a valid token. */
 export interface Arrival {
@@ -65,15 +66,14 @@ async function waitForTurn(
   reply: FastifyReply,
 ): Promise<Refusal | undefined> {
   const disconnected = new AbortController();
-  reply.raw.once("close", () => disconnected.abort());
+  whenEnded(reply.raw, () => disconnected.abort());
   const runs = await running.enter(tokenId, "", { ...patience, signal: disconnected.signal });
   if (!runs) return refuse("rate_limited", { message: "This token has too many requests in flight." });
   // The client may have disconnected at the moment the slot was assigned.
-  if (reply.raw.closed || reply.raw.destroyed) running.leave(tokenId);
-  else leaveWhenClosed(running, tokenId, reply);
+  leaveWhenClosed(running, tokenId, reply);
   return undefined;
 }
 
 /** Also covers a client that disconnects before it has sent its body, when no handler runs. */
 const leaveWhenClosed = (running: Limiter<string>, tokenId: string, reply: FastifyReply): void =>
-  void reply.raw.on("close", () => running.leave(tokenId));
+  whenEnded(reply.raw, () => running.leave(tokenId));

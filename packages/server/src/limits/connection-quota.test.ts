@@ -18,6 +18,7 @@ function setUp(limits: Partial<Parameters<typeof createConnectionQuota>[0]> = {}
     pass: (ms: number) => {
       now += ms;
     },
+    ask: (socket: Socket) => void server.emit("request", { socket }),
     open(remoteAddress = "192.0.2.1", count = 1) {
       return Array.from({ length: count }, () => {
         const socket = Object.assign(new EventEmitter(), { remoteAddress, closed: false, destroy: () => {} });
@@ -63,6 +64,22 @@ test("[B10] connections through a trusted proxy are limited only in total", () =
   expect(closed(proxied)).toBe(0);
   open("10.0.0.1", 5);
   expect(closed(proxied)).toBe(5);
+});
+
+test("[B10] connections that ask nothing make room after 2 s, those that have asked after 10 s", () => {
+  const { open, pass, ask } = setUp();
+  const [asking] = open("192.0.2.1");
+  ask(asking as Socket);
+  const silent = open("192.0.2.1", 9);
+  open("192.0.2.1");
+  expect(closed(silent)).toBe(0);
+  pass(2_000);
+  open("192.0.2.1", 5);
+  expect(closed(silent)).toBe(5);
+  expect(asking?.closed).toBe(false);
+  pass(8_000);
+  open("192.0.2.1");
+  expect(asking?.closed).toBe(true);
 });
 
 test("[B7] [B10] at the limit, a connection without a valid token is closed to make room for a new one", () => {

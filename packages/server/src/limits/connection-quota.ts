@@ -27,14 +27,17 @@ export interface ConnectionQuota {
   rejected(socket: Duplex): boolean;
 }
 
-/** Above the limits, an anonymous connection may be closed only once it is this old. */
+/** Above the limits, an anonymous connection may be closed only once it is this old; one without any request sooner. */
 const GRACE_MS = 10_000;
+const SILENT_MS = 2_000;
 /** Most consecutive 401 responses on one connection. */
 const MOST_REJECTED = 5;
 
 interface Anonymous {
   readonly address: string | undefined;
   readonly since: number;
+  /** Whether a request has come. */
+  hasAsked: boolean;
 }
 
 export function createConnectionQuota(
@@ -52,7 +55,7 @@ export function createConnectionQuota(
     const peer = socket.remoteAddress ?? "";
     // A proxy's connections come from many clients, so they do not count per address.
     const address = isProxy(peer) ? undefined : addressKey(peer);
-    anonymous.set(socket, { address, since: now() });
+    anonymous.set(socket, { address, since: now(), hasAsked: false });
     open += 1;
     socket.once("close", () => {
       open -= 1;
@@ -61,15 +64,25 @@ export function createConnectionQuota(
     if (address !== undefined) {
       const own = byAddress.get(address) ?? new Set();
       byAddress.set(address, own.add(socket));
-      if (own.size > connectionsPerAddress) closeIfOld(first(own));
+      if (own.size > connectionsPerAddress) closeOldest(own);
     }
-    if (anonymous.size > connectionsAnonymous) closeIfOld(first(anonymous.keys()));
+    if (anonymous.size > connectionsAnonymous) closeOldest(anonymous.keys());
     if (open > connections) first(anonymous.keys())?.destroy();
   }
 
-  function closeIfOld(socket: Duplex | undefined): void {
-    const known = socket && anonymous.get(socket);
-    if (known && now() - known.since >= GRACE_MS) socket.destroy();
+  /** Closes the oldest one that may be closed: strangers without a request make room for those with one. */
+  function closeOldest(sockets: Iterable<Duplex>): void {
+    for (const socket of sockets) {
+      const known = anonymous.get(socket);
+      if (!known || now() - known.since < (known.hasAsked ? GRACE_MS : SILENT_MS)) continue;
+      socket.destroy();
+      return;
+    }
+  }
+
+  function onRequest(socket: Duplex): void {
+    const known = anonymous.get(socket);
+    if (known) known.hasAsked = true;
   }
 
   function forget(socket: Duplex): void {
@@ -82,7 +95,11 @@ export function createConnectionQuota(
   }
 
   return {
-    watch: (server) => void server.on("connection", onConnection),
+    watch(server) {
+      server.on("connection", onConnection);
+      server.on("request", ({ socket }) => onRequest(socket));
+      server.on("upgrade", ({ socket }) => onRequest(socket));
+    },
     authenticated(socket) {
       forget(socket);
       rejections.delete(socket);

@@ -4,6 +4,7 @@ import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SizedCache } from "../flows/sized-cache.ts";
 import type { Counters } from "../http/counters.ts";
+import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
 import type { Failures } from "../server-options.ts";
 import type { Metrics } from "./prometheus.ts";
@@ -14,6 +15,7 @@ export interface Measured {
   /** The caches of the process, by name. */
   readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
   readonly counters: Counters;
+  readonly answers: AnswerBytes;
   readonly usage: UsageCounter;
   readonly lane: CommitLanes;
   readonly gateway: Gateway;
@@ -25,7 +27,7 @@ export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25,
 
 /** Registers all metrics. All but the last two are about this process alone. */
 export function registerMetrics(metrics: Metrics, measured: Measured): void {
-  const { pool, counters, usage, lane, gateway, failures } = measured;
+  const { pool, counters, answers, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
   counter("holdfast_requests_total", "Requests received.", () => counters.requests);
   counter("holdfast_refusals_total", "Requests refused, by code.", () =>
@@ -37,6 +39,7 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   counter("holdfast_reads_total", "Read responses (records or log).", () => totals.reads);
   counter("holdfast_webhook_deliveries_total", "Deliveries accepted by an endpoint.", () => totals.webhook_deliveries);
   gauge("holdfast_commits_waiting", "Write requests waiting for a round.", () => lane.waiting);
+  gauge("holdfast_answer_bytes", "Bytes of answers that have not left the process.", () => answers.bytes);
   gauge("holdfast_streams", "Open stream sockets.", () => gateway.size);
   gauge("holdfast_database_connections", "Database connections for everything but commits, by state.", () => [
     [pool.totalCount - pool.idleCount, { state: "busy" }],

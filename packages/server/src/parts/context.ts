@@ -5,6 +5,7 @@ import type { PageCursors } from "../flows/lists/page-cursor.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SchemaCache } from "../flows/schema/schema-cache.ts";
 import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
+import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "../server-options.ts";
 import type { OpenDatabase } from "./database.ts";
@@ -24,6 +25,8 @@ export interface ServerContext {
   readonly cursors: PageCursors;
   readonly usage: UsageCounter;
   readonly publicUrl: PublicUrl;
+  /** The bytes of all answers in flight. */
+  readonly answers: AnswerBytes;
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
 }

@@ -33,13 +33,13 @@ export interface Http extends Part {
 }
 
 export async function openHttp(
-  { logger, limits, publicUrl, stopping }: ServerContext,
+  { logger, limits, publicUrl, stopping, answers }: ServerContext,
   isOriginAllowed: (origin: string) => boolean,
   { quota }: Authentication,
 ): Promise<Http> {
   const counters = createCounters();
   const app = await createEdge({
-    ...{ logger, isOriginAllowed, limits, counters, stopping },
+    ...{ logger, isOriginAllowed, limits, counters, answers, stopping },
     docUrl: publicUrl.docUrl,
     largeBodies: createLimiter(LARGE_BODIES),
   });

@@ -2,6 +2,7 @@ import type { Server } from "node:http";
 import { limits as agreed } from "@holdfast/sdk/protocol";
 import { openPresenceChannel } from "../db/presence/presence-channel.ts";
 import { keepWaiters, type Waiter } from "../flows/claims/keep-claims.ts";
+import type { AnswerBounds } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Gateway, openGateway } from "../realtime/gateway.ts";
 import type { PresenceTimes } from "../realtime/presence/presence-mesh.ts";
@@ -24,6 +25,15 @@ const PRESENCE_TIMES: PresenceTimes = {
   settleMs: 150,
 };
 
+/**
+ * Pages to sockets are counted by their largest size, since they wait for their places before they are read. Half of the
+ * room is left to HTTP, which does not wait.
+ */
+const pagesWithin = ({ perToken, total }: AnswerBounds) => ({
+  most: Math.max(1, Math.floor(total / 2 / agreed.pageBytes)),
+  mostPerKey: Math.max(1, Math.floor(perToken / agreed.pageBytes)),
+});
+
 export interface Streams extends Part {
   readonly gateway: Gateway;
 }
@@ -36,7 +46,7 @@ export function openStreams(
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
   planes: Planes,
 ): Streams {
-  const { options, limits, publicUrl, report } = ctx;
+  const { options, limits, publicUrl, report, answers } = ctx;
   const heartbeat = createHeartbeat<Waiter>({
     beat: (waiters) =>
       planes.each((plane, home) => keepWaiters(plane.pool, plane.lanes)(waiters.filter((one) => one.home === home))),
@@ -55,6 +65,8 @@ export function openStreams(
     followed: planes.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },
     welcomes: createLimiter(WELCOMES),
+    answers,
+    pages: createLimiter<string>(pagesWithin(answers.bounds)),
     streamOpened: heartbeat.soon,
     docUrl: publicUrl.docUrl,
     socketsPerToken: limits.socketsPerToken,

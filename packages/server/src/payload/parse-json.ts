@@ -12,9 +12,9 @@ export const isJsonType = (contentType: string | undefined): boolean =>
  * Parses JSON that can be stored and returned unchanged. Of duplicate keys the last one counts; a leading BOM is
  * skipped.
  */
-export function parseJson(bytes: Buffer): { readonly value: unknown } | Refusal {
+export function parseJson(bytes: Buffer, mostValues?: number): { readonly value: unknown } | Refusal {
   if (!isUtf8(bytes)) return refuse("invalid_encoding");
-  const refusal = checkJsonCount(bytes);
+  const refusal = checkJsonCount(bytes, mostValues);
   if (refusal) return refusal;
   let value: unknown;
   try {

@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
+import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { FrameListener } from "./presence/presence-rooms.ts";
@@ -67,6 +68,8 @@ function open(more: { current?: () => Promise<object> } = {}) {
     followed: () => followed,
     welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
     rooms,
+    answers: createAnswerBytes({ perToken: 2 ** 26, total: 2 ** 30 }),
+    pages: createLimiter<string>({}),
     streamOpened: () => {},
     authenticator: {
       principalOf: async (token: string) => refused.get(token) ?? principalOf(token),
@@ -173,4 +176,51 @@ test("[P5] a frame that is answered after the end of its socket enters nothing",
   await receive({ ...enter, room: "deck:c" });
   expect(rooms.entered).toEqual(["deck:a"]);
   expect(rooms.broken).toEqual(["deck:a"]);
+});
+
+test("[T16] until the token is accepted, all frames together have 8 KiB", async () => {
+  const hello = { frame: "hello", token: "a" };
+  const long = { ...hello, models: ["x".repeat(9_000)] };
+  const tooLong = open();
+  await tooLong.receive(long);
+  expect(tooLong.socket.sent).toEqual(["error"]);
+  expect(tooLong.socket.closed).toEqual([4400]);
+  const accepted = open();
+  await accepted.receive(hello);
+  await accepted.receive(long);
+  expect(accepted.socket.sent).toEqual(["welcome", "welcome"]);
+  const many = open();
+  many.refused.set("slow", new Promise(() => {}));
+  await many.receive({ ...hello, token: "slow" });
+  for (let i = 0; i < 3; i++) await many.receive({ frame: "ping", n: 1, pad: "x".repeat(4_000) });
+  expect(many.socket.closed).toEqual([4400]);
+});
+
+test("[T16] after a failure nothing that has arrived is parsed", async () => {
+  const { socket } = open();
+  const parse = vi.spyOn(JSON, "parse");
+  const frames = Array.from({ length: 20 }, () => Buffer.from("[]"));
+  for (const frame of frames) socket.emit("message", frame, false);
+  await vi.advanceTimersByTimeAsync(10);
+  for (const frame of frames) socket.emit("message", frame, false);
+  await vi.advanceTimersByTimeAsync(10);
+  const parsed = parse.mock.calls.filter(([text]) => text === "[]").length;
+  parse.mockRestore();
+  expect(parsed).toBe(1);
+  expect(socket.sent).toEqual(["error"]);
+  expect(socket.closed).toEqual([4400]);
+});
+
+test("[T16] a frame with more than 5 000 values is refused before it is parsed", async () => {
+  const { socket, receive } = open();
+  await receive({ frame: "hello", token: "a" });
+  const parse = vi.spyOn(JSON, "parse");
+  const text = `[${"[],".repeat(20_000)}[]]`;
+  socket.emit("message", Buffer.from(text), false);
+  await vi.advanceTimersByTimeAsync(10);
+  const parsed = parse.mock.calls.filter(([given]) => given === text).length;
+  parse.mockRestore();
+  expect(parsed).toBe(0);
+  expect(socket.sent).toEqual(["welcome", "error"]);
+  expect(socket.closed).toEqual([4400]);
 });

@@ -7,6 +7,7 @@ import type { FollowLog } from "../flows/log/follow-log.ts";
 import { viewHashOf } from "../flows/log/view-hash.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
+import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import { fullBucket } from "../limits/full-bucket.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { parseJson } from "../payload/parse-json.ts";
@@ -50,6 +51,9 @@ export interface SessionDeps extends HandshakeDeps {
   /** A stream was opened, which is a sign of life for the participant's waiting claims. */
   streamOpened(who: Waiter): void;
   readonly rooms: PresenceRooms;
+  readonly answers: AnswerBytes;
+  /** Bounds how many pages are in flight to sockets that catch up, for each token and in all. */
+  readonly pages: Limiter<string>;
   readonly docUrl: DocUrl;
   now(): number;
 }
@@ -91,11 +95,15 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
-  const { followed, welcomes, streamOpened, rooms, authenticator, docUrl, now } = deps;
+  const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { authenticate, reauthenticate } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
+  /** Bytes of all frames before the token was accepted. */
+  let greetingBytes = 0;
+  let isAccepted = false;
+  let isOver = false;
   // Frames are handled one after another, in order of arrival.
   let handled: Promise<void> = Promise.resolve();
   const cancelHelloDeadline = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
@@ -106,13 +114,27 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     excused: () => membership.greeting,
     closing: () => end(),
   });
-  const listeners = { send: notify, write, onSchemaPushed };
+  const listeners = { send: notify, write: writePage, enterPage, onSchemaPushed };
   const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
     ...{ share: connection.watched, notify },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
+
+  const tokenId = () => known()?.principal.tokenId ?? "";
+
+  async function enterPage(): Promise<() => void> {
+    const token = tokenId();
+    await pages.enter(token);
+    return once(() => pages.leave(token));
+  }
+
+  function writePage(frame: Buffer): Promise<void> {
+    const page = answers.open(tokenId());
+    page.send(frame.length);
+    return write(frame).finally(page.close);
+  }
 
   /** Stops log and claim frames. Keeps the identity and the presence rooms. */
   const leave = () => {
@@ -123,6 +145,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     phase = { name: "greeting", known: { principal, token, clientId } };
   };
   const end = () => {
+    isOver = true;
     cancelHelloDeadline();
     leave();
     membership.breakOff();
@@ -134,7 +157,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function receive(data: Buffer, isBinary: boolean): Promise<void> {
     if (isBinary) return fail(refuse("invalid_frame", { message: "A frame must be JSON text." }), closeCodes.badFrame);
-    const parsed = parseJson(data);
+    const parsed = parseJson(data, limits.frameValues);
     if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
     const refusal = checkFrame(parsed.value);
     if (refusal)
@@ -172,6 +195,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     cancelHelloDeadline();
     const principal = await authenticate(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
+    isAccepted = true;
+    greetingBytes = 0;
     const view = viewOfRequest(principal, hello);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
@@ -285,9 +310,13 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   }
 
   socket.on("message", (data, isBinary) => {
+    // Frames arrive until the other side has closed too. Nothing is done for them.
+    if (isOver) return;
     if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    if (!isAccepted) greetingBytes += (data as Buffer).length;
+    if (greetingBytes > limits.helloBytes) return fail(refuse("invalid_frame", TOO_LONG), closeCodes.badFrame);
     handled = handled
-      .then(() => receive(data as Buffer, isBinary))
+      .then(() => (isOver ? undefined : receive(data as Buffer, isBinary)))
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
   });
   socket.on("close", () => {
@@ -314,6 +343,18 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       fail(refuse("token_revoked"), closeCodes.token);
       return true;
     },
+  };
+}
+
+const TOO_LONG = {
+  message: `Until the token is accepted, frames can have up to ${limits.helloBytes} bytes together.`,
+};
+
+function once(work: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) work();
+    isDone = true;
   };
 }
 

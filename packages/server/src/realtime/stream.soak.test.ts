@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
 import { ADMIN, startApp } from "../testing/app.ts";
+import { smallServers } from "../testing/small-server.ts";
 import { follow, openStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();
 const { call, keys, url } = app;
+const smallServer = smallServers(app);
 
 test("[K8] [T6] a revoked key closes its sockets and is refused within 5 s, on every server", async () => {
   const { id, token } = await app.newKey();
@@ -42,4 +44,23 @@ test("[T5] a server that stops does not wait for its sockets", async () => {
   expect((await stream.closed).code).toBe(1012);
   expect((await silent.closed).code).toBe(1012);
   expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+test("[T16] 20 sockets without a token, with 20 frames of 60 kB each, do not stop the process for others", async () => {
+  const { url: small, call: ask } = await smallServer(192);
+  const frame = `[${"[],".repeat(20_000)}[]]`;
+  const sockets = await Promise.all(Array.from({ length: 20 }, () => openStream(small)));
+  for (let n = 0; n < 20; n++) for (const socket of sockets) socket.send(frame);
+  let isOver = false;
+  const closed = Promise.all(sockets.map((socket) => socket.closed)).finally(() => {
+    isOver = true;
+  });
+  let longest = 0;
+  while (!isOver) {
+    const begun = performance.now();
+    expect((await ask("GET", "/livez", { token: null })).status).toBe(200);
+    longest = Math.max(longest, performance.now() - begun);
+  }
+  expect(longest).toBeLessThan(500);
+  for (const { code } of await closed) expect(code).toBe(4400);
 });

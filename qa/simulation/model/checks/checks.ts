@@ -37,6 +37,10 @@ export const alwaysSo: readonly Check[] = [
     check: (_, tabs) => first(tabs, showsAnothers),
   },
   {
+    name: "a guest sees nothing but the own organization",
+    check: ({ guests }) => first(guests, guestSeesAnothers),
+  },
+  {
     name: "a value that was shown never goes back",
     check: ({ service, devices }, tabs) =>
       service.restores > 0 ? undefined : first(tabs, (tab) => wentBack(devices, tab)),
@@ -64,8 +68,11 @@ function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefi
 function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
   // A write may move its record out of every part that is loaded.
   if (!tab.isReady || tab.closing !== "no" || tab.home.hasParts) return undefined;
-  for (const { name, counters, hadStorageTrouble } of devices) {
-    if (hadStorageTrouble || isWithheld(tab)) continue;
+  for (const device of devices) {
+    const { name, counters, hadStorageTrouble } = device;
+    // Whose write it was is not known, so it waits for a person and is not shown.
+    if (tab.home === device && tab.client.attention().some(({ code }) => code === "unowned")) device.hadUnowned = true;
+    if (hadStorageTrouble || device.hadUnowned || isWithheld(tab)) continue;
     for (const slot of counters.keys()) {
       const id = ownRecord(name, slot);
       const now = Number(tab.client.models.slide.get(id)?.order ?? 0);
@@ -77,9 +84,11 @@ function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
   return undefined;
 }
 
-/** The server has named another owner of the token than the store's. */
-export const isWithheld = ({ client }: Tab): boolean =>
-  client.status().reason?.startsWith("The token belongs to") === true;
+/** The server has named another owner of the token than the store's, or none yet beside a leader that is online. */
+export function isWithheld({ client }: Tab): boolean {
+  const { reason = "" } = client.status();
+  return reason.startsWith("The token belongs to") || reason.startsWith("The server has not named the owner");
+}
 
 function showsAnothers(tab: Tab): string | undefined {
   const { slide, note } = tab.client.models;
@@ -89,6 +98,17 @@ function showsAnothers(tab: Tab): string | undefined {
   if (!isWithheld(tab)) return undefined;
   const waiting = [...tab.client.pending(), ...tab.client.conflicts(), ...tab.client.attention()];
   return shown.length + waiting.length > 0 ? `${tab.name} shows ${shown.length} rows of another owner` : undefined;
+}
+
+function guestSeesAnothers({ name, client, isBeside }: Tab): string | undefined {
+  // Where the server cannot be asked, a guest takes the store of the only owner for its own.
+  if (!isBeside) return undefined;
+  const { slide, note, card } = client.models;
+  const shown = [...slide.list({ archived: "with" }), ...note.list(), ...card.list()];
+  const strange = shown.find(({ id }) => !id.startsWith(ELSEWHERE));
+  if (strange) return `${name} shows ${strange.id} of the device's owner`;
+  const waiting = [...client.attention(), ...client.conflicts()][0];
+  return waiting && `${name} shows that ${waiting.clientTxId} waits for a person`;
 }
 
 export function first<T>(items: Iterable<T>, complaint: (item: T) => string | undefined): string | undefined {

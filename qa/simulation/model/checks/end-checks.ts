@@ -37,6 +37,18 @@ export const soInTheEnd: readonly Check[] = [
       }),
   },
   {
+    name: "every guest shows what the own organization has, and each queued write of a guest is there once",
+    check: ({ service: { tenants }, guests }) => {
+      const { elsewhere, guestWrites } = tenants;
+      const rows = shownByServer([...elsewhere.rows.values()]);
+      for (const [name, isQueued] of guestWrites) {
+        const times = elsewhere.log.filter(({ clientTxId }) => clientTxId === name).length;
+        if (times > 1 || (isQueued && times === 0)) return `${name} was committed ${times} times`;
+      }
+      return first(guests, (tab) => difference(tab.name, shownBy(tab), rows));
+    },
+  },
+  {
     name: "every tab says that its rows are complete",
     check: (_, tabs) =>
       first(tabs, ({ name, client }) => {

@@ -20,6 +20,8 @@ export interface Surroundings {
   chance(): SeededRandom;
   /** Others sign in on these devices, too. */
   readonly hasTenants: boolean;
+  /** People of another organization open tabs on these devices, at the same time. */
+  readonly hasGuests: boolean;
   /** Clients follow only the parts of the slides that their apps load. */
   readonly hasParts: boolean;
 }
@@ -38,6 +40,8 @@ export class Device implements Home {
   isOutdated = false;
   /** Its disk failed: a tab keeps its writes in memory only, and reports that. */
   hadStorageTrouble = false;
+  /** A tab that did not know its owner wrote, and then another owner's token was seen. */
+  hadUnowned = false;
   /** The last value that each of its slots wrote to its own record. */
   readonly counters = new Map<number, number>();
   /** Claims that it was given, by record; they may have ended without its knowledge. */
@@ -46,6 +50,9 @@ export class Device implements Home {
   tokens: "good" | "old" | "none" = "good";
   /** Whose tokens the app gives. */
   signedIn: SignedIn = "owner";
+  /** Tabs of a person of another organization, and the stores that they have beside the device's own. */
+  readonly guests = new Set<Tab>();
+  readonly #beside = new Map<string, { readonly disk: SimulatedDisk; readonly tabs: SimulatedTabs }>();
   readonly #around: Surroundings;
   readonly #number: number;
   #token: string;
@@ -59,7 +66,11 @@ export class Device implements Home {
     this.name = `d${number}`;
     this.#token = `${this.name} token 1`;
     service.tokens.set(this.name, this.#token);
-    this.disk = new SimulatedDisk(schedule, this.name, around.hasTenants ? ownerOf(this.name) : undefined);
+    this.disk = new SimulatedDisk(
+      schedule,
+      this.name,
+      around.hasTenants || around.hasGuests ? ownerOf(this.name) : undefined,
+    );
     this.tabs = new SimulatedTabs(schedule, this.name);
     this.link = {
       schedule,
@@ -68,6 +79,64 @@ export class Device implements Home {
       isUp: () => this.isOnline,
       sending: (body, tab) => this.#sending(body, tab),
     };
+  }
+
+  storeNamed(name: string): { readonly disk: SimulatedDisk; readonly tabs: SimulatedTabs } {
+    // Without guests, this is a platform with only one store, whoever signs in.
+    if (name === this.name || !this.#around.hasGuests) return this;
+    const { schedule } = this.#around;
+    const found = this.#beside.get(name) ?? {
+      disk: new SimulatedDisk(schedule, name, undefined),
+      tabs: new SimulatedTabs(schedule, name),
+    };
+    this.#beside.set(name, found);
+    return found;
+  }
+
+  /** The store of the guests, once one of them has opened it. */
+  get beside(): readonly { readonly disk: SimulatedDisk; readonly tabs: SimulatedTabs }[] {
+    return [...this.#beside.values()];
+  }
+
+  openGuest(): Tab {
+    this.#tabsMade += 1;
+    const name = `${this.name}.g${this.#tabsMade}`;
+    const own = SeededRandom.of(this.#around.seed, 1_000_000 + 1_000 * this.#number + this.#tabsMade);
+    const device = this;
+    const home: Home = {
+      name: this.name,
+      link: { ...this.link, sending: () => {} },
+      storeNamed: (store) => {
+        if (store !== this.name) tab.isBeside = true;
+        return this.storeNamed(store);
+      },
+      get isOnline() {
+        return device.isOnline;
+      },
+      get reportsOffline() {
+        return device.reportsOffline;
+      },
+      get clockAhead() {
+        return device.clockAhead;
+      },
+      isOutdated: false,
+      hasParts: false,
+      tokenForTabs: () => this.#around.service.tenants.foreignToken(this.name, "another organization"),
+    };
+    const tab = new Tab(home, -1, name, { own, now: () => this.#around.chance() });
+    this.guests.add(tab);
+    return tab;
+  }
+
+  killGuest(tab: Tab, kept: () => number, arrives: () => boolean): void {
+    this.guests.delete(tab);
+    this.#around.schedule.dropAllOf(tab);
+    for (const { disk, tabs } of [this, ...this.#beside.values()]) {
+      disk.leave(tab, kept());
+      tabs.leave(tab);
+    }
+    tab.http.leave(arrives);
+    tab.stream.leave();
   }
 
   get hasParts(): boolean {

@@ -21,8 +21,8 @@ const STARTED_AT = Date.UTC(2030, 0, 1);
 export interface Home {
   readonly name: string;
   readonly link: Link;
-  readonly disk: SimulatedDisk;
-  readonly tabs: SimulatedTabs;
+  /** What the tabs with a store of this name share. */
+  storeNamed(name: string): { readonly disk: SimulatedDisk; readonly tabs: SimulatedTabs };
   readonly isOnline: boolean;
   /** Whether the platform reports that the network is down. */
   readonly reportsOffline: boolean;
@@ -47,6 +47,8 @@ export class Tab implements Owner {
   readonly http: SimulatedHttp;
   readonly stream: SimulatedStream;
   isFrozen = false;
+  /** It has a store beside the one of its device's owner. */
+  isBeside = false;
   /** Its rows can be read. */
   isReady = false;
   /** The app is closing it, or has. */
@@ -102,13 +104,12 @@ export class Tab implements Owner {
   }
 
   #platform(chance: SeededRandom): Platform {
-    const { disk, tabs } = this.home;
     let names = 0;
     return {
       clock: this.#clock(),
       random: { roll: () => chance.roll(), id: () => `${this.name}-${++names}` },
-      storage: async () => disk.portOf(this),
-      tabs: () => tabs.portOf(this),
+      storage: async (name) => this.home.storeNamed(name).disk.portOf(this),
+      tabs: (name) => this.home.storeNamed(name).tabs.portOf(this),
       signals: () => ({
         start: (listener) => {
           this.#signals = listener;

@@ -83,11 +83,15 @@ export class SimulatedHttp {
             lines: followedPart(lines.filter(sees), scope?.where, schema.models),
           };
         }),
-      request: (_, { params: { clientTxId = "" } = {} }, signal) =>
-        this.#request("a receipt", token, signal, (): Reply => {
-          const receipt = service.model.receiptOf(actor, clientTxId);
-          return receipt ? { kind: "answer", status: 200, body: receipt } : refusal("commit_not_found");
-        }),
+      request: (name, { params: { clientTxId = "" } = {} }, signal) =>
+        name === "readIdentity"
+          ? this.#request("whose token it is", token, signal, ({ introduction, model: { logId } }): Reply => {
+              return { kind: "answer", status: 200, body: { ...introduction, logId } };
+            })
+          : this.#request("a receipt", token, signal, ({ model, participant }): Reply => {
+              const receipt = model.receiptOf(participant, clientTxId);
+              return receipt ? { kind: "answer", status: 200, body: receipt } : refusal("commit_not_found");
+            }),
     };
   }
 

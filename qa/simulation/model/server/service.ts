@@ -48,9 +48,13 @@ export class Service {
   }
 
   /** Receives a bulk. A bulk under another owner's token than the device's is a violation. */
-  receive(text: string, actor: string, { signedIn }: Bearer): { object: "list"; data: BulkItem[] } {
-    if (signedIn === "owner") return this.commit(text, actor);
+  receive(text: string, actor: string, bearer: Bearer): { object: "list"; data: BulkItem[] } {
+    const { signedIn, model, participant } = bearer;
     const { commits } = JSON.parse(text) as { commits: SentCommit[] };
+    const isGuest = signedIn === "another organization";
+    const strayed = commits.filter(({ clientTxId }) => this.tenants.guestWrites.has(clientTxId) !== isGuest);
+    if (signedIn === "owner" && strayed.length === 0) return this.commit(text, actor);
+    if (isGuest && strayed.length === 0) return model.bulk(text, participant);
     this.tenants.strayed.push(...commits.map(({ clientTxId }) => `${clientTxId} of ${actor} reached ${signedIn}`));
     return { object: "list", data: [] };
   }

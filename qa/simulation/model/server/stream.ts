@@ -43,7 +43,7 @@ export class SimulatedStream {
     this.#link = link;
     this.#tab = tab;
     this.#chance = chance;
-    link.service.model.onCommit(() => this.news());
+    for (const model of [link.service.model, link.service.tenants.elsewhere]) model.onCommit(() => this.news());
   }
 
   get isOpen(): boolean {

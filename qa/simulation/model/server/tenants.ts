@@ -17,6 +17,8 @@ export const ownerOf = (device: string): string => `${OWN}/user/${device}`;
 /** The server's data about a token, and its view. */
 export interface Bearer {
   readonly signedIn: SignedIn;
+  /** Whose token it is, within its organization. */
+  readonly participant: string;
   readonly introduction: { readonly owner: string; readonly viewHash: string; readonly models: string[] };
   readonly model: ModelServer;
   sees(record: { readonly model: string; readonly id: string }): boolean;
@@ -29,6 +31,8 @@ export class Tenants {
   readonly #models: readonly string[];
   readonly #foreign = new Map<string, SignedIn>();
   readonly #views = new Map<string, ViewName>();
+  /** Names of the writes that guests have made; true: the write is on disk. */
+  readonly guestWrites = new Map<string, boolean>();
   /** Writes that reached the server under a token of another owner than the device's. */
   readonly strayed: string[] = [];
 
@@ -46,6 +50,11 @@ export class Tenants {
       };
       this.#elsewhere.commit({ clientTxId: `${i}`, clientId: "c", operations: [operation] } as never, "another");
     }
+  }
+
+  /** The organization of the guests. */
+  get elsewhere(): ModelServer {
+    return this.#elsewhere;
   }
 
   /** A token that the app gives although the store of the device is another owner's. */
@@ -71,10 +80,12 @@ export class Tenants {
     const signedIn = this.#foreign.get(token) ?? "owner";
     const tenant = signedIn === "another organization" ? OTHER : OWN;
     const view = signedIn === "owner" ? this.viewOf(actor) : "whole";
+    const participant = signedIn === "another user" ? `not-${actor}` : actor;
     return {
       signedIn,
+      participant,
       introduction: {
-        owner: `${tenant}/user/${signedIn === "another user" ? `not-${actor}` : actor}`,
+        owner: `${tenant}/user/${participant}`,
         viewHash: view,
         models: this.#models.filter((model) => view === "whole" || model !== "note"),
       },

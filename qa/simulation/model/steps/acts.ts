@@ -3,6 +3,7 @@ import type { Device } from "../client/device.ts";
 import type { PartOfSlides, Tab } from "../client/tab.ts";
 import type { Simulation } from "../simulation.ts";
 import { injectFault, recover } from "./faults.ts";
+import { guestActs } from "./guests.ts";
 import { personDecides } from "./person.ts";
 import { appClaims, appWrites } from "./writes.ts";
 
@@ -10,6 +11,7 @@ import { appClaims, appWrites } from "./writes.ts";
 export function act(simulation: Simulation): string {
   const { chance } = simulation;
   const device = chance.pick(simulation.devices) as Device;
+  if (simulation.weather.guests && chance.percent(25)) return guestActs(simulation, device);
   const tab = chance.pick(device.living.filter((one) => one.closing === "no"));
   const kind = chance.weighed({ write: 40, decide: 9, fault: 24, "come back": 9, wait: 12, app: 6 });
   const said = kind === "wait" ? wait(simulation) : kind === "fault" ? injectFault(simulation, device, tab) : inTab();

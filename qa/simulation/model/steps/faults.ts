@@ -2,6 +2,7 @@ import { closeCodes } from "../../../../packages/sdk/src/protocol/stream/close-c
 import type { Device } from "../client/device.ts";
 import type { Tab } from "../client/tab.ts";
 import { MOST_TABS, type Simulation } from "../simulation.ts";
+import { killGuest } from "./guests.ts";
 
 /** The relative frequency of each fault. */
 const OFTEN = {
@@ -156,17 +157,19 @@ function kill(device: Device, tab: Tab, kept: number, arrives: () => boolean): s
   return `${tab.name} is killed`;
 }
 
-function cutPower({ chance }: Simulation, device: Device): string {
+function cutPower(simulation: Simulation, device: Device): string {
+  const { chance } = simulation;
   for (const tab of device.living)
     kill(device, tab, chance.below(device.disk.openOf(tab) + 1), () => chance.percent(60));
-  device.disk.powerCut((unflushed) => chance.below(unflushed + 1));
+  for (const guest of device.guests) killGuest(simulation, device, guest);
+  for (const { disk } of [device, ...device.beside]) disk.powerCut((unflushed) => chance.below(unflushed + 1));
   return `the power of ${device.name} is cut`;
 }
 
 export function turnNetwork({ chance }: Simulation, device: Device, isOnline: boolean): string {
   device.isOnline = isOnline;
   device.reportsOffline = chance.percent(70);
-  for (const tab of device.living) {
+  for (const tab of [...device.living, ...device.guests]) {
     if (!isOnline) {
       tab.http.breakAll(() => chance.percent(50));
       tab.stream.cut(1006, chance.percent(50));

@@ -31,6 +31,26 @@ export const section: SuiteSection = {
       t.answered(await t.get(`${notes}/${a.id}`), 200);
       t.answered(await t.get(`${notes}/${b.id}`), 200);
     }),
+    check(
+      "[C22] The answer to a bulk has up to 4 MiB: from the first commit on that does not fit, none is tried, and in another bulk it is.",
+      async (t) => {
+        const large = "x".repeat(900_000);
+        const records = await Promise.all(Array.from({ length: 6 }, () => t.note({ title: "one" })));
+        for (const { path } of records) t.answered(await t.patch(path, { data: { title: large } }), 200);
+        const commits = records.map(({ id, at }) => ({
+          operations: [{ action: "update", model: NOTE, id, data: { title: "mine" }, readAt: at, onStale: "notify" }],
+          clientTxId: t.id(),
+        }));
+        const answer = await bulk(t, commits);
+        t.answered(answer, 200);
+        t.that(Buffer.byteLength(answer.text) <= 4 * 1_048_576, "an answer within 4 MiB", answer.text.length);
+        const notTried = Array.from({ length: 2 }, () => "answer_too_large");
+        t.is(outcomes(answer), [...Array.from({ length: 4 }, () => "rejected"), ...notTried], "the outcomes");
+        t.is(rowsOf(answer)[4]?.httpStatus, 503, "the status of a commit that was not tried");
+        const rest = await bulk(t, commits.slice(4));
+        t.is(outcomes(rest), ["rejected", "rejected"], "the outcomes of the rest");
+      },
+    ),
     check("[C9] Commits of a bulk are applied in order.", async (t) => {
       const { id, path, at } = await t.note();
       const update = (n: number) => ({

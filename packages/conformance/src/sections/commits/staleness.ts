@@ -118,6 +118,27 @@ export const section: SuiteSection = {
       t.answered(await t.post(`/v1/models/${NOTE}`, { id, data: { title: "again" } }), 200);
       t.refused(await t.patch(path, { data: { order: 5 }, readAt: at }), "stale_context");
     }),
+    check(
+      "[S13] The current values of a receipt have up to 1 MiB: those that do not fit are said to be left out.",
+      async (t) => {
+        const large = "x".repeat(600_000);
+        const records = [await moved(t), await moved(t), await moved(t)] as const;
+        const [first, second, third] = records;
+        for (const { path } of [first, second]) t.answered(await t.patch(path, { data: { title: large } }), 200);
+        const operations = records.map(({ id, at }) => ({
+          ...{ action: "update", model: NOTE, id, data: { title: "mine" } },
+          ...{ readAt: at, onStale: "notify" },
+        }));
+        t.answered(await t.commit(operations), 200, {
+          status: "rejected",
+          notifications: [
+            { id: first.id, currentValues: { title: large }, currentValuesOmitted: absent },
+            { id: second.id, conflictingFields: ["title"], currentValues: absent, currentValuesOmitted: true },
+            { id: third.id, currentValues: { title: "theirs" }, currentValuesOmitted: absent },
+          ],
+        });
+      },
+    ),
     check("[S9] overwrite replaces the newer value, and the other fields stay.", async (t) => {
       const { path, at } = await moved(t, { title: "theirs", body: "theirs" });
       const write = { data: { title: "mine" }, readAt: at, onStale: "overwrite" };

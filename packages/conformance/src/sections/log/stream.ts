@@ -245,6 +245,22 @@ export const section: SuiteSection = {
       t.fits(await stream.next("error"), ENVELOPE, "the error frame");
       t.is((await stream.closes()).code, 4400, "the close code");
     }),
+    check("[T16] Until the token is accepted, frames have up to 8 KiB together: then close 4400.", async (t) => {
+      const hello = { frame: "hello", token: t.environment.key };
+      const stream = await t.stream();
+      stream.send(JSON.stringify(hello).padEnd(9_000));
+      t.fits(await stream.next("error"), ENVELOPE, "the error frame");
+      t.is((await stream.closes()).code, 4400, "the close code");
+      const fits = await t.stream();
+      fits.send(JSON.stringify(hello).padEnd(8_192));
+      await fits.next("welcome");
+    }),
+    check("[T16] A frame with more than 5 000 JSON values: an error frame, then close 4400.", async (t) => {
+      const stream = await t.connect();
+      stream.send(`[${"[],".repeat(10_000)}[]]`);
+      t.fits(await stream.next("error"), { ...ENVELOPE, code: "too_many_values" }, "the error frame");
+      t.is((await stream.closes()).code, 4400, "the close code");
+    }),
     check("[T5] No hello within 5 s: close 4408.", async (t) => {
       const begun = performance.now();
       const stream = await t.stream();

@@ -1,3 +1,5 @@
+import { ownerOfTab } from "../../core/connection/owner-name.ts";
+import { isSameOwner } from "../../core/connection/same-owner.ts";
 import { currentStage } from "../../core/queue/current-stage.ts";
 import { type Mutation, serialized } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
@@ -10,6 +12,11 @@ export interface PendingExport {
   readonly object: "holdfast_pending";
   readonly version: 1;
   readonly clientId: string;
+  /**
+   * Whose writes these are: `<organization>/<live|test>/<kind>/<participant>`, with `*` for an environment that only the
+   * server knows. null: not known. Absent in exports of earlier versions.
+   */
+  readonly owner?: string | null;
   /** The schema hash of the exporting app. */
   readonly schema: string;
   /** Milliseconds since 1970. */
@@ -22,23 +29,43 @@ export const exportPending = (state: ClientState, exportedAt: number): PendingEx
   object: "holdfast_pending",
   version: 1,
   clientId: state.clientId,
+  owner: ownerOf(state) ?? null,
   schema: state.schemaHash,
   exportedAt,
   // A deep copy that shares nothing with the queue. It includes writes that are being stored.
   writes: JSON.parse(JSON.stringify([...inOrder(state.queue)].filter((m) => m.stage.phase !== "confirmed"))),
 });
 
-/** The writes of an export under their own names, so that the server does not commit one twice. */
-export function readExport(state: ClientState, exported: unknown): readonly Mutation[] {
-  const { object, version, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
+/** Whose writes are in the queue. */
+const ownerOf = (state: ClientState): string | undefined => state.owner ?? ownerOfTab(state);
+
+/**
+ * The writes of an export under their own names, so that the server does not commit one twice. With `adopt`, they become
+ * this client's, whoever made them.
+ */
+export function readExport(
+  state: ClientState,
+  exported: unknown,
+  { adopt = false }: { readonly adopt?: boolean | undefined } = {},
+): readonly Mutation[] {
+  if (state.withheld) throw localError("not_owner", state.withheldReason);
+  const { object, version, owner, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
   if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
     throw localError("invalid_export", "This is not a result of exportPending, or a newer version made it.");
+  const mine = ownerOf(state);
+  const theirs = typeof owner === "string" ? owner : undefined;
+  if (!adopt && mine !== undefined && theirs !== undefined && !isSameOwner(mine, theirs))
+    throw localError(
+      "other_owner",
+      `The export belongs to ${theirs}, and this client to ${mine}. With { adopt: true } its writes become this client's.`,
+    );
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
     .map((write) => {
       const found = currentStage(write.stage);
       const stage = found.phase === "conflicted" || found.phase === "rejected" ? found : ({ phase: "saving" } as const);
-      const taken: Mutation = { ...write, seq: undefined, attempts: 0, echoed: [], stage };
+      const writer = adopt ? mine : (write.owner ?? theirs);
+      const taken: Mutation = { ...write, owner: writer ?? null, seq: undefined, attempts: 0, echoed: [], stage };
       // A write that was exported before it was serialized is serialized now.
       return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });

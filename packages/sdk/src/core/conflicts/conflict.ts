@@ -63,7 +63,7 @@ function openConflictOf(
   const row = lookUp(rows.tables, record);
   const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
   const { mine, base } = wantedValues(onRecord(queue, key), conflicted, key);
-  const reported = notification.currentValues as JsonObject;
+  const reported = (notification.currentValues ?? {}) as JsonObject;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);
   const fields = new Set(notification.conflictingFields);
   // Rows that have read further may show more: fields that later writes of this client touch, or that changed since.
@@ -117,7 +117,7 @@ function wantedValues(
 }
 
 /** For a deleted record, the server reports all written fields and no values. */
-const reportedValues = ({ conflictingFields, currentValues }: StaleNotification): JsonObject | null =>
+const reportedValues = ({ conflictingFields, currentValues = {} }: StaleNotification): JsonObject | null =>
   conflictingFields.length > 0 && Object.keys(currentValues).length === 0 ? null : (currentValues as JsonObject);
 
 export const pick = (data: JsonObject, fields: Iterable<string>): JsonObject => {

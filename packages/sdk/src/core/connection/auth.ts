@@ -1,7 +1,7 @@
 import { type Draft, emit, set } from "../draft.ts";
 import type { AuthState, ClientState } from "../state.ts";
-import { isSameOwner } from "./owner-name.ts";
 import { isDue, tokenPace, waitAfter } from "./retry.ts";
+import { areDifferent } from "./same-owner.ts";
 
 /*
  * How the client gets another token when the server refuses the present one:
@@ -18,8 +18,7 @@ export const canConnect = ({ phase }: AuthState): boolean => phase === "trusted"
  * The token belongs to another owner than the store (`owner.ts`). Until the app provides another token, nothing is
  * requested.
  */
-export const isAnothers = ({ owner, tokenOwner }: ClientState): boolean =>
-  owner !== undefined && tokenOwner !== undefined && !isSameOwner(owner, tokenOwner);
+export const isAnothers = (state: ClientState): boolean => areDifferent(state);
 
 /** Whether the client may send requests now. */
 export const canSend = (state: ClientState): boolean =>

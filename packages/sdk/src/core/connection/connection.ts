@@ -6,15 +6,18 @@ import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts"
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
+import type { Mutation } from "../queue/mutation.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
 import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/follower.ts";
+import { askDueAt, askOwnerWhenDue } from "../tabs/own-owner.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
 import { isOwners, onOwner } from "./owner.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
+import { isSameOwner } from "./same-owner.ts";
 
 /*
  * Decides, at the end of each step, which requests to start and whether the socket should be open:
@@ -101,8 +104,9 @@ export function onConnectionLost(draft: Draft): void {
 
 /** The next attempt is likely to succeed: end all waits. */
 export function retryNow(draft: Draft): void {
-  const { sending, reading, stream, auth } = draft.state;
+  const { sending, reading, stream, auth, asking } = draft.state;
   set(draft, {
+    asking: { ...asking, wait: dueNow(asking.wait, draft.now) },
     sending: { ...sending, wait: dueNow(sending.wait, draft.now) },
     reading: { ...reading, wait: dueNow(reading.wait, draft.now) },
     stream: { ...stream, wait: dueNow(stream.wait, draft.now) },
@@ -119,6 +123,7 @@ export function proceed(draft: Draft): void {
   if (draft.state.network && !draft.state.paused) requestTokenWhenDue(draft);
   keepStream(draft);
   if (!canSend(draft.state)) return;
+  askOwnerWhenDue(draft);
   renewWhenDue(draft);
   readOn(draft);
   sendNext(draft);
@@ -140,6 +145,7 @@ function waitsOf(state: ClientState): readonly (number | undefined)[] {
   return [
     reloadDueAt(state.shared),
     stream.missedAt,
+    askDueAt(state),
     awayUntil,
     auth.phase === "refused" ? auth.wait.at : undefined,
     stream.phase === "live" ? renewal?.at : undefined,
@@ -207,6 +213,16 @@ function readOn(draft: Draft): void {
 /** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
 const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
+const UNOWNED =
+  "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
+
+/** Whether a write is its store's owner's. A write of an unknown owner is, if the store never had another owner. */
+function isOwn({ owner: writer }: Mutation, { owner, others }: ClientState): boolean {
+  if (writer === undefined) return true;
+  if (writer === null) return !others;
+  return owner !== undefined && isSameOwner(writer, owner);
+}
+
 /** Only one request is in flight per client, because two could overtake each other. */
 function sendNext(draft: Draft): void {
   const { sending, queue, reading, rows } = draft.state;
@@ -221,6 +237,11 @@ function sendNext(draft: Draft): void {
   const old = bulk.filter((m) => draft.now - m.createdAt > limits.resendMs);
   if (old.length > 0) {
     reject(draft, old, localFailure("too_old"));
+    return sendNext(draft);
+  }
+  const unowned = bulk.filter((m) => !isOwn(m, draft.state));
+  if (unowned.length > 0) {
+    reject(draft, unowned, localFailure("unowned", UNOWNED));
     return sendNext(draft);
   }
   const names = bulk.map((m) => m.clientTxId);

@@ -1,7 +1,8 @@
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { isAnothers, onTokenRefused } from "./auth.ts";
-import { anothersToken, isSameOwner, isShort, withoutTenant } from "./owner-name.ts";
+import { isShort, OWNER_UNKNOWN, ownerOfTab, withoutTenant } from "./owner-name.ts";
+import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
 
 /*
  * A store belongs to one participant of one tenant, forever: `<organization>/<live|test>/<kind>/<participant>`. The
@@ -10,6 +11,9 @@ import { anothersToken, isSameOwner, isShort, withoutTenant } from "./owner-name
  * sends nothing, and waits for a token of the owner: rows, writes and positions of one tenant are invalid in another.
  *
  *   unknown ──owner named──► theirs ──another named──► withheld ──owner named──► theirs
+ *
+ * A tab that may share its store with others asks for its owner before it opens a store (`engine/choose-store.ts`), so
+ * tabs of different owners have different stores. A follower that could not ask then asks later (`tabs/own-owner.ts`).
  */
 
 /**
@@ -21,9 +25,9 @@ export function onOwner(draft: Draft, reported: string | undefined, logId: strin
   const tokenOwner = reported ?? owner ?? "";
   set(draft, { tokenOwner });
   if (reported !== undefined && owner === undefined) emit(draft, { do: "own", owner: reported });
-  if (owner !== undefined && isShort(owner) && !isShort(tokenOwner) && isSameOwner(owner, tokenOwner)) {
+  if (owner !== undefined && isPartial(owner) && !isPartial(tokenOwner) && isSameOwner(owner, tokenOwner)) {
     // The participant is the same, but the tenant may differ. Only the log of the rows can show that.
-    const isOther = rows.logId !== undefined && rows.logId !== logId;
+    const isOther = isShort(owner) && rows.logId !== undefined && rows.logId !== logId;
     if (isOther) set(draft, { owner: `?/?/${withoutTenant(owner)}` });
     else emit(draft, { do: "own", owner: tokenOwner, instead: owner });
   }
@@ -37,27 +41,47 @@ export function onOwned(draft: Draft, owner: string): void {
 }
 
 /**
- * Shows or hides the store's data. A follower has no connection that names the owner of its token, so the leader's
- * result applies to all tabs. A tab that is about to lead keeps it until the server has named its token's owner.
+ * Shows or hides the store's data. A tab whose own owner is known decides by itself. One that does not know it yet hides
+ * the data if the leader does or is online, and shows nothing again before the server has named its own token's owner.
  */
 export function updateWithheld(draft: Draft): void {
-  const { tabs, tokenOwner, withheld: before } = draft.state;
-  const isKnown = tabs.connection !== undefined || tokenOwner !== undefined;
-  const withheld = isKnown ? tabs.connection?.withheld === true || isAnothers(draft.state) : before;
+  const { tabs, tokenOwner, withheld: before, withheldReason: reason } = draft.state;
+  // An online leader proves that the server can be asked, so a tab that took the store for its own waits for the answer.
+  const isUnknown = ownerOfTab(draft.state) === undefined;
+  const canAsk = tabs.areShared && isUnknown && tabs.connection?.name === "online";
+  const stays = before || canAsk || tabs.connection?.withheld === true;
+  const withheld = isAnothers(draft.state) || (tokenOwner === undefined && stays);
   if (before !== withheld) touch(draft, "everything");
-  set(draft, { withheld });
+  // The leader's token is another owner's and this tab's is not, so the leader is about to step down.
+  if (tabs.connection?.withheld && !withheld)
+    set(draft, { tabs: { ...tabs, connection: { ...tabs.connection, name: "connecting", reason: undefined } } });
+  const isOther = isAnothers(draft.state) || (!before && tabs.connection?.withheld === true);
+  const why = isOther ? anothersToken(draft.state) : before ? reason : OWNER_UNKNOWN;
+  set(draft, { withheld, withheldReason: withheld ? why : undefined });
 }
 
-function checkOwner(draft: Draft): boolean {
-  const { owner, tokenOwner } = draft.state;
-  if (tokenOwner === undefined || owner === undefined) return true;
+/** Returns false if the token belongs to another owner than the store. */
+export function checkOwner(draft: Draft): boolean {
+  const { owner, tokenOwner, named, others } = draft.state;
+  if (owner === undefined || (tokenOwner === undefined && named === undefined)) return true;
   updateWithheld(draft);
-  if (!isAnothers(draft.state)) return true;
+  if (!isAnothers(draft.state)) {
+    if (tokenOwner) set(draft, { lastOwner: tokenOwner });
+    return true;
+  }
   set(draft, { reading: { ...draft.state.reading, verified: false } });
+  // From now on the store remembers that another owner has used it.
+  if (tokenOwner && !others && !isSameOwner(owner, tokenOwner)) {
+    set(draft, { others: true });
+    emit(draft, { do: "own", owner: tokenOwner });
+  }
   onTokenRefused(draft, anothersToken(draft.state));
   return false;
 }
 
 /** Whether the server has confirmed that the present token belongs to the owner. Before that, nothing is sent. */
-export const isOwners = ({ owner, tokenOwner, withheld }: ClientState): boolean =>
-  !withheld && tokenOwner !== undefined && (owner === undefined ? tokenOwner === "" : isSameOwner(owner, tokenOwner));
+export const isOwners = (state: ClientState): boolean =>
+  !state.withheld &&
+  state.tokenOwner !== undefined &&
+  !isAnothers(state) &&
+  (state.owner === undefined ? state.tokenOwner === "" : true);

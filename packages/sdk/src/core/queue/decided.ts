@@ -1,3 +1,4 @@
+import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { type Failure, localFailure } from "./failure.ts";
@@ -45,7 +46,8 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
   emit(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
-  const fresh = { ...next, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };
+  const owner = ownerOfTab(draft.state) ?? null;
+  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };
   return reseal(draft, { ...fresh, merges: undefined });
 }
 

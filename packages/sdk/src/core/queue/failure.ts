@@ -17,6 +17,8 @@ const localCodes = {
   storage_failed: ["fix", "The write is in memory only."],
   part_not_loaded: ["retry", "A chunk of this package could not be loaded."],
   schema_changed: ["fix", "Another version of the app made this write."],
+  unowned: ["fix", "The write has no known owner."],
+  other_owner: ["fix", "The export belongs to another owner."],
   not_owner: ["sign-in", "The token and the store belong to different participants."],
   invalid_export: ["fix", "This is not an export."],
   invalid_options: ["fix", "The options are invalid."],

@@ -1,3 +1,4 @@
+import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, set } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { shapeOf } from "../schema/schema-hash.ts";
@@ -17,6 +18,7 @@ export function newWrite(draft: Draft, { clientTxId, operations, reads }: Mutate
     shape: shapeOf(draft.state.models, operations),
     body: "",
     bytes: 0,
+    owner: ownerOfTab(draft.state) ?? null,
     createdAt: draft.now,
     attempts: 0,
     keys: keysOf(operations),

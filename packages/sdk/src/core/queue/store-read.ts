@@ -1,4 +1,6 @@
 import { refreshed } from "../conflicts/overlay.ts";
+import { checkOwner } from "../connection/owner.ts";
+import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { checkScope, withLoaded } from "../log/scope.ts";
@@ -12,9 +14,35 @@ import { take } from "./writes.ts";
 /** The local store has been read. Writes that the app made meanwhile go behind the stored ones. */
 export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "restored" }>): void {
   const early = [...inOrder(draft.state.queue)];
-  const { rows, clientId, storeId, owner, partial, mutations, changes, lastSeq } = event;
+  const {
+    rows,
+    clientId,
+    storeId,
+    owner,
+    others = false,
+    tokenOwner,
+    named,
+    partial,
+    mutations,
+    changes,
+    lastSeq,
+  } = event;
   const shared = { ...draft.state.shared, changes, seqs: seqSetUpTo(lastSeq) };
-  set(draft, { life: "running", clientId, storeId, owner, rows, shared });
+  const tabs = { ...draft.state.tabs, areShared: event.areShared ?? false };
+  set(draft, {
+    life: "running",
+    choosing: undefined,
+    trouble: draft.state.choosing ? undefined : draft.state.trouble,
+    clientId,
+    storeId,
+    owner,
+    others,
+    tokenOwner,
+    named,
+    rows,
+    shared,
+    tabs,
+  });
   // Shows the stored pages of an unfinished first snapshot while the rest is read.
   if (partial)
     set(draft, {
@@ -24,11 +52,17 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
   set(draft, { queue: withMutations(emptyQueue, mutations) });
   set(draft, { scope: withLoaded(draft.state.scope, partial?.scope ?? rows.scope) });
   checkScope(draft);
+  checkOwner(draft);
   touch(draft, "everything");
   // The view is computed at the end of each step. Compute it now only if early writes need their base values.
   if (early.length === 0) return;
   set(draft, refreshed(draft.state, draft.state));
-  take(draft, ofOwnName(draft, early));
+  // The tab did not know its owner when the app made them.
+  const maker = ownerOfTab(draft.state) ?? null;
+  take(
+    draft,
+    ofOwnName(draft, early).map((write) => ({ ...write, owner: maker })),
+  );
 }
 
 /** Returns the early writes with unused names. A name that a stored write has can be refused only now. */

@@ -22,7 +22,9 @@ export const StaleNotification = Type.Object({
   observedSyncId: Type.Integer(),
   /** The fields that both changed. */
   conflictingFields: Type.Array(Type.String()),
-  /** The current values of those fields; null if absent. */
-  currentValues: Type.Record(Type.String(), Type.Unknown()),
+  /** The current values of those fields; null if absent. Not there with `currentValuesOmitted`. */
+  currentValues: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  /** With these values, those of the receipt would have more than 1 MiB together: read the record. */
+  currentValuesOmitted: Type.Optional(Type.Literal(true)),
 });
 export type StaleNotification = Static<typeof StaleNotification>;

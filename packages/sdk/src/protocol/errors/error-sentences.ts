@@ -96,8 +96,12 @@ export const errorSentences = {
   claim_queue_full: "100 claims already wait for this record.",
   too_many_claims: "A participant can have up to 1 000 claims, held and waiting together. Release some first.",
   idempotency_conflict: "This idempotency key was already used for another request.",
+  too_many_answers:
+    "Answers to this token, or of the whole server, wait to be read. Read them, and wait as long as Retry-After says.",
   rate_limited: "Too many requests. Wait as long as Retry-After says.",
   request_too_large: "The body is larger than this route allows.",
+  answer_too_large:
+    "The answer to the bulk has no room for this commit, so the commit was not tried. Send it again in another request.",
   overloaded: "The server is too busy to answer in time.",
   unavailable: "The outcome is unknown. Send the same request with the same idempotency key to learn it.",
   storage_full: "The server's database is full.",

@@ -247,7 +247,7 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
     const left = taken.flatMap((one, i) => {
       const outcome = outcomes[i];
       if (!outcome || outcome === "has tables" || !outcome.commits || isComplete(one.job, outcome)) return [];
-      const job = { ...one.job, judged: outcome.commits.map(withoutEntries) } as Job;
+      const job = { ...one.job, judged: outcome.commits.map(withoutValues) } as Job;
       return { isLocked: outcome.isLocked === true, one: { ...one, job } };
     });
     letWait(left.flatMap(({ isLocked, one }) => (isLocked ? one : [])));
@@ -373,9 +373,19 @@ export function createLane<Found>(options: LaneOptions<Found>): Lane {
   };
 }
 
-/** Drop the written entries: they are no longer needed and may be large. */
-const withoutEntries = (judged: Judged): Judged =>
-  judged.decision.kind === "confirmed" ? { ...judged, decision: { ...judged.decision, entries: [] } } : judged;
+/** Drop the written entries, and the values that the receipt's text has too: they are no longer needed and may be large. */
+function withoutValues(judged: Judged): Judged {
+  const { decision } = judged;
+  switch (decision.kind) {
+    case "confirmed":
+      return { ...judged, decision: { ...decision, entries: [] } };
+    case "held":
+      return { ...judged, decision: { ...decision, receipt: { ...decision.receipt, notifications: [] } } };
+    case "replayed":
+    case "refused":
+      return judged;
+  }
+}
 
 const ABORTED = "25P02";
 /** The expected head or record was wrong, or a name is already taken. */

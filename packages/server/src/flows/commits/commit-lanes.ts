@@ -1,4 +1,5 @@
 import { type ErrorCode, serverLimits } from "@holdfast/sdk/protocol";
+import type { Share } from "../../limits/answer-bytes.ts";
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
@@ -29,9 +30,9 @@ import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
  */
 export interface CommitLanes {
   /** The commits of one request, all of one tenant. Never rejects: an unavailable database is a `failed` result. */
-  submit(commits: readonly CommitRequest[], bytes?: number): Promise<SubmitResult>;
+  submit(commits: readonly CommitRequest[], bytes?: number, answer?: Share): Promise<SubmitResult>;
   /** Like `submit`, of one commit: if its records are at a source, it becomes an intent with this id. */
-  begin(commit: CommitRequest, id: string, bytes?: number): Promise<IntentResult>;
+  begin(commit: CommitRequest, id: string, bytes?: number, answer?: Share): Promise<IntentResult>;
   /** Ends an intent by its source's answer. Never rejects. */
   settle(intent: SourceIntent, answer: SourceAnswer): Promise<JobResult>;
   /** Never rejects. */
@@ -189,12 +190,12 @@ export function createCommitLanes({
     });
 
   return {
-    async submit(commits, bytes = 0) {
-      const outcome = await entry({ commits, bytes });
+    async submit(commits, bytes = 0, answer) {
+      const outcome = await entry({ commits, bytes, answer });
       return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has sources" } : jobResult(outcome);
     },
-    async begin(commit, id, bytes = 0) {
-      const outcome = await entry({ commits: [commit], bytes, source: { id } });
+    async begin(commit, id, bytes = 0, answer) {
+      const outcome = await entry({ commits: [commit], bytes, answer, source: { id } });
       if (typeof outcome === "object" && "intent" in outcome) return { kind: "intent", intent: outcome.intent };
       return typeof outcome === "object" && "hasSources" in outcome ? { kind: "has no sources" } : jobResult(outcome);
     },

@@ -6,8 +6,8 @@ import type { SubmitCommits } from "../sources/submit-commits.ts";
  */
 export const countCommits =
   (submit: SubmitCommits, usage: UsageCounter): SubmitCommits =>
-  async (commits, bytes) => {
-    const result = await submit(commits, bytes);
+  async (commits, ...rest) => {
+    const result = await submit(commits, ...rest);
     const [first] = commits;
     if (result.kind !== "judged" || !first) return result;
     const confirmed = result.judged.filter(({ decision }) => decision.kind === "confirmed");

@@ -1,3 +1,4 @@
+import type { Share } from "../../limits/answer-bytes.ts";
 import { type ClaimOrder, tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import type { CommitRequest } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
@@ -13,6 +14,8 @@ export type Job =
       readonly order?: undefined;
       /** Size of the request's body. */
       readonly bytes?: number;
+      /** Counts the bytes of the receipts. */
+      readonly answer?: Share | undefined;
       /** The commits say what has happened in an attached table: nothing refuses them, and they get no receipt. */
       readonly captured?: boolean;
       /** What to do with the job's only commit, whose records a source may have. */
@@ -23,6 +26,7 @@ export type Job =
       readonly commits?: undefined;
       readonly judged?: undefined;
       readonly bytes?: undefined;
+      readonly answer?: undefined;
       readonly captured?: undefined;
       readonly source?: undefined;
     };

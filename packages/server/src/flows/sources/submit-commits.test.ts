@@ -51,3 +51,18 @@ test("[DS32] if the outcome of one is not known, the request's is not", async ()
     ),
   ).toEqual({ kind: "failed", code: "source_unavailable" });
 });
+
+test("[C22] once the answer is full, no further commit goes", async () => {
+  const commits = ["a", "b", "a", "b"].map((id) => commitOf([update("slide", id, { title: "x" })]));
+  const asked: string[] = [];
+  const result = await inWaves(commits, async (commit) => {
+    asked.push(touched(commit)[0] as string);
+    const refusal = refuse("answer_too_large");
+    return asked.length === 2
+      ? { kind: "judged", judged: [judgedAs(commit, { kind: "refused", refusal })] }
+      : confirmed(commit);
+  });
+  const outcomes = result.kind === "judged" ? result.judged.map(outcomeOf) : [];
+  expect(outcomes).toEqual(["confirmed", "answer_too_large", "answer_too_large", "answer_too_large"]);
+  expect(asked).toHaveLength(2);
+});

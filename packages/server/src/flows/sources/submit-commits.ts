@@ -1,4 +1,6 @@
 import { newId } from "../../ids.ts";
+import type { Answer, Share } from "../../limits/answer-bytes.ts";
+import { fullFor } from "../../rules/commits/answer-room.ts";
 import { type CommitRequest, touched } from "../../rules/commits/commit-request.ts";
 import { type Judged, judgedAs } from "../../rules/commits/judge-commits.ts";
 import { refuse } from "../../rules/refusal.ts";
@@ -10,7 +12,7 @@ import { turns } from "./turns.ts";
 /** Undefined: there was no answer, and what became of the commit is not known. */
 export type AskSource = (intent: SourceIntent) => Promise<SourceAnswer | undefined>;
 
-export type SubmitCommits = (commits: readonly CommitRequest[], bytes?: number) => Promise<JobResult>;
+export type SubmitCommits = (commits: readonly CommitRequest[], bytes?: number, answer?: Answer) => Promise<JobResult>;
 
 /**
  * Submits commits to the lanes. A commit whose records are at a source takes three steps, and holds no lock during the
@@ -27,31 +29,31 @@ export function submitCommits(lanes: Pick<CommitLanes, "submit" | "begin" | "set
   // again. Those of other processes meet there.
   const inTurn = turns<JobResult>(PATIENCE_MS, { kind: "failed", code: "overloaded", message: NOT_ITS_TURN });
 
-  async function submitOne(commit: CommitRequest, bytes: number): Promise<JobResult> {
+  async function submitOne(commit: CommitRequest, bytes: number, share?: Share): Promise<JobResult> {
     for (;;) {
-      const begun = await lanes.begin(commit, newId("int_"), bytes);
+      const begun = await lanes.begin(commit, newId("int_"), bytes, share);
       if (begun.kind === "intent") {
         const answer = await ask(begun.intent);
         return answer ? await lanes.settle(begun.intent, answer) : { kind: "failed", code: "source_unavailable" };
       }
       if (begun.kind !== "has no sources") return begun;
       known.delete(commit.principal.tenant);
-      const result = await lanes.submit([commit], bytes);
+      const result = await lanes.submit([commit], bytes, share);
       if (result.kind !== "has sources") return result;
     }
   }
 
-  return async (commits, bytes = 0) => {
+  return async (commits, bytes = 0, answer) => {
     const tenant = commits[0]?.principal.tenant ?? 0;
     if (!known.has(tenant)) {
-      const result = await lanes.submit(commits, bytes);
+      const result = await lanes.submit(commits, bytes, answer?.share());
       if (result.kind !== "has sources") return result;
       known.add(tenant);
     }
     return await inWaves(commits, (commit) =>
       inTurn(
         ofTenant(commit, reservedKeys(commit)),
-        () => submitOne(commit, bytes / commits.length),
+        () => submitOne(commit, bytes / commits.length, answer?.share()),
         // By then its receipt is there, and any number can have it.
         ofTenant(commit, receiptKeys(commit)),
       ),
@@ -77,10 +79,13 @@ export async function inWaves(
 ): Promise<JobResult> {
   const judged: Judged[] = [];
   const blockers = new Map<string, number>();
+  /** Why no further commit is tried. */
+  let full: ReturnType<typeof fullFor>;
   while (judged.length < commits.length) {
     const wave = independent(commits.slice(judged.length));
     const results = await Promise.all(
       wave.map(async (commit): Promise<JobResult> => {
+        if (full) return { kind: "judged", judged: [judgedAs(commit, { kind: "refused", refusal: refuse(full) })] };
         const blockedBy = touched(commit).flatMap((key) => blockers.get(key) ?? [])[0];
         if (blockedBy === undefined) return await submit(commit);
         const refusal = refuse("dependency_blocked", { blockedBy });
@@ -94,6 +99,7 @@ export async function inWaves(
       if (!isDone(one)) for (const key of touched(one.commit)) if (!blockers.has(key)) blockers.set(key, judged.length);
       judged.push(one);
     }
+    full ??= judged.map(({ decision }) => fullFor(decision)).find((found) => found !== undefined);
   }
   return { kind: "judged", judged };
 }

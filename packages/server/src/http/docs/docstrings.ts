@@ -141,7 +141,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     readAt: "What the write was based on.",
     observedSyncId: "Position of the newest entry that conflicts.",
     conflictingFields: "The fields that both changed.",
-    currentValues: "The current values of those fields; null if absent.",
+    currentValues: "The current values of those fields; null if absent. Not there with `currentValuesOmitted`.",
+    currentValuesOmitted:
+      "With these values, those of the receipt would have more than 1 MiB together: read the record.",
   },
   Datasource: {
     "": "The database that stores a tenant's rows. Keys that do not apply to its kind are omitted; it never contains secrets.",

@@ -61,6 +61,7 @@ export function errorsOf(
   const codes = new Set<ErrorCode>([
     ...ALWAYS,
     ...named(audience === "operator", "admin_required"),
+    ...named(audience !== "operator", "too_many_answers"),
     ...named(audience === "secret_key", "secret_key_required"),
     ...named(audience === "token", "capability_scope_denied"),
     ...(body || method !== "GET" ? BODY_READ : []),

@@ -3,6 +3,7 @@ import { type DocUrl, envelopeText, statusOf } from "../../envelope/envelope.ts"
 import type { JobResult } from "../../flows/commits/commit-lanes.ts";
 import type { ReadCommit } from "../../flows/commits/read-commit.ts";
 import type { SubmitCommits } from "../../flows/sources/submit-commits.ts";
+import type { Answer } from "../../limits/answer-bytes.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -33,17 +34,20 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
       params,
       body,
       bodyBytes,
+      answer,
     }: {
       principal: CommitRequest["principal"];
       keyHeader: string | undefined;
       params: Readonly<Record<string, string>>;
       body: Parameters<typeof singleCommit>[3] | undefined;
       bodyBytes: number;
+      answer: Answer | undefined;
     }) =>
       submitOne(
         submit,
         singleCommit({ principal, keyHeader }, endpoint, params as { model: string; id?: string }, body ?? {}),
         bodyBytes,
+        answer,
       );
   return {
     createRecord: single("createRecord"),
@@ -55,9 +59,14 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     },
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
-    commit: async ({ principal, keyHeader, body, bodyBytes }) =>
-      submitOne(submit, batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1]), bodyBytes),
-    commitBulk: async ({ principal, keyHeader, body, bodyBytes }) => {
+    commit: async ({ principal, keyHeader, body, bodyBytes, answer }) =>
+      submitOne(
+        submit,
+        batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1]),
+        bodyBytes,
+        answer,
+      ),
+    commitBulk: async ({ principal, keyHeader, body, bodyBytes, answer }) => {
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
@@ -65,7 +74,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
           }),
         };
       return submitBulk(
-        (commits) => submit(commits, bodyBytes),
+        (commits) => submit(commits, bodyBytes, answer),
         body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
         docUrl,
       );
@@ -96,9 +105,14 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
 
 type WriteAnswer = Exclude<ApiResponse<"commit">, { value: unknown }>;
 
-async function submitOne(submit: SubmitCommits, commit: CommitRequest | Refusal, bytes: number): Promise<WriteAnswer> {
+async function submitOne(
+  submit: SubmitCommits,
+  commit: CommitRequest | Refusal,
+  bytes: number,
+  answer: Answer | undefined,
+): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
-  const result = await submit([commit], bytes);
+  const result = await submit([commit], bytes, answer);
   if (result.kind === "failed") return { refusal: failureOf(result) };
   return answerOf(result.judged[0] as Judged);
 }

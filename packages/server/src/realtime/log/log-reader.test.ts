@@ -1,5 +1,6 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createLimiter } from "../../limits/limiter.ts";
@@ -8,6 +9,8 @@ import { declaredValues } from "../../rules/schema/declared-values.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
+
+const enterPage = async () => () => {};
 
 const schemaOf = (...names: string[]): LiveSchema => ({
   version: names.length,
@@ -55,6 +58,7 @@ test("[T2] a reader that catches up gets entries of a model that was declared me
   const received: number[] = [];
   const reader = await listenToLog(hub, createCatchUp(log, createLimiter({ most: 1, mostPerKey: 1 })), 1, {
     send: () => {},
+    enterPage,
     write: async (frame) => {
       received.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
@@ -88,7 +92,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
         frames.add(frame);
         received.push(...entriesOf(frame));
       };
-      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, write, onSchemaPushed: () => {} });
+      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, enterPage, write, onSchemaPushed: () => {} });
       await reader.begin({ models: undefined, groups: undefined }, 0, 1);
       return received.length;
     }),
@@ -99,6 +103,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
   // Another view has frames of its own, of the same pages.
   const other = await listenToLog(hub, catchUp, 1, {
     send: () => {},
+    enterPage,
     write: async (frame) => void frames.add(frame),
     onSchemaPushed: () => {},
   });
@@ -124,6 +129,7 @@ test("[ER6] a page that was read before an erasure is read again for a reader th
   const readAll = async () => {
     const reader = await listenToLog(hub, catchUp, 1, {
       send: () => {},
+      enterPage,
       write: async () => {},
       onSchemaPushed: () => {},
     });
@@ -135,4 +141,45 @@ test("[ER6] a page that was read before an erasure is read again for a reader th
   erasedTo = 501;
   expect(await readAll()).toBe(2);
   expect(await readAll()).toBe(2);
+});
+
+test("[B11] a page that is not written yet keeps its place, and a small one does not", async () => {
+  const hub = (many: number) =>
+    ({ listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) }) as unknown as Hub;
+  const log = {
+    entries: async (_tenant: number, after: number, to: number) =>
+      Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note")),
+    current: async () => ({ schema: schemaOf("note") }),
+  } as unknown as FollowLog;
+  const catchUp = createCatchUp(log, createLimiter({ most: 4, mostPerKey: 4 }));
+  const places = createLimiter<string>({ most: 1 });
+  const enter = async () => {
+    await places.enter("a");
+    let isLeft = false;
+    return () => {
+      if (!isLeft) places.leave("a");
+      isLeft = true;
+    };
+  };
+  const begin = async (many: number) => {
+    const written: (() => void)[] = [];
+    const reader = await listenToLog(hub(many), catchUp, 1, {
+      send: () => {},
+      enterPage: enter,
+      write: () => new Promise((resolve) => void written.push(resolve)),
+      onSchemaPushed: () => {},
+    });
+    const ended = reader.begin({ models: undefined, groups: undefined }, 0, 1);
+    return { written, ended };
+  };
+  const small = await begin(10);
+  await until(() => small.written.length === 1);
+  const large = await begin(400);
+  await until(() => large.written.length === 1);
+  const next = await begin(400);
+  await until(() => places.waiting === 1);
+  expect(next.written).toHaveLength(0);
+  large.written[0]?.();
+  expect(await large.ended).toBe("live");
+  await until(() => next.written.length === 1);
 });

@@ -1,4 +1,4 @@
-import { closeCodes } from "@holdfast/sdk/protocol";
+import { closeCodes, limits } from "@holdfast/sdk/protocol";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { type View, type ViewRequest, viewName, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -33,6 +33,8 @@ export interface LogReader {
 export interface LogReaderListeners {
   /** Sends a frame of new entries. */
   send(frame: string): void;
+  /** Waits until one more page may be in flight. Returns a function that ends its flight. */
+  enterPage(): Promise<() => void>;
   /** Sends one page of a catch-up. Resolves when it is written. */
   write(frame: Buffer): Promise<void>;
   onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
@@ -81,13 +83,25 @@ export async function listenToLog(
           phase = "live";
           return "live";
         }
+        // A page has its place until it is written: thousands of sockets could leave theirs unread.
+        const leave = await listeners.enterPage();
+        if (isEnded()) {
+          leave();
+          return "ended";
+        }
         let written: Promise<void> | undefined;
         const to = Math.min(target, position + PAGE);
         const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
-        const came = await catchUp.page(question, ({ to, frame }) => {
+        const page = catchUp.page(question, ({ to, frame }) => {
           if (isEnded()) return;
           written = listeners.write(frame);
           position = to;
+          // A reader that never reads is closed for more than this only.
+          if (frame.length < limits.frameBytes) leave();
+          else void written.finally(leave);
+        });
+        const came = await page.finally(() => {
+          if (!written) leave();
         });
         if (isEnded()) return "ended";
         if (came === "trimmed") return "trimmed";

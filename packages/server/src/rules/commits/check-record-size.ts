@@ -13,7 +13,7 @@ export function checkRecordSize(text: string, most: number): Refusal | undefined
       });
 }
 
-function bytesInUtf8(text: string): number {
+export function bytesInUtf8(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i += 1) {
     const unit = text.charCodeAt(i);

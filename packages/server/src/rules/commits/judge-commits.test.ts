@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { commitOf, create, emptyTenant, outcomeOf, remove, update, write, written } from "../../testing/tenant.ts";
-import { lookupFor } from "./judge-commits.ts";
+import { judgeInOrder, lookupFor } from "./judge-commits.ts";
 
 const outcomes = (judged: ReturnType<typeof written>) => judged.map(outcomeOf);
 
@@ -184,4 +184,74 @@ test("[S8] the log is queried only for records that have changed since", () => {
   ]);
   expect([...both.history.values()]).toEqual([{ model: "slide", id: "b", after: 0 }]);
   expect([...both.authors]).toEqual([1]);
+});
+
+const LARGE = "x".repeat(700_000);
+const stale = (id: string) => update("slide", id, { notes: "mine" }, { readAt: 1, onStale: "notify" });
+
+/** Slides with large notes, which bob has changed after the first position. */
+function movedSlides(count: number) {
+  const empty = emptyTenant();
+  // No commit waits for a later round.
+  const state = { ...empty, bytes: { ...empty.bytes, roundBytes: 2 ** 30 } };
+  const ids = Array.from({ length: count }, (_, i) => `large${i}`);
+  for (const id of ids) write(state, [create("slide", id, { notes: "before" })]);
+  for (const id of ids) write(state, [update("slide", id, { notes: LARGE })], { id: "bob" });
+  return { state, ids };
+}
+
+test("[S13] the current values in a receipt have 1 MiB, and what does not fit is said to be left out", () => {
+  const { state, ids } = movedSlides(3);
+  write(state, [update("slide", "large2", { notes: "short" })], { id: "bob" });
+  const judged = write(state, ids.map(stale));
+  const { notifications } = JSON.parse(judged.body);
+  expect(outcomeOf(judged)).toBe("held");
+  expect(notifications).toHaveLength(3);
+  expect(notifications[0]).toMatchObject({ currentValues: { notes: LARGE } });
+  expect(notifications[0]).not.toHaveProperty("currentValuesOmitted");
+  expect(notifications[1]).toMatchObject({ conflictingFields: ["notes"], currentValuesOmitted: true });
+  expect(notifications[1]).not.toHaveProperty("currentValues");
+  expect(notifications[2]).toMatchObject({ currentValues: { notes: "short" } });
+});
+
+test("[C22] from the first commit on whose receipt does not fit into 4 MiB, no commit is tried and nothing is kept of it", () => {
+  const { state, ids } = movedSlides(8);
+  const head = state.head.syncId;
+  const kept = state.newReceipts.length;
+  const judged = written(state, ...ids.map((id) => commitOf([stale(id)])), commitOf([create("slide", "new", {})]));
+  expect(outcomes(judged)).toEqual([...Array(5).fill("held"), ...Array(4).fill("answer_too_large")]);
+  expect(judged.reduce((sum, { body }) => sum + body.length, 0)).toBeLessThan(4 * 1_048_576);
+  expect(state.head.syncId).toBe(head);
+  expect(state.newReceipts.length - kept).toBe(5);
+});
+
+test("[C22] a bulk that is judged in several rounds has the same bound", () => {
+  const { state, ids } = movedSlides(8);
+  const commits = ids.map((id) => commitOf([stale(id)]));
+  const first = judgeInOrder(state, commits.slice(0, 4));
+  expect(outcomes(judgeInOrder(state, commits, first))).toEqual([
+    ...Array(5).fill("held"),
+    ...Array(3).fill("answer_too_large"),
+  ]);
+});
+
+test("[B11] a commit whose receipt does not fit beside the answers in flight is not tried, but a write that is confirmed is", () => {
+  const { state, ids } = movedSlides(2);
+  const room = { inAnswer: 4 * 1_048_576, inFlight: 500_000 };
+  const made = judgeInOrder(state, [commitOf([create("slide", "new", {})]), commitOf([stale("large0")])], [], room);
+  expect(outcomes(made)).toEqual(["confirmed", "too_many_answers"]);
+  const none = judgeInOrder(state, [commitOf([create("slide", "newer", {})])], [], { ...room, inFlight: -1 });
+  expect(outcomes(none)).toEqual(["confirmed"]);
+  const again = judgeInOrder(state, [commitOf(ids.map(stale))], [], { ...room, inFlight: 2_000_000 });
+  expect(outcomes(again)).toEqual(["held"]);
+});
+
+test("[C22] a receipt that is repeated counts like a new one", () => {
+  const { state, ids } = movedSlides(7);
+  const commits = ids.map((id, i) => commitOf([stale(id)], { idempotencyKey: `k${i}` }));
+  for (const commit of commits) written(state, commit);
+  expect(outcomes(written(state, ...commits))).toEqual([
+    ...Array(5).fill("replayed"),
+    ...Array(2).fill("answer_too_large"),
+  ]);
 });

@@ -1,5 +1,6 @@
 import { advanceClaims } from "../claims/judge-claim.ts";
 import { refuse } from "../refusal.ts";
+import { AMPLE_ROOM, type AnswerRoom, answerBytes, fullFor, noRoom } from "./answer-room.ts";
 import { isForLater } from "./commit-bytes.ts";
 import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
 import { decideCommit, entriesOf, writerOf } from "./decide-commit.ts";
@@ -23,18 +24,22 @@ export interface Judged {
   readonly decision: Decision;
   /** The receipt as JSON, sent now and again on every retry. For a refusal: the rejected receipt. */
   readonly body: string;
+  /** What it adds to the answer. */
+  readonly bytes: number;
 }
 
 /**
  * Judges the commits of one request in order, and applies each confirmed commit to the state. If a commit is not
  * confirmed, later commits that touch one of its records are refused without being judged: they build on a change that
  * did not happen. Continues after the commits that earlier rounds judged, and stops early when the round is full: see
- * commit-bytes.ts.
+ * commit-bytes.ts. From the first commit on whose receipt has no room in the answer, no commit is tried: see
+ * answer-room.ts.
  */
 export function judgeInOrder(
   state: TenantState,
   commits: readonly CommitRequest[],
   earlier: readonly Judged[] = [],
+  room: AnswerRoom = AMPLE_ROOM,
 ): Judged[] {
   const judged = [...earlier];
   const blockers = new Map<string, number>();
@@ -42,22 +47,37 @@ export function judgeInOrder(
     if (!isConfirmed(decision)) for (const key of touched(commit)) if (!blockers.has(key)) blockers.set(key, index);
   };
   earlier.forEach(block);
+  let used = earlier.reduce((sum, { bytes }) => sum + bytes, 0);
+  let full = earlier.map(({ decision }) => fullFor(decision)).find((found) => found !== undefined);
   for (const commit of commits.slice(earlier.length)) {
     const blocker = touched(commit)
       .map((key) => blockers.get(key))
       .find((found) => found !== undefined);
-    if (blocker === undefined && (isForLater(state, commit) || isLocked(state, commit))) break;
-    const decided: Decision =
-      blocker === undefined
-        ? decideCommit(state, commit)
-        : { kind: "refused", refusal: refuse("dependency_blocked", { blockedBy: blocker }) };
-    const decision = state.tables ? state.tables.settle(state, commit, decided) : decided;
+    const isTried = blocker === undefined && full === undefined;
+    if (isTried && (isForLater(state, commit) || isLocked(state, commit))) break;
+    const decided = isTried ? decideCommit(state, commit) : refused(full, blocker);
+    const decision = state.tables && full === undefined ? state.tables.settle(state, commit, decided) : decided;
     if (decision === "later") break;
-    const one = conclude(state, commit, decision);
+    const fitted = fit(judgedAs(commit, decision), room, used);
+    const one = apply(state, fitted);
+    full ??= fullFor(one.decision);
+    used += one.bytes;
     block(one, judged.length);
     judged.push(one);
   }
   return judged;
+}
+
+function refused(full: ReturnType<typeof fullFor>, blockedBy: number | undefined): Decision {
+  const refusal = full ? refuse(full) : refuse("dependency_blocked", blockedBy === undefined ? {} : { blockedBy });
+  return { kind: "refused", refusal };
+}
+
+/** The commit as not tried, if its receipt does not fit behind `used` bytes of others. */
+function fit(judged: Judged, room: AnswerRoom, used: number): Judged {
+  const { commit, decision } = judged;
+  const code = fullFor(decision) ? undefined : noRoom(room, used, judged.bytes, decision);
+  return code === undefined ? judged : judgedAs(commit, { kind: "refused", refusal: refuse(code) });
 }
 
 /** Whether another transaction has locked a row that the commit writes. */
@@ -74,23 +94,28 @@ export function recordInOrder(state: TenantState, commits: readonly CommitReques
     for (const entry of entries) append(state, commit, entry);
     const { logId, syncId } = state.head;
     const receipt = confirmedReceipt(commit, { lastSyncId: syncId, logId, missingIds: [], madeId: undefined });
-    return { commit, decision: { kind: "confirmed", receipt, entries }, body: "" };
+    return { commit, decision: { kind: "confirmed", receipt, entries }, body: "", bytes: 0 };
   });
 }
 
-/** Applies a decision to the state. */
-export function conclude(state: TenantState, commit: CommitRequest, decision: Decision): Judged {
-  const judged = judgedAs(commit, decision);
-  if (isConfirmed(decision)) applyCommit(state, judged);
-  if (decision.kind === "held") hold(state, judged);
+/** Applies a decision to the state, if there is room for its receipt. */
+export const conclude = (
+  state: TenantState,
+  commit: CommitRequest,
+  decision: Decision,
+  room: AnswerRoom = AMPLE_ROOM,
+): Judged => apply(state, fit(judgedAs(commit, decision), room, 0));
+
+function apply(state: TenantState, judged: Judged): Judged {
+  if (isConfirmed(judged.decision)) applyCommit(state, judged);
+  if (judged.decision.kind === "held") hold(state, judged);
   return judged;
 }
 
-export const judgedAs = (commit: CommitRequest, decision: Decision): Judged => ({
-  commit,
-  decision,
-  body: bodyOf(commit, decision),
-});
+export function judgedAs(commit: CommitRequest, decision: Decision): Judged {
+  const body = bodyOf(commit, decision);
+  return { commit, decision, body, bytes: answerBytes(decision, body) };
+}
 
 /** A replay of a held receipt is no more confirmed than the original. */
 const isConfirmed = (decision: Decision): boolean =>

@@ -1,6 +1,7 @@
 import type { CommitReceipt, StaleNotification } from "@holdfast/sdk/protocol";
-import { errorSentences } from "@holdfast/sdk/protocol";
+import { errorSentences, limits } from "@holdfast/sdk/protocol";
 import type { Refusal } from "../refusal.ts";
+import { bytesInUtf8 } from "./check-record-size.ts";
 import type { CommitRequest } from "./commit-request.ts";
 
 export interface CommitOutcome {
@@ -29,7 +30,10 @@ export function confirmedReceipt(
   };
 }
 
-/** A held commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. */
+/**
+ * A held commit wrote nothing. Its receipt lists what has changed, so that the author can decide again. Current values
+ * that do not fit are left out: a commit of a few kilobytes can name many large records.
+ */
 export function heldReceipt(
   commit: CommitRequest,
   logId: string,
@@ -41,8 +45,18 @@ export function heldReceipt(
     lastSyncId,
     logId,
     ops: commit.operations.length,
-    notifications: [...notifications],
+    notifications: withinBytes(notifications, limits.currentValuesBytes),
   };
+}
+
+function withinBytes(notifications: readonly StaleNotification[], most: number): StaleNotification[] {
+  let bytes = 0;
+  return notifications.map(({ currentValues = {}, ...rest }) => {
+    const own = bytesInUtf8(JSON.stringify(currentValues));
+    if (bytes + own > most) return { ...rest, currentValuesOmitted: true };
+    bytes += own;
+    return { ...rest, currentValues };
+  });
 }
 
 /** The receipt inside the error envelope of a refused commit. */

@@ -31,7 +31,8 @@ export const isOwn = (writer: Writer, entry: Writer): boolean =>
   writer.clientId !== null && writer.clientId === entry.clientId && writer.writtenBy === entry.writtenBy;
 
 /** A conflict: the fields of a StaleNotification that come from the log. */
-export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields" | "currentValues">;
+export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields"> &
+  Required<Pick<StaleNotification, "currentValues">>;
 
 export interface StaleQuestion {
   readonly action: Action;

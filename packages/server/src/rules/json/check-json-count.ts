@@ -4,15 +4,13 @@ import { type Refusal, refuse } from "../refusal.ts";
 const [QUOTE, BACKSLASH, COMMA, SPACE] = [0x22, 0x5c, 0x2c, 0x20];
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** A value and its comma take at least two bytes, so smaller texts cannot exceed the limit. */
-const HARMLESS_BYTES = 2 * limits.jsonValues;
-
 /**
  * Counts the values, levels and keys of a JSON text before it is parsed: a million empty arrays would keep the parser
  * and every later check busy for a second and block the event loop. Invalid JSON may pass; the parser reports it.
  */
-export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
-  if (bytes.length <= HARMLESS_BYTES) return undefined;
+export function checkJsonCount(bytes: Uint8Array, mostValues: number = limits.jsonValues): Refusal | undefined {
+  // A value and its comma take at least two bytes, so smaller texts cannot exceed the limit.
+  if (bytes.length <= 2 * mostValues) return undefined;
   let values = 1;
   let depth = 0;
   /** Per level: the commas in the open object. They are not limited in arrays. */
@@ -27,7 +25,7 @@ export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
       commas[depth] = before + 1;
       if (before + 1 >= limits.keysPerObject && isObject[depth] === 1)
         return refuse("invalid_value", { message: `An object has more than ${limits.keysPerObject} keys.` });
-      if (values > limits.jsonValues) return refuse("too_many_values");
+      if (values > mostValues) return tooMany(mostValues);
     } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
       if (depth > limits.jsonDepth)
@@ -36,11 +34,17 @@ export function checkJsonCount(bytes: Uint8Array): Refusal | undefined {
       isObject[depth] = byte === OPEN_OBJECT ? 1 : 0;
       // The value before the first comma, unless the container is empty.
       if (!closesNext(bytes, i)) values += 1;
-      if (values > limits.jsonValues) return refuse("too_many_values");
+      if (values > mostValues) return tooMany(mostValues);
     } else if ((byte === CLOSE_ARRAY || byte === CLOSE_OBJECT) && depth > 0) depth -= 1;
   }
   return undefined;
 }
+
+const tooMany = (most: number): Refusal =>
+  refuse(
+    "too_many_values",
+    most === limits.jsonValues ? {} : { message: `A frame can have up to ${most} JSON values.` },
+  );
 
 /** The closing quote of the string that starts here, or the end of the bytes if there is none. */
 function endOfText(bytes: Uint8Array, start: number): number {

@@ -1,3 +1,4 @@
+import type { AnswerRoom } from "../commits/answer-room.ts";
 import { isForLater } from "../commits/commit-bytes.ts";
 import type { CommitRequest } from "../commits/commit-request.ts";
 import { decideCommit } from "../commits/decide-commit.ts";
@@ -16,7 +17,12 @@ export type SourceJudgement =
   | { readonly waits: "for a round" | "for an intent" };
 
 /** Judges a commit. One that writes records of a source becomes an intent, and its records are kept for it. */
-export function judgeForSource(state: TenantState, commit: CommitRequest, id: string): SourceJudgement {
+export function judgeForSource(
+  state: TenantState,
+  commit: CommitRequest,
+  id: string,
+  room?: AnswerRoom,
+): SourceJudgement {
   if (isForLater(state, commit)) return { waits: "for a round" };
   const keys = reservedKeys(commit);
   if (keys.some((key) => state.intents.reserved.has(key))) return { waits: "for an intent" };
@@ -36,7 +42,7 @@ export function judgeForSource(state: TenantState, commit: CommitRequest, id: st
     const refusal = refuse("invalid_value", { param: "operations", message: WITH_VALUES });
     return { judged: conclude(state, commit, { kind: "refused", refusal }) };
   }
-  if (!writes || decision.kind !== "confirmed") return { judged: conclude(state, commit, decision) };
+  if (!writes || decision.kind !== "confirmed") return { judged: conclude(state, commit, decision, room) };
   for (const key of keys) state.intents.reserved.add(key);
   const { missingIds = [], id: madeId } = decision.receipt;
   return { intent: { id, commit, ...writes, keys, missingIds, madeId } };
