@@ -194,12 +194,15 @@ test("[DS8] while a table is attached, writers go on: every row ends as it is in
     }
     await client.end();
   };
-  const writing = [1, 2, 3].map(writer);
-  await attach("public.busy", { title: {} });
-  const before = written;
-  await until(() => written > before + 300);
-  stop.abort();
-  await Promise.all(writing);
+  const writing = Promise.all([1, 2, 3].map(writer));
+  try {
+    await attach("public.busy", { title: {} });
+    const before = written;
+    await until(() => written > before + 300);
+  } finally {
+    stop.abort();
+    await writing;
+  }
   await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
   const [wrong] = await app.sql(
     `select count(*)::int as n from (select id::text, title from busy) b
@@ -208,6 +211,20 @@ test("[DS8] while a table is attached, writers go on: every row ends as it is in
     [tenant],
   );
   expect(wrong?.n).toBe(0);
+});
+
+test("[DS1] while the tenant's head is locked, attaching waits, and goes on", async () => {
+  await db.query("create table public.held (id text primary key, title text); insert into held values ('a', 'One')");
+  await db.query("begin");
+  await db.query("select from holdfast.head where tenant = $1 for update", [tenant]);
+  let released: Promise<unknown> | undefined;
+  const { rows } = await attach("public.held", { title: {} }, "id", {
+    waiting: () => {
+      released ??= db.query("commit");
+    },
+  });
+  expect(released).toBeDefined();
+  expect(rows).toBe(1);
 });
 
 test("[DS3] a role without any right on Holdfast's schema writes the table, and its changes arrive", async () => {

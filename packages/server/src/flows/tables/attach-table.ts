@@ -61,22 +61,40 @@ export async function attachTable(
 
 /** `create trigger` waits for all that write to the table, and new writers wait behind it: so it gives up soon. */
 const TRIGGER_WAIT_MS = 300;
+/** The head is locked for a round at a time. Waiting for it does not hold up anyone else. */
+const HEAD_WAIT_MS = 2_000;
 const TRIES = 100;
 
-async function begin(pool: Database, table: TableToAttach, { waiting, stopping }: AttachOptions): Promise<void> {
+/** Runs `work` in a transaction, again each time that it could not get a lock. */
+async function patiently<T>(
+  pool: Database,
+  { name }: TableToAttach,
+  { waiting, stopping }: AttachOptions,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   for (let tried = 1; ; tried++) {
     stopping?.throwIfAborted();
     try {
-      return await transaction(pool, (tx) => install(tx, table));
+      return await transaction(pool, async (tx) => {
+        await tx.query(`set local lock_timeout = ${HEAD_WAIT_MS}`);
+        return work(tx);
+      });
     } catch (error) {
-      if (errorState(error) === UNIQUE_VIOLATION)
-        throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
       if (errorState(error) !== LOCK_NOT_AVAILABLE) throw error;
       if (tried === TRIES)
-        throw new TableError(`${table.name} could not be attached: a transaction has held a lock on it all the time.`);
+        throw new TableError(`${name} could not be attached: a transaction has held a lock on it all the time.`);
       waiting?.();
       await setTimeout(TRIGGER_WAIT_MS);
     }
+  }
+}
+
+async function begin(pool: Database, table: TableToAttach, options: AttachOptions): Promise<void> {
+  try {
+    await patiently(pool, table, options, (tx) => install(tx, table));
+  } catch (error) {
+    if (errorState(error) !== UNIQUE_VIOLATION) throw error;
+    throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
   }
 }
 
@@ -104,20 +122,18 @@ const STEP = 500;
 
 async function readEarlierRows(
   pool: Database,
-  { relation, model }: TableToAttach,
+  table: TableToAttach,
   known: () => Promise<AttachedTable | undefined>,
-  { progress, stopping }: AttachOptions,
+  options: AttachOptions,
 ): Promise<number> {
   let rows = 0;
   for (;;) {
-    stopping?.throwIfAborted();
     const attached = await known();
     if (attached?.status !== "reading") return rows;
     const found = await findTable(pool, attached);
     if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
-    const read = await transaction(pool, (tx) => readStep(tx, attached, found, model));
-    rows += read;
-    progress?.(rows, await estimateRows(pool, relation));
+    rows += await patiently(pool, table, options, (tx) => readStep(tx, attached, found, table.model));
+    options.progress?.(rows, await estimateRows(pool, table.relation));
   }
 }
 
