@@ -229,8 +229,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/queue/decided.ts`,
-        find: "  const fresh = { ...next, clientTxId: newTxId, attempts: 0,",
-        replace: "  const fresh = { ...next, clientTxId: newTxId, seq: undefined, attempts: 0,",
+        find: "  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0,",
+        replace: "  const fresh = { ...next, owner, clientTxId: newTxId, seq: undefined, attempts: 0,",
       },
     ],
   },
@@ -318,9 +318,9 @@ export const mutants: readonly Mutant[] = [
     finds: ["no write reaches another owner", "nothing of a store is shown to another owner"],
     edits: [
       {
-        file: `${core}/connection/owner-name.ts`,
-        find: "  a === b || (",
-        replace: "  a !== '' || (",
+        file: `${core}/connection/same-owner.ts`,
+        find: "  if (a === b) return true;",
+        replace: "  if (a !== '') return true;",
       },
     ],
   },
