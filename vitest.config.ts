@@ -113,7 +113,7 @@ export default defineConfig({
         test: {
           name: "soak",
           include: [soakTests],
-          exclude: [...configDefaults.exclude, "**/dist/**"],
+          exclude: [...configDefaults.exclude, "**/dist/**", packageTests],
           globalSetup: ["packages/server/src/testing/global-setup.ts", "scripts/bundle-programs.ts"],
           pool: "forks",
           testTimeout: 600_000,
@@ -124,8 +124,18 @@ export default defineConfig({
         test: {
           name: "packages",
           include: [packageTests],
+          exclude: [...configDefaults.exclude, soakTests],
           // Packs every package and installs all of them in an empty folder, once for the whole run.
           globalSetup: ["e2e/packages/global-setup.ts"],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "packages-soak",
+          include: ["e2e/packages/**/*.soak.test.ts"],
+          globalSetup: ["e2e/packages/global-setup.ts"],
+          testTimeout: 600_000,
         },
       },
       {

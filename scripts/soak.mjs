@@ -22,7 +22,7 @@ export async function soak(subjects, say) {
   process.env.PLAYWRIGHT_JSON_OUTPUT_FILE = join(results, "playwright-soak.json");
   const properties = await runProperties(subjects, say);
   const vitest = await runTool("vitest", [
-    ...["run", "--project=soak", "--no-file-parallelism", "--passWithNoTests"],
+    ...["run", "--project=soak", "--project=packages-soak", "--no-file-parallelism", "--passWithNoTests"],
     ...["--reporter=default", "--reporter=json", `--outputFile.json=${join(results, "vitest-soak.json")}`],
     ...subjects,
   ]);
