@@ -19,6 +19,7 @@ import { arrived } from "./api/writes/arrived.ts";
 import { makeCommit } from "./api/writes/make-commit.ts";
 import { transact } from "./api/writes/transact.ts";
 import { makeWrite, type WriteDeps } from "./api/writes/write.ts";
+import { CLOSED } from "./core/queue/failure.ts";
 import { rowsStatus, shownState } from "./core/select.ts";
 import { type ClientState, initialState } from "./core/state.ts";
 import type { CollabEngineDeps } from "./engine/collab-engine.ts";
@@ -26,7 +27,7 @@ import { createEngine } from "./engine/engine.ts";
 import { createEventLoop } from "./engine/event-loop.ts";
 import { PendingPromises } from "./engine/pending-promises.ts";
 import type { Clock, Random } from "./engine/ports.ts";
-import { localError } from "./errors.ts";
+import { localError, SyncError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { FollowedConditions } from "./protocol/log/followed-records.ts";
@@ -143,7 +144,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   async function takeApart(why: Leaving): Promise<void> {
     runtime.now()?.leave(why);
-    ending.end(localError("client_closed"));
+    ending.end(new SyncError(CLOSED));
     const collabClosed = collab.now()?.close();
     // Start no new requests. Pending writes of the app are still stored.
     engine.dispatch({ type: "paused" });
@@ -255,7 +256,7 @@ function modelApis<S extends ModelSchema>(
 }
 
 function checkOpen({ isOver }: Ending): void {
-  if (isOver) throw localError("client_closed");
+  if (isOver) throw new SyncError(CLOSED);
 }
 
 /** The local store or the first snapshot has provided rows. */

@@ -62,5 +62,5 @@ export class SyncError extends Error {
 export const isSyncError = (error: unknown): error is SyncError => error instanceof SyncError;
 
 /** An error that the client detected. */
-export const localError = (code: LocalErrorCode, message?: string): SyncError =>
+export const localError = (code: LocalErrorCode, message: string): SyncError =>
   new SyncError(localFailure(code, message));

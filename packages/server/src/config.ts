@@ -1,5 +1,6 @@
 import { type ServerLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import { createClientAddress, type TrustedProxies } from "./addresses/client-address.ts";
+import { faultOfOrigin } from "./addresses/origin-check.ts";
 import { hasValidChecksum, isSecretKey } from "./rules/tokens/token.ts";
 import type { LogFormat } from "./server-log.ts";
 import type { DatabaseSettings } from "./server-options.ts";
@@ -244,9 +245,10 @@ function proxiesOf(text: string | undefined): TrustedProxies {
 }
 
 function originOf(text: string): string {
-  if (!URL.canParse(text) || new URL(text).origin !== text)
+  const fault = faultOfOrigin(text);
+  if (fault)
     throw new ConfigError(
-      `HOLDFAST_ORIGINS must be origins like https://app.example, separated by commas (got "${text}").`,
+      `HOLDFAST_ORIGINS must be origins as pages send them, separated by commas, like https://app.example, https://*.app.example or capacitor://localhost ("${text}": ${fault}).`,
     );
   return text;
 }

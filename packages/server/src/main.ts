@@ -49,7 +49,8 @@ Environment (all optional):
   HOLDFAST_WEBHOOK_ROTATION_SECONDS
                          how long the old signing secret still signs after a roll: ${webhookLimits.rotationMs / 1_000}
   HOLDFAST_SCHEMA        a JSON file with models to push at startup
-  HOLDFAST_ORIGINS       allowed browser origins, separated by commas; without it, only loopback
+  HOLDFAST_ORIGINS       allowed origins of pages, separated by commas: https://app.example,
+                         https://*.app.example, capacitor://localhost; without it, only loopback
   HOLDFAST_PUBLIC_URL    the URL for links in errors and /openapi.json; without it, the address it listens on
   HOLDFAST_TRUST_PROXY   proxies whose X-Forwarded-For is trusted: their number, or their addresses and networks
                          separated by commas; without it, none

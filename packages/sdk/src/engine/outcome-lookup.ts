@@ -1,3 +1,4 @@
+import { DISCARDED } from "../core/queue/discarded.ts";
 import { localFailure } from "../core/queue/failure.ts";
 import { NAMES, nextName } from "../core/queue/next-name.ts";
 import { outcomeOf, verdictOf } from "../core/queue/outcome.ts";
@@ -7,7 +8,6 @@ import type { Clock, Server } from "./ports.ts";
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 4_000;
 
-const GIVEN_UP = localFailure("discarded");
 const UNKNOWN = localFailure(
   "storage_failed",
   "The outcome of the write is unknown: it may still be on the disk that failed, and is sent from there after a reload.",
@@ -81,7 +81,7 @@ export class OutcomeLookup {
   /** Asks about one write. Returns whether the server knew its outcome. */
   async #lookUp(clientTxId: string): Promise<boolean> {
     let name = clientTxId;
-    let failure = this.#deps.hasLostDisk() ? UNKNOWN : GIVEN_UP;
+    let failure = this.#deps.hasLostDisk() ? UNKNOWN : DISCARDED;
     for (let i = 0; i < NAMES; i++, name = nextName(name)) {
       const reply = await this.#server.request("readCommit", { params: { clientTxId: name } }, this.#end.signal);
       const verdict = verdictOf(reply);

@@ -1,5 +1,5 @@
 import type { News } from "../core/effects.ts";
-import { localFailure } from "../core/queue/failure.ts";
+import { CLOSED } from "../core/queue/failure.ts";
 import { SyncError } from "../errors.ts";
 import type { CommitReceipt } from "../protocol/commits/commit.ts";
 
@@ -48,8 +48,8 @@ export class PendingPromises {
 
   close(): void {
     for (const { queued, receipt } of this.#byTxId.values()) {
-      queued.reject(new SyncError(localFailure("client_closed")));
-      receipt.reject(new SyncError(localFailure("client_closed")));
+      queued.reject(new SyncError(CLOSED));
+      receipt.reject(new SyncError(CLOSED));
     }
     this.#byTxId.clear();
   }

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, error-codes, field-value, headers, json-equal, limits, operation-param, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, compare-values, error-codes, field-value, headers, json-equal, limits, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -47,6 +47,7 @@ export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { jsonEqual } from "./json-equal.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
+export { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "./lists/compare-values.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
 export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
 export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";

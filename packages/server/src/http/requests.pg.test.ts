@@ -3,7 +3,7 @@ import { endpoints, paths } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { ADMIN, rawRequest, startApp } from "../testing/app.ts";
 
-const app = await startApp({ origins: ["https://app.example"] });
+const app = await startApp({ origins: ["https://app.example", "capacitor://localhost", "https://*.tenants.example"] });
 const { call, keys } = app;
 const POST = "/v1/models/slide";
 
@@ -103,7 +103,15 @@ test("[H10] pages of allowed origins may call, others get no permission", async 
   expect(allowed.headers["access-control-allow-methods"]).toContain("PATCH");
   expect(allowed.headers["access-control-allow-headers"]).toContain("idempotency-key");
   expect(allowed.headers["access-control-allow-credentials"]).toBeUndefined();
-  for (const origin of ["https://evil.example", "http://localhost:3000", "null", undefined]) {
+  for (const origin of ["capacitor://localhost", "https://a.tenants.example"])
+    expect((await preflight(origin)).headers["access-control-allow-origin"]).toBe(origin);
+  for (const origin of [
+    "https://evil.example",
+    "https://a.b.tenants.example",
+    "http://localhost:3000",
+    "null",
+    undefined,
+  ]) {
     const answer = await preflight(origin);
     expect(answer.status, String(origin)).toBe(204);
     expect(answer.headers["access-control-allow-origin"], String(origin)).toBe(undefined);

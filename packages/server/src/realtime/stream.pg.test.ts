@@ -6,7 +6,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type Hello, openStream, type TestStream } from "../testing/stream/stream.ts";
 
-const app = await startApp({ origins: ["https://app.example"] });
+const app = await startApp({ origins: ["https://app.example", "null", "capacitor://localhost"] });
 const second = await app.another();
 const { call, keys, url } = app;
 const make = async (id: string, data: object = {}, ask = call) =>
@@ -132,7 +132,8 @@ test("[T5] a page of a foreign origin, and a token in the address, get no socket
   await expect(open(url, { origin: "https://evil.example" })).rejects.toThrow("403");
   await expect(open(url, { path: `/v1/stream?token=${keys.live}` })).rejects.toThrow("400");
   await expect(open(url, { path: "/v1/elsewhere" })).rejects.toThrow("404");
-  await (await open(url, { origin: "https://app.example" })).close();
+  for (const origin of ["https://app.example", "null", "capacitor://localhost"])
+    await (await open(url, { origin })).close();
 });
 
 /** Collects garbage. */

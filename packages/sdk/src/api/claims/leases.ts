@@ -1,12 +1,12 @@
 import { type ClaimNews, targetKey } from "../../core/claims/claim-state.ts";
 import { remainingMs } from "../../core/claims/lease-time.ts";
 import { recordKey } from "../../core/log/tables.ts";
-import type { LossReason } from "../../core/queue/failure.ts";
+import { CLOSED, type LossReason } from "../../core/queue/failure.ts";
 import { knownFailure } from "../../core/queue/known-failure.ts";
 import type { MutationOperation } from "../../core/queue/mutation.ts";
 
 import type { CollabEngine } from "../../engine/collab-engine.ts";
-import { localError, SyncError } from "../../errors.ts";
+import { SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { notifyApp } from "../notify-app.ts";
@@ -83,7 +83,7 @@ export class Leases {
             return reject(new SyncError(news.failure));
           case "lost":
             end();
-            return reject(news.reason === "closed" ? localError("client_closed") : lossOf(news));
+            return reject(news.reason === "closed" ? new SyncError(CLOSED) : lossOf(news));
           case "released":
             return;
         }

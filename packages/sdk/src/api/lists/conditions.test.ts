@@ -17,6 +17,15 @@ const model: Model = {
 const matches = (where: Conditions, data: JsonObject) => compileConditions("task", model, where)(data);
 
 test.each<[Conditions, JsonObject, boolean]>([
+  [{ due: "2030-01-01T01:00:00+01:00" }, { due: "2030-01-01T00:00:00Z" }, true],
+  [{ due: { not: "2030-01-01T01:00:00+01:00" } }, { due: "2030-01-01T00:00:00Z" }, false],
+  [{ due: { in: ["2030-01-01T01:00:00+01:00"] } }, { due: "2030-01-01T00:00:00.000Z" }, true],
+  [{ due: { gt: "2030-01-01T00:00:00.0001Z" } }, { due: "2030-01-01T00:00:00.0002Z" }, true],
+  [{ due: "2030-01-01T00:00:00.0001Z" }, { due: "2030-01-01T00:00:00.0002Z" }, false],
+  [{ due: new Date("2030-01-01T00:00:00Z") }, { due: "2030-01-01T00:00:00Z" }, true],
+  [{ due: null }, { due: "soon" }, true],
+  [{ title: { lt: "\u{1f600}" } }, { title: "\uff21" }, true],
+  [{ order: "2" }, { order: 2 }, false],
   [{ title: { not: "a" } }, { title: "b" }, true],
   [{ title: { not: "a" } }, { title: "a" }, false],
   [{ title: { not: "a" } }, {}, true],

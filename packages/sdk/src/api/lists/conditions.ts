@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { comparable, compareValues, SCALARS } from "../../protocol/lists/compare-values.ts";
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
-import { comparableOf } from "./comparable.ts";
 import { fieldOf, mustBe, odd } from "./query-error.ts";
 
 /** Conditions on a record, all of which must hold. */
@@ -42,26 +42,25 @@ function branchesOf(wanted: unknown, param: string): readonly Conditions[] {
 /** Compiles one operator. `param` is where it is in the query. */
 type Operator = (operand: unknown, param: string, field: Field | undefined) => Test<Json>;
 
-/** Whether a value is within a bound of a range. */
+/** Whether a value is within a bound of a range, by how it compares with it. */
 const range =
-  (isWithin: (own: string | number, bound: string | number) => boolean): Operator =>
+  (isWithin: (order: number) => boolean): Operator =>
   (operand, _, field) => {
-    const comparable = comparableOf(field?.type);
-    const bound = comparable(plain(operand));
+    const bound = comparable(field?.type, plain(operand));
     return (value) => {
-      const own = comparable(value);
-      return own !== undefined && bound !== undefined && typeof own === typeof bound && isWithin(own, bound);
+      const own = comparable(field?.type, value);
+      return own !== undefined && typeof own === typeof bound && isWithin(compareValues(own, bound as typeof own));
     };
   };
 
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  not: (operand) => negated(equalTo(operand)),
+  not: (operand, _, field) => negated(equalTo(operand, field)),
   in: oneOf,
-  notIn: (operand, param) => negated(oneOf(operand, param)),
-  gt: range((own, bound) => own > bound),
-  gte: range((own, bound) => own >= bound),
-  lt: range((own, bound) => own < bound),
-  lte: range((own, bound) => own <= bound),
+  notIn: (operand, param, field) => negated(oneOf(operand, param, field)),
+  gt: range((order) => order > 0),
+  gte: range((order) => order >= 0),
+  lt: range((order) => order < 0),
+  lte: range((order) => order <= 0),
   contains: (operand, param, field) => {
     const part = field?.type === "array" ? "" : textOf(operand, param);
     const isItem = equalTo(operand);
@@ -80,7 +79,7 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 /** Compiles a condition on one field, which is a value or an object of operators. */
 function testOf(wanted: unknown, field: Field | undefined, param: string): Test<Json> {
   if (wanted === undefined) throw undefinedAt(param);
-  if (!isOperators(wanted, field, param)) return equalTo(wanted);
+  if (!isOperators(wanted, field, param)) return equalTo(wanted, field);
   const tests = Object.entries(wanted).map(([operator, operand]) => {
     const at = `${param}.${operator}`;
     if (operand === undefined) throw undefinedAt(at);
@@ -115,17 +114,22 @@ export function compileSearch(schema: Model | undefined, text: unknown): Test<Js
   return (data) => test(names.map((name) => data[name] ?? null));
 }
 
-function equalTo(wanted: unknown): Test<Json> {
-  const value = plain(wanted);
-  return (own) => jsonEqual(own, value);
+function equalTo(wanted: unknown, field?: Field): Test<Json> {
+  return anyOf([plain(wanted)], field);
 }
 
-function oneOf(wanted: unknown, param: string): Test<Json> {
+function oneOf(wanted: unknown, param: string, field: Field | undefined): Test<Json> {
   if (!Array.isArray(wanted)) throw mustBe(param, "a list", wanted);
-  const values = wanted.map(plain);
-  const texts = new Set(values.filter((value) => typeof value === "string"));
-  const others = values.filter((value) => typeof value !== "string");
-  return (own) => (typeof own === "string" ? texts.has(own) : others.some((value) => jsonEqual(value, own)));
+  return anyOf(wanted.map(plain), field);
+}
+
+/** A value of another type than its field's equals null, as an absent one does. */
+function anyOf(values: readonly Json[], field: Field | undefined): Test<Json> {
+  const type = field?.type;
+  if (!type || !SCALARS[type]) return (own) => values.some((value) => jsonEqual(value, own));
+  const keys = new Set(values.map((value) => comparable(type, value)));
+  if (!values.includes(null)) keys.delete(undefined);
+  return (own) => keys.has(comparable(type, own));
 }
 
 /** A condition may use a Date, although records store strings. */

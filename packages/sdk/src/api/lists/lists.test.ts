@@ -37,7 +37,7 @@ test("[R6] a list filters by value, by range and by set, and orders with what ha
   const ids = (query: Parameters<typeof slides.list>[0]) => slides.list(query).map((s) => s.id);
   expect(ids({})).toEqual(["1", "2", "3", "4"]);
   expect(ids({ orderBy: "order" })).toEqual(["2", "4", "1", "3"]);
-  expect(ids({ orderBy: "order", order: "desc" })).toEqual(["1", "2", "4", "3"]);
+  expect(ids({ orderBy: "order", order: "desc" })).toEqual(["1", "4", "2", "3"]);
   expect(ids({ where: { title: "c" } })).toEqual(["3", "4"]);
   expect(ids({ where: { order: { gte: 1, lt: 3 } } })).toEqual(["2", "4"]);
   expect(ids({ where: { title: { in: ["a", "b"] } }, limit: 1 })).toEqual(["1"]);
@@ -105,7 +105,7 @@ test("[R6] an incrementally updated list equals one that is computed anew", asyn
         else if (slides.get(`${id}`)) slides.update(`${id}`, { order });
         else slides.create({ order }, { id: `${id}` });
         const anew = slides.list({ archived: "without" }).filter((s) => (s.order ?? 0) >= 1);
-        const sorted = [...anew].sort((a, b) => (b.order ?? 0) - (a.order ?? 0) || (a.id < b.id ? -1 : 1)).slice(0, 4);
+        const sorted = [...anew].sort((a, b) => (b.order ?? 0) - (a.order ?? 0) || (a.id > b.id ? -1 : 1)).slice(0, 4);
         expect(slides.list(query)).toEqual(sorted);
       }
     }),

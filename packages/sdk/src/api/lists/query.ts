@@ -63,7 +63,7 @@ export interface Query<S extends ModelSchema, M extends ModelName<S>, I extends 
   /** A field, or several: a later one counts where those before are equal. Ids break ties. */
   readonly orderBy?: (keyof RowOf<S, M> & string) | readonly SortKey<RowOf<S, M>>[];
   readonly order?: "asc" | "desc";
-  /** Sorts strings as in this language: `de`, `sv`. Default: by code units. */
+  /** Sorts strings as in this language: `de`, `sv`. Default: by code points. */
   readonly locale?: string;
   readonly limit?: number;
   /** Words that all occur in the fields with `index: "text"`, together. */

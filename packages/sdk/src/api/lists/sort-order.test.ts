@@ -33,10 +33,18 @@ const ids = (options: SortOptions) => {
 test("[R25] a list sorts by several fields, each in its own direction; what has no value is last in each", () => {
   expect(ids({ orderBy: ["status", "order"] })).toBe("25143");
   expect(ids({ orderBy: ["status", { field: "order", order: "desc" }] })).toBe("25413");
-  expect(ids({ orderBy: ["status", "order"], order: "desc" })).toBe("41325");
+  expect(ids({ orderBy: ["status", "order"], order: "desc" })).toBe("41352");
   expect(ids({ orderBy: [{ field: "status", order: "asc" }, "order"], order: "desc" })).toBe("25413");
   expect(ids({ orderBy: [] })).toBe("12345");
   expect(ids({ orderBy: ["status", { field: "id", order: "desc" }] })).toBe("52431");
+});
+
+test("[R61] texts sort by code points, and by their first 500; ties follow the direction of the first field", () => {
+  const { sorted } = compileOrder("task", model, { orderBy: "title", order: "desc" });
+  const long = "x".repeat(500);
+  const titles = ["\u{1f600}", "\uff21", `${long}b`, `${long}a`, "\u{1f600}\uff21"];
+  const found = sorted(titles.map((title, i) => ({ id: `${i}`, title })));
+  expect(found.map(({ id }) => id).join("")).toBe("40132");
 });
 
 test("[R25] with a locale texts sort as in that language, and digits by their number", () => {

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../protocol/json.ts";
+import { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "../../protocol/lists/compare-values.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import { type Comparable, comparableOf } from "./comparable.ts";
 import { fieldOf, mustBe } from "./query-error.ts";
 
 export type Direction = "asc" | "desc";
@@ -18,7 +18,7 @@ interface OneSortKey {
 export interface SortOptions {
   readonly orderBy?: string | readonly SortKey[] | undefined;
   readonly order?: Direction | undefined;
-  /** Sorts strings as the language does. Default: by code units. */
+  /** Sorts strings as the language does. Default: by code points. */
   readonly locale?: string | undefined;
   /** A place in the order: only the records before it, the nearest first. */
   readonly before?: JsonObject | undefined;
@@ -35,7 +35,7 @@ export interface SortOrder {
 interface CompiledKey {
   readonly field: string;
   readonly sign: 1 | -1;
-  keyOf(value: unknown): Comparable;
+  keyOf(value: unknown): Comparable | undefined;
 }
 
 /** Compiles an order. Throws for an invalid one. */
@@ -47,6 +47,7 @@ export function compileOrder(
   checkDirection(order, "order");
   const isSeveral = typeof orderBy !== "string";
   if (isSeveral && !Array.isArray(orderBy)) throw mustBe("orderBy", "a field or a list", orderBy);
+  const collate = textOrder(locale);
   const keys = (isSeveral ? orderBy : [orderBy]).map((key: SortKey, i): CompiledKey => {
     const param = isSeveral ? `orderBy[${i}]` : "orderBy";
     const {
@@ -58,21 +59,27 @@ export function compileOrder(
     checkDirection(own, `${param}.order`);
     const declared = fieldOf(model, schema, field, param);
     const sign = own === "desc" ? -1 : 1;
-    if (by === undefined) return { field, sign, keyOf: comparableOf(declared?.type) };
+    if (by === undefined) {
+      const type = declared?.type;
+      const isCollated = collate && type !== "datetime";
+      const keyOf = (value: unknown) =>
+        isCollated && typeof value === "string" ? value : comparable(type, sortedPart(value));
+      return { field, sign, keyOf };
+    }
     const values = by === "values" && declared?.values;
     if (!values) throw mustBe(`${param}.by`, `"values", of an enum`, by);
     // Counted from 1. A value that the enum has no longer sorts as if there were none.
     return { field, sign, keyOf: (value) => values.indexOf(value as string) + 1 || undefined };
   });
-  const compareTexts = textOrder(locale);
   const way = before ? -1 : 1;
+  const ofTies = keys[0]?.sign ?? (order === "desc" ? -1 : 1);
   const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(data[field])), data });
   const compareKeyed = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number => {
     for (const [i, { sign }] of keys.entries()) {
-      const found = compareValues(a.values[i], b.values[i], sign, compareTexts);
+      const found = compareKeys(a.values[i], b.values[i], sign, collate);
       if (found !== 0) return way * found;
     }
-    return way * inCodeUnits(a.data.id as string, b.data.id as string);
+    return way * ofTies * compareValues(a.data.id as string, b.data.id as string);
   };
   const compare = (a: JsonObject, b: JsonObject) => compareKeyed(keyed(a), keyed(b));
   return {
@@ -98,19 +105,27 @@ export function compileOrder(
 
 type CompareTexts = (a: string, b: string) => number;
 
-/** Records without a value come last in either direction. Then numbers precede strings. */
-function compareValues(left: Comparable, right: Comparable, sign: 1 | -1, compareTexts: CompareTexts): number {
+/** Records without a value come last in either direction. */
+function compareKeys(
+  left: Comparable | undefined,
+  right: Comparable | undefined,
+  sign: 1 | -1,
+  collate: CompareTexts | undefined,
+): number {
   if (left === right) return 0;
   if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
-  if (typeof left === "string" && typeof right === "string") return sign * compareTexts(left, right);
-  const isFirst = typeof left === typeof right ? left < right : typeof left === "number";
-  return isFirst ? -sign : sign;
+  if (collate && typeof left === "string" && typeof right === "string") return sign * collate(left, right);
+  return sign * compareValues(left, right);
 }
 
-const inCodeUnits: CompareTexts = (a, b) => Number(a > b) - Number(a < b);
+/** A character takes up to two units. */
+const sortedPart = (value: unknown): unknown =>
+  typeof value === "string" && value.length > SORTED_CHARACTERS
+    ? [...value.slice(0, 2 * SORTED_CHARACTERS)].slice(0, SORTED_CHARACTERS).join("")
+    : value;
 
-function textOrder(locale: string | undefined): CompareTexts {
-  if (locale === undefined) return inCodeUnits;
+function textOrder(locale: string | undefined): CompareTexts | undefined {
+  if (locale === undefined) return undefined;
   try {
     return new Intl.Collator(locale, { numeric: true }).compare;
   } catch {

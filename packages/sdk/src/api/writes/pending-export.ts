@@ -1,4 +1,4 @@
-import { ownerOfTab } from "../../core/connection/owner-name.ts";
+import { OWNER_UNKNOWN, ownerOfTab } from "../../core/connection/owner-name.ts";
 import { isSameOwner } from "../../core/connection/same-owner.ts";
 import { currentStage } from "../../core/queue/current-stage.ts";
 import { type Mutation, serialized } from "../../core/queue/mutation.ts";
@@ -48,7 +48,7 @@ export function readExport(
   exported: unknown,
   { adopt = false }: { readonly adopt?: boolean | undefined } = {},
 ): readonly Mutation[] {
-  if (state.withheld) throw localError("not_owner", state.withheldReason);
+  if (state.withheld) throw localError("not_owner", state.withheldReason ?? OWNER_UNKNOWN);
   const { object, version, owner, writes } = (exported ?? {}) as Partial<Record<keyof PendingExport, unknown>>;
   if (object !== "holdfast_pending" || version !== 1 || !Array.isArray(writes) || !writes.every(isWrite))
     throw localError("invalid_export", "This is not a result of exportPending, or a newer version made it.");

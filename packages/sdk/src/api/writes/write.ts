@@ -1,4 +1,5 @@
 import { shownRow } from "../../core/conflicts/overlay.ts";
+import { OWNER_UNKNOWN } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
 import { type RecordRef, recordKey, tableOf } from "../../core/log/tables.ts";
 import { invalidFailure, nameTaken } from "../../core/queue/failure.ts";
@@ -102,7 +103,7 @@ function shownNow({ engine, shown }: WriteDeps, record: RecordRef): Row | undefi
 /** Writes belong to the owner of the store. A write by another participant would be sent in the owner's name. */
 export function checkOwner({ engine }: WriteDeps): void {
   const state = engine.store.getState();
-  if (state.withheld) throw localError("not_owner", state.withheldReason);
+  if (state.withheld) throw localError("not_owner", state.withheldReason ?? OWNER_UNKNOWN);
 }
 
 export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {

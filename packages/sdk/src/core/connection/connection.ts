@@ -213,6 +213,7 @@ function readOn(draft: Draft): void {
 /** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
 const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
+const TOO_OLD = "The write has waited so long that the server may have forgotten it. Check the current record first.";
 const UNOWNED =
   "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
 
@@ -236,7 +237,7 @@ function sendNext(draft: Draft): void {
   if (bulk.length === 0) return;
   const old = bulk.filter((m) => draft.now - m.createdAt > limits.resendMs);
   if (old.length > 0) {
-    reject(draft, old, localFailure("too_old"));
+    reject(draft, old, localFailure("too_old", TOO_OLD));
     return sendNext(draft);
   }
   const unowned = bulk.filter((m) => !isOwn(m, draft.state));

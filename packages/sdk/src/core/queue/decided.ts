@@ -1,6 +1,7 @@
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { DISCARDED } from "./discarded.ts";
 import { type Failure, localFailure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation, serialized } from "./mutation.ts";
 import { find } from "./queue.ts";
@@ -11,7 +12,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
   const over = expectedSlot(plan.write);
   if (!over) return tooLate(draft, newTxId);
   const { write, instead, again } = plan;
-  if (!instead) notifyFailed(draft, newTxId, localFailure("discarded"));
+  if (!instead) notifyFailed(draft, newTxId, DISCARDED);
   const put = [
     ...(instead ? [{ before: write, mutation: newName(draft, instead, newTxId), over }] : []),
     ...again.flatMap((m) => (m.operations.length > 0 ? putAgain(draft, m) : [])),

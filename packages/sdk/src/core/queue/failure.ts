@@ -6,23 +6,19 @@ import type { RecordRef } from "../log/tables.ts";
 
 /** Error codes that only the client produces. */
 const localCodes = {
-  client_closed: ["fix", "The client was closed before this was settled. Queued writes stay queued."],
-  timed_out: ["wait", "The operation timed out. The writes stay queued."],
-  discarded: ["fix", "The write was dropped: its conflict was resolved with takeTheirs, or it was discarded."],
-  too_old: [
-    "fix",
-    "The write has waited so long that the server may have forgotten it. Check the current record first.",
-  ],
-  // The code that detects one of these failures adds a more specific message.
-  storage_failed: ["fix", "The write is in memory only."],
-  part_not_loaded: ["retry", "A chunk of this package could not be loaded."],
-  schema_changed: ["fix", "Another version of the app made this write."],
-  unowned: ["fix", "The write has no known owner."],
-  other_owner: ["fix", "The export belongs to another owner."],
-  not_owner: ["sign-in", "The token and the store belong to different participants."],
-  invalid_export: ["fix", "This is not an export."],
-  invalid_options: ["fix", "The options are invalid."],
-} as const satisfies Record<string, readonly [Remedy, string]>;
+  client_closed: "fix",
+  timed_out: "wait",
+  discarded: "fix",
+  too_old: "fix",
+  storage_failed: "fix",
+  part_not_loaded: "retry",
+  schema_changed: "fix",
+  unowned: "fix",
+  other_owner: "fix",
+  not_owner: "sign-in",
+  invalid_export: "fix",
+  invalid_options: "fix",
+} as const satisfies Record<string, Remedy>;
 export type LocalErrorCode = keyof typeof localCodes;
 
 /** Why a lease ended that its user did not release. */
@@ -58,10 +54,14 @@ export interface Failure {
   readonly reason?: LossReason | undefined;
 }
 
-export function localFailure(code: LocalErrorCode, message?: string): Failure {
-  const [then, says] = localCodes[code];
-  return { code, type: "client_error", then, message: message ?? says };
-}
+export const localFailure = (code: LocalErrorCode, message: string): Failure => ({
+  ...{ code, type: "client_error", then: localCodes[code], message },
+});
+
+export const CLOSED = localFailure(
+  "client_closed",
+  "The client was closed before this was settled. Queued writes stay queued.",
+);
 
 /** What the server would say of a write or a query that the client refuses. It does not need the table of codes. */
 export function invalidFailure(code: InvalidCode, message: string, param: string, rule?: string): Failure {

@@ -1,3 +1,4 @@
+import { SORTED_CHARACTERS } from "@holdfast/sdk/protocol";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 
 /** The SQL expression of a column of `holdfast.record`, and its type. */
@@ -7,7 +8,7 @@ export interface ColumnSql {
 }
 
 /** Longer text is first compared by the prefix that `holdfast.text_of` keeps. */
-export const TEXT_KEPT = 500;
+export const TEXT_KEPT = SORTED_CHARACTERS;
 
 /** Writes a text as a literal or as a parameter. */
 export type Written = (text: string) => string;

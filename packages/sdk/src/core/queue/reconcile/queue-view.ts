@@ -1,7 +1,8 @@
 import type { Effect, News, WhichRows } from "../../effects.ts";
 import { newsOf } from "../../news.ts";
 import type { ClientState, SharedQueue } from "../../state.ts";
-import { type Failure, localFailure } from "../failure.ts";
+import { DISCARDED } from "../discarded.ts";
+import type { Failure } from "../failure.ts";
 import type { Mutation } from "../mutation.ts";
 import { find, type Queue } from "../queue.ts";
 import { withoutMutations } from "../queue-changes.ts";
@@ -56,7 +57,7 @@ export function notifyOutcome(r: Reconciliation, m: Mutation): void {
 }
 
 /** Removes a write whose caller learns that it failed. */
-export function giveUp(r: Reconciliation, clientTxId: string, failure: Failure = localFailure("discarded")): void {
+export function giveUp(r: Reconciliation, clientTxId: string, failure: Failure = DISCARDED): void {
   const write = find(r.view.queue, clientTxId);
   if (write) touch(r, [write]);
   update(r, { queue: withoutMutations(r.view.queue, [clientTxId]) });

@@ -1,7 +1,7 @@
 import type { News } from "../../effects.ts";
 import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
-import { localFailure } from "../failure.ts";
+import { DISCARDED } from "../discarded.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "../mutation.ts";
 import { find, withMutations } from "../queue.ts";
 import { withChanged, withReplaced } from "../queue-changes.ts";
@@ -111,8 +111,7 @@ export function takePut(r: Reconciliation, { mutation, over }: Put): void {
 
 /** A write continues under another name. If it was waiting for a person, it ended with the decision. */
 export function notifyReplaced(r: Reconciliation, { clientTxId, phase }: ExpectedSlot, to: string): void {
-  const news: News =
-    phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: localFailure("discarded") };
+  const news: News = phase === "queued" ? { kind: "renamed", to } : { kind: "failed", failure: DISCARDED };
   notify(r, clientTxId, news);
 }
 
