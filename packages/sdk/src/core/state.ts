@@ -112,7 +112,8 @@ export interface Renewal {
 
 export interface StorageTrouble {
   /**
-   * - `quota`: the disk is full.
+   * - `full`: the disk is full.
+   * - `quota`: the browser gives this site no more room.
    * - `blocked`: another tab keeps the store from opening.
    * - `unavailable`: there is no storage, as in some private windows.
    * - `newer`: a newer version of the app wrote the store.
@@ -122,6 +123,7 @@ export interface StorageTrouble {
    * - `failed`: anything else.
    */
   readonly code:
+    | "full"
     | "quota"
     | "blocked"
     | "unavailable"

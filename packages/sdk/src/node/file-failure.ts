@@ -1,4 +1,5 @@
 import { StorageFailure } from "../engine/ports.ts";
+import { isFull } from "../storage/storage-failure.ts";
 
 type Code = StorageFailure["code"];
 
@@ -15,7 +16,8 @@ export const storageFailure = (code: Code, sentence: string, cause?: unknown): S
 function whatFailed(path: string, error: unknown): [Code, string] {
   const code = sqliteCode(error);
   const reason = messageOf(error);
-  if (code.startsWith("SQLITE_FULL")) return ["quota", `The disk is full: ${path} could not be written.`];
+  if (code.startsWith("SQLITE_FULL") || isFull(error))
+    return ["full", `The disk is full: ${path} could not be written.`];
   if (code.startsWith("SQLITE_READONLY"))
     return ["unavailable", `The store ${path} cannot be written: it is read-only.`];
   if (code.startsWith("SQLITE_IOERR"))

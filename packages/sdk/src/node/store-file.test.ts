@@ -247,7 +247,7 @@ test("[D24] a full disk is said in a sentence, and what was there stays", async 
   file.db.exec(`pragma max_page_count = ${pages}`);
   const large = { ...write("b"), body: "x".repeat(100_000) };
   const failure = await storage.enqueue([added(large)]).catch((error: unknown) => error);
-  expect(failure).toMatchObject({ name: "StorageFailure", code: "quota" });
+  expect(failure).toMatchObject({ name: "StorageFailure", code: "full" });
   expect(String(failure)).toMatch(/The disk is full.*agent\.db.*in memory only/s);
   file.close();
   expect(await names()).toEqual(["a"]);

@@ -57,6 +57,49 @@ test("[D7] [D8] a failure that repeats, or cannot be retried, is a typed failure
   await expect(storage.enqueue([added(write("a"))])).rejects.toThrow(/QuotaExceededError.*in memory only/s);
 });
 
+// What Chromium 156 says on a full disk.
+const NO_SPACE = new DOMException(
+  "Connection is closing because of: IO error: x/000003.log: FILE_ERROR_NO_SPACE (ChromeMethodBFE: 3::WritableFileAppend::8)",
+  "UnknownError",
+);
+const NO_BLOBS = new DOMException("Failed to write blobs (IOError)", "DataError");
+const NOT_OPENED = new DOMException("Internal error opening backing store for indexedDB.open.", "UnknownError");
+
+test.each([
+  ["a write finds no space, and the store cannot be opened again", NO_SPACE],
+  ["a large write finds no space", NO_BLOBS],
+])("[D24] %s: the disk is full", async (_, error) => {
+  const storage = indexedDbStorage({ name: `full-${++stores}` });
+  await storage.open("c");
+  vi.spyOn(IDBDatabase.prototype, "transaction").mockImplementation(() => {
+    throw error;
+  });
+  vi.spyOn(indexedDB, "open").mockImplementation(() => {
+    throw NOT_OPENED;
+  });
+  const failed = {
+    name: "StorageFailure",
+    code: "full",
+    message: expect.stringMatching(/disk is full.*in memory only/),
+  };
+  await expect(storage.enqueue([added(write("a"))])).rejects.toMatchObject(failed);
+});
+
+test.each([
+  ["QuotaExceededError", "full"],
+  ["NotAllowedError", "damaged"],
+  [undefined, "damaged"],
+])("[D24] a store that cannot be opened, where another file gives %s, is %s", async (name, code) => {
+  const close = () => (name ? Promise.reject(new DOMException("", name)) : Promise.resolve());
+  const file = { createWritable: async () => ({ write: async () => {}, close }) };
+  const folder = { getFileHandle: async () => file, removeEntry: async () => {} };
+  vi.stubGlobal("navigator", { storage: { getDirectory: async () => folder } });
+  vi.spyOn(indexedDB, "open").mockImplementation(() => {
+    throw NOT_OPENED;
+  });
+  await expect(indexedDbStorage({ name: `closed-${++stores}` }).open("c")).rejects.toMatchObject({ code });
+});
+
 test("[D30] a store that was cleared while in use is a disk failure, reported before anything is written", async () => {
   const name = `emptied-${++stores}`;
   const storage = indexedDbStorage({ name });

@@ -4,7 +4,7 @@ import type { QueueSnapshot } from "../core/state.ts";
 import type { Kept, Seen, Storage, StorageFailure, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { clientIn, Database, opened } from "./database.ts";
 import { enqueue } from "./enqueue.ts";
-import { emptied, failure, isLostHandle } from "./storage-failure.ts";
+import { diskFull, emptied, failure, isDiskFull, isFull, isLostHandle } from "./storage-failure.ts";
 import {
   fromStored,
   fromStoredRows,
@@ -88,7 +88,10 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
         await opened(next, openMs);
         return await work(next);
       } catch (second) {
-        throw failure(second);
+        // After a write that found no space, Chromium cannot open the store either.
+        if (isFull(first)) throw diskFull(first);
+        const found = failure(second);
+        throw found.code === "damaged" && (await isDiskFull()) ? diskFull(second) : found;
       }
     }
   }

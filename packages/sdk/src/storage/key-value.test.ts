@@ -92,6 +92,7 @@ test("[D38] a failure of the store is a storage failure with its reason, and lat
   store.trouble = new Error("SQLITE_FULL");
   await expect(storage.enqueue([write("a")])).rejects.toMatchObject({
     name: "StorageFailure",
+    code: "full",
     message: expect.stringContaining("SQLITE_FULL"),
   });
   store.trouble = undefined;

@@ -110,7 +110,7 @@ function strange(raw: unknown): Refusal {
   const [name] = typeof raw === "object" && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : [];
   return name === undefined
     ? refuse("invalid_body", { message: "This route does not accept a body." })
-    : refuse("unknown_field", { param: name });
+    : refuse("unknown_field", { param: name, message: "This route does not accept a body." });
 }
 
 function translatorOf(name: EndpointName): (body: unknown) => unknown {

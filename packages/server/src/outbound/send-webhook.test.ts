@@ -61,9 +61,25 @@ test("[W3] a redirect is a plain response, and the server does not follow it", a
     asked++;
     response.end();
   });
-  const port = await http((_, response) => response.writeHead(307, { location: `http://127.0.0.1:${inner}/` }).end());
-  expect(await open()(`http://127.0.0.1:${port}/`)).toMatchObject({ kind: "answered", status: 307 });
+  const port = await http((_, response) =>
+    response.writeHead(307, { location: `http://127.0.0.1:${inner}/new?token=t` }).end(),
+  );
+  expect(await open()(`http://127.0.0.1:${port}/`)).toMatchObject({
+    ...{ kind: "answered", status: 307 },
+    location: `http://127.0.0.1:${inner}/new`,
+  });
   expect(asked).toBe(0);
+});
+
+test.each([
+  ["/new/", "/new/"],
+  ["javascript:alert(1)", undefined],
+  ["http://[", undefined],
+  [undefined, undefined],
+])("[W3] a redirect to %s", async (location, path) => {
+  const port = await http((_, response) => response.writeHead(302, location === undefined ? {} : { location }).end());
+  const answer = await open()(`http://127.0.0.1:${port}/old`);
+  expect(answer).toMatchObject({ status: 302, location: path && `http://127.0.0.1:${port}${path}` });
 });
 
 test("[W15] 1xx is no answer yet", async () => {

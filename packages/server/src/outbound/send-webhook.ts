@@ -43,6 +43,7 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
         kind: "answered",
         status: statusCode,
         retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter,
+        location: addressOf(headers.location, webhook.url),
         body: await beginningOf(body),
       };
     } catch (error) {
@@ -57,6 +58,14 @@ export function createWebhookSender({ requestMs, ...guard }: SenderOptions): Web
   }
 
   return { send, close: () => dispatcher.destroy() };
+}
+
+/** The address that a redirect names, without what may be secret in it. */
+function addressOf(location: string | string[] | undefined, from: string): string | undefined {
+  const [one] = [location].flat();
+  if (one === undefined || !URL.canParse(one, from)) return undefined;
+  const { origin, pathname } = new URL(one, from);
+  return origin === "null" ? undefined : `${origin}${pathname}`.slice(0, 300);
 }
 
 const LATE = Symbol("late");

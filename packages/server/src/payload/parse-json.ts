@@ -1,6 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { checkJsonCount } from "../rules/json/check-json-count.ts";
 import { checkJsonValues } from "../rules/json/check-json-values.ts";
+import { roundedNumbers } from "../rules/json/rounded-numbers.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 
 const JSON_IN_UTF8 = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i;
@@ -16,11 +17,17 @@ export function parseJson(bytes: Buffer, mostValues?: number): { readonly value:
   if (!isUtf8(bytes)) return refuse("invalid_encoding");
   const refusal = checkJsonCount(bytes, mostValues);
   if (refusal) return refusal;
+  const text = bytes.toString("utf8").replace(/^\ufeff/, "");
   let value: unknown;
   try {
-    value = JSON.parse(bytes.toString("utf8").replace(/^\ufeff/, ""));
+    value = JSON.parse(text);
   } catch {
     return refuse("invalid_json");
   }
-  return checkJsonValues(value) ?? { value };
+  let rounded: ReadonlySet<number> | undefined;
+  const roundedOnce = () => {
+    rounded ??= roundedNumbers(text);
+    return rounded;
+  };
+  return checkJsonValues(value, undefined, roundedOnce) ?? { value };
 }

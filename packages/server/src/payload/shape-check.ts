@@ -11,11 +11,13 @@ const ajv = new Ajv({
   useDefaults: false,
   strict: false,
   validateFormats: false,
+  // Errors have the schema that names the known keys.
+  verbose: true,
 });
 
 /** Compiles a check of a body's shape, from our own schemas only, never from a caller's. */
 export function shapeCheck(schema: TSchema): (body: unknown) => Refusal | undefined {
-  const validate: ValidateFunction = ajv.compile(schema);
+  const validate: ValidateFunction = ajv.compile(withSafeIntegers(schema));
   return (body) => (validate(body) ? undefined : toRefusal(validate.errors?.at(-1)));
 }
 
@@ -25,7 +27,7 @@ function toRefusal(error: ErrorObject | undefined): Refusal {
   if (path === "ttl") return refuse("invalid_ttl", { param: path });
   switch (error.keyword) {
     case "additionalProperties":
-      return refuse("unknown_field", { param: join(path, String(error.params.additionalProperty)) });
+      return unknownKey(join(path, String(error.params.additionalProperty)), error.parentSchema);
     case "required":
       return refuse("missing_field", { param: join(path, String(error.params.missingProperty)) });
     case "minItems":
@@ -41,6 +43,22 @@ function toRefusal(error: ErrorObject | undefined): Refusal {
         message: `"${path}" ${error.keyword === "anyOf" ? "has a value that is not allowed" : error.message}.`,
       });
   }
+}
+
+/** Not a field of the pushed schema, which the code's own sentence is about. */
+function unknownKey(param: string, schema: ErrorObject["parentSchema"]): Refusal {
+  const known = Object.keys((schema?.properties as object | undefined) ?? {});
+  const takes = known.length > 0 ? ` Known keys: ${known.join(", ")}.` : "";
+  return refuse("unknown_field", { param, message: `"${param.slice(0, 200)}" is not a key of this request.${takes}` });
+}
+
+/** Whole numbers beyond are doubles, and no position or count. */
+function withSafeIntegers<T>(schema: T): T {
+  if (Array.isArray(schema)) return schema.map(withSafeIntegers) as T;
+  if (typeof schema !== "object" || schema === null) return schema;
+  const within = Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withSafeIntegers(value)]));
+  if (within.type !== "integer") return within as T;
+  return { minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER, ...within } as T;
 }
 
 const COUNTED = new Set(["operations", "reads", "commits"]);

@@ -94,12 +94,13 @@ export const section: SuiteSection = {
     }),
     check("[C19] A sum that is no number of the field's is refused, and nothing is written.", async (t) => {
       const most = 9_007_199_254_740_991;
-      const { path } = await t.note({ count: most, order: -most });
+      const greatest = Number.MAX_VALUE;
+      const { path } = await t.note({ count: most, order: -greatest });
       const beyond = await t.patch(path, { changes: { count: { increment: 1 } } });
       t.answered(beyond, 400, { code: "invalid_value", param: "changes.count" });
-      const below = await t.patch(path, { data: { title: "two" }, changes: { order: { increment: -1 } } });
+      const below = await t.patch(path, { data: { title: "two" }, changes: { order: { increment: -greatest } } });
       t.answered(below, 400, { code: "invalid_value", param: "changes.order" });
-      t.answered(await t.get(path), 200, { data: { count: most, order: -most, title: "one" } });
+      t.answered(await t.get(path), 200, { data: { count: most, order: -greatest, title: "one" } });
     }),
     check("[C19] A change has up to 1 000 texts, numbers or booleans to add, and as many to remove.", async (t) => {
       const { path } = await t.note();

@@ -53,7 +53,7 @@ const split: SplitPatch = (patch, { name: modelName, model, shown }) => {
     if (readonly) throw wrong("rule_broken", `The "${name}" field ${readonly.demand}.`, param, readonly.rule);
     // Nothing is known of the record, or nothing changes.
     if (value === undefined || value === shown?.[name]) continue;
-    if (isOutOfRange(value))
+    if (isOutOfRange(field, value))
       throw wrong("invalid_value", `The "${name}" field would become ${value}, which is too large.`, param);
     if (!fits(field, value)) throw wrong("invalid_type", `The "${name}" field would become ${got(value)}.`, param);
     const broken = brokenRule(field, value, "update");

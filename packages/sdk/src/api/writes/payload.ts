@@ -31,8 +31,8 @@ function copyValue(value: unknown, path: string, depth: number): Json {
       return value;
     case "number":
       if (!Number.isFinite(value)) throw refused(path, `is ${value}, which JSON cannot represent`);
-      if (Number.isInteger(value) && !Number.isSafeInteger(value)) throw refused(path, "is an integer beyond 2^53 - 1");
-      return value;
+      // JSON has no -0.
+      return value + 0;
     case "object": {
       if (value === null) return null;
       if (Array.isArray(value)) {

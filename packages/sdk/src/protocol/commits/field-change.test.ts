@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Json } from "../json.ts";
-import { changedValue, changedValues, type FieldChange, takesChange } from "./field-change.ts";
+import { changedValue, changedValues, type FieldChange, isOutOfRange, takesChange } from "./field-change.ts";
 
 test.each<[Json | undefined, FieldChange, Json]>([
   [1, { increment: 2 }, 3],
@@ -61,4 +61,15 @@ test("[C19] increments, and additions of different items, have the same result i
       },
     ),
   );
+});
+
+test("[C19] an integer goes up to 2^53 - 1, a double as far as doubles go", () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  expect([most, -most, most + 1, -most - 1].map((value) => isOutOfRange({ type: "integer" }, value))).toEqual([
+    ...[false, false, true, true],
+  ]);
+  const { MAX_VALUE, POSITIVE_INFINITY } = Number;
+  expect([6.02e23, -MAX_VALUE, POSITIVE_INFINITY].map((value) => isOutOfRange({ type: "number" }, value))).toEqual([
+    ...[false, false, true],
+  ]);
 });

@@ -38,9 +38,10 @@ export function changedValue(value: Json | undefined, change: FieldChange): Json
   return kept.length === before.length && missing.size === 0 ? value : [...kept, ...missing];
 }
 
-/** Whole numbers go up to 2^53 - 1, as in every other value. */
-export const isOutOfRange = (value: Json): boolean =>
-  typeof value === "number" && (!Number.isFinite(value) || (Number.isInteger(value) && !Number.isSafeInteger(value)));
+/** Integers go up to 2^53 - 1, and doubles as far as doubles go. */
+export const isOutOfRange = (field: Field | undefined, value: Json): boolean =>
+  typeof value === "number" &&
+  !(Math.abs(value) <= (field?.type === "integer" ? Number.MAX_SAFE_INTEGER : Number.MAX_VALUE));
 
 /** The values of a record's changed fields. One that was never written starts with the field's default. */
 export function changedValues(data: JsonObject, changes: FieldChanges, model: Model | undefined): JsonObject {

@@ -161,7 +161,11 @@ const OTHERS = { direct: ["endpoint", "signingKey"], endpoint: ["connectionStrin
 /** Each kind has keys of its own. */
 function checkKeys(body: DatasourceBody): Refusal | undefined {
   const other = OTHERS[body.connection].find((key) => body[key] !== undefined);
-  if (other) return refuse("unknown_field", { param: other });
+  if (other)
+    return refuse("unknown_field", {
+      param: other,
+      message: `"${other}" is not a key of a datasource with connection "${body.connection}".`,
+    });
   const missing = KEYS_OF[body.connection].find((key) => body[key] === undefined);
   return missing && refuse("missing_field", { param: missing });
 }

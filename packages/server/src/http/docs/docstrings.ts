@@ -93,7 +93,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "Whether a field is of a type that has this change.",
   },
   isOutOfRange: {
-    "": "Whole numbers go up to 2^53 - 1, as in every other value.",
+    "": "Integers go up to 2^53 - 1, and doubles as far as doubles go.",
   },
   writtenFields: {
     "": "The fields that an update writes.",

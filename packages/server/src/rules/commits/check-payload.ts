@@ -55,6 +55,8 @@ function checkValue(
       param,
       ...(name.startsWith("$") && { message: `"${name.slice(0, 80)}" is set by the server.` }),
     });
+  if (field.type === "integer" && isOutOfRange(field, value))
+    return refuse("invalid_value", { param, message: `"${name}" is beyond 2^53 - 1, where integers are not exact.` });
   if (!fits(field, value))
     return refuse("invalid_type", { param, message: `"${name}" must be ${expectedValue(field)}.` });
   return checkRules(field, name, value, action, param);
@@ -94,7 +96,8 @@ function checkChanges(model: Model, data: JsonObject, changes: FieldChanges): Re
 export function checkChanged(model: Model, values: JsonObject): Refusal | undefined {
   for (const [name, value] of Object.entries(values)) {
     const param = `changes.${name}`;
-    if (isOutOfRange(value)) return refuse("invalid_value", { param, message: `"${name}" would become too large.` });
+    if (isOutOfRange(model.fields[name], value))
+      return refuse("invalid_value", { param, message: `"${name}" would become too large.` });
     const refusal = checkValue(model, name, value, "update", param);
     if (refusal) return refusal;
   }

@@ -57,6 +57,7 @@ test.each<[Parameter, object]>([
   [["filter[title][not]", "x"], { column: field("title"), operator: "not", value: "x" }],
   [["filter[order][not]", "3"], { column: field("order"), operator: "not", value: 3 }],
   [["filter[title][in]", '["x",null]'], { column: field("title"), operator: "in", values: ["x", null] }],
+  [["filter[order][lt]", "6.02e23"], { column: field("order"), operator: "lt", value: 6.02e23 }],
   [["filter[order][in]", "[1,2.5]"], { column: field("order"), operator: "in", values: [1, 2.5] }],
   [["filter[done][notIn]", "[true]"], { column: field("done"), operator: "notIn", values: [true] }],
   [["filter[title][in]", "[]"], { column: field("title"), operator: "in", values: [] }],
@@ -146,12 +147,13 @@ test.each<[Parameter, string]>([
   [["filter[order][search]", "1"], "invalid_type"],
   [["filter[title][search]", Array.from({ length: 21 }, (_, i) => `w${i}`).join(" ")], "invalid_value"],
   [["filter[extra][contains]", "a"], "unknown_column"],
-  ...["1e400", "-1e400", "9007199254740993", "1e300"].map((text): [Parameter, string] => [
+  ...["1e400", "-1e400", "9007199254740993"].map((text): [Parameter, string] => [
     ["filter[order][lt]", text],
     "invalid_value",
   ]),
   ...["1.5", "x", "", "1e-1"].map((text): [Parameter, string] => [["filter[count]", text], "invalid_type"]),
   [["filter[count]", "9007199254740992"], "invalid_value"],
+  [["filter[count]", "1e300"], "invalid_value"],
   ...["1", "0", "TRUE", "yes", "", "null", " true"].flatMap((text): [Parameter, string][] => [
     [["done", text], "invalid_type"],
     [["filter[title][null]", text], "invalid_type"],

@@ -1,5 +1,6 @@
 import { isDateTime, type Json, limits, type Model } from "@holdfast/sdk/protocol";
 import { checkJsonValues } from "../json/check-json-values.ts";
+import { roundedNumbers } from "../json/rounded-numbers.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import { type ListColumn, listColumn } from "./list-column.ts";
 import { type SearchFilter, searchIn } from "./search.ts";
@@ -120,7 +121,7 @@ function filterOf(column: ListColumn, operator: Operator, param: string, text: s
 function itemOf(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    return JSON.stringify(checkJsonValues(value) ? text : value);
+    return JSON.stringify(checkJsonValues(value, undefined, () => roundedNumbers(text)) ? text : value);
   } catch {
     return JSON.stringify(text);
   }
@@ -138,6 +139,8 @@ function valuesFor(column: ListColumn, param: string, text: string): readonly (F
     return mistyped(param, wanted);
   }
   if (!Array.isArray(parsed) || parsed.length > MOST_VALUES) return mistyped(param, wanted);
+  const unkept = checkJsonValues(parsed, param, () => roundedNumbers(text));
+  if (unkept) return isTextual(column) ? mistyped(param, wanted) : { ...unkept, param };
   const values: (FilterValue | null)[] = [];
   for (const one of parsed as unknown[]) {
     const isText = typeof one === "string";
@@ -149,7 +152,6 @@ function valuesFor(column: ListColumn, param: string, text: string): readonly (F
           ? mistyped(param, wanted)
           : valueFor(column, param, isText ? one : JSON.stringify(one));
     if (isRefusal(value)) return value;
-    if (isText && (one.includes("\0") || !one.isWellFormed())) return mistyped(param, wanted);
     values.push(value as FilterValue | null);
   }
   return values;
@@ -164,9 +166,11 @@ function valueFor(column: ListColumn, param: string, text: string): string | num
       return numberOf(param, text) ?? mistyped(param, "a number as in JSON");
     case "integer": {
       const value = numberOf(param, text);
-      return value === undefined || (!isRefusal(value) && !Number.isInteger(value))
-        ? mistyped(param, "a whole number as in JSON")
-        : value;
+      if (value === undefined || (!isRefusal(value) && !Number.isInteger(value)))
+        return mistyped(param, "a whole number as in JSON");
+      return isRefusal(value) || Number.isSafeInteger(value)
+        ? value
+        : refuse("invalid_value", { param, message: `"${param}" is beyond 2^53 - 1, where integers are not exact.` });
     }
     case "boolean":
       return booleanOf(text) ?? mistyped(param, "true or false");
@@ -191,7 +195,7 @@ const typeOf = (column: ListColumn) =>
 function numberOf(param: string, text: string): number | Refusal | undefined {
   if (!NUMBER.test(text)) return undefined;
   const value: Json = Number(text);
-  return checkJsonValues(value, param) ?? value;
+  return checkJsonValues(value, param, () => roundedNumbers(text)) ?? value;
 }
 
 const booleanOf = (text: string): boolean | undefined =>

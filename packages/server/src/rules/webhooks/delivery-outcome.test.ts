@@ -8,6 +8,12 @@ test.each([200, 201, 204, 299])("[W15] %i is a success", (status) => {
   expect(answered(status)).toEqual({ kind: "succeeded", status });
 });
 
+test("[W3] the error of a redirect names the address that it was sent to", () => {
+  const location = "https://www.example.com/hook";
+  const redirected = outcomeOf({ kind: "answered", status: 301, retryAfter: undefined, location, body: "" }, 0);
+  expect(redirected).toMatchObject({ code: "redirected", message: expect.stringContaining(location) });
+});
+
 test.each([301, 302, 307, 308, 304])("[W3] %i is a failure: redirects are not followed", (status) => {
   expect(answered(status)).toMatchObject({ kind: "failed", code: "redirected", status });
 });

@@ -8,6 +8,8 @@ export type ReceiverAnswer =
       readonly status: number;
       /** The header's value. */
       readonly retryAfter: string | undefined;
+      /** Of a redirect: the address that it names, or undefined. */
+      readonly location?: string | undefined;
       /** The beginning of the body, as text. */
       readonly body: string;
     }
@@ -25,18 +27,23 @@ export const interrupted = {
 export function outcomeOf(answer: ReceiverAnswer, now: number): DeliveryOutcome {
   if (answer.kind === "interrupted") return interrupted;
   if (answer.kind === "unanswered") return { ...answer, kind: "failed", status: null };
-  const { status, retryAfter } = answer;
+  const { status, retryAfter, location } = answer;
   if (status >= 200 && status < 300) return { kind: "succeeded", status };
   const retryAfterMs = readRetryAfter(retryAfter, now);
   return {
     kind: "failed",
     ...(status >= 300 && status < 400
-      ? { code: "redirected", message: `The receiver answered ${status}, but redirects are not followed.` }
+      ? { code: "redirected", message: redirected(status, location) }
       : { code: "unexpected_status", message: `The receiver answered ${status}.` }),
     status,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   };
 }
+
+const redirected = (status: number, location: string | undefined): string =>
+  location === undefined
+    ? `The receiver answered ${status}, but redirects are not followed.`
+    : `The receiver answered ${status} and names ${location}, but redirects are not followed. If that is its address, change the endpoint's url.`;
 
 /** Seconds or an HTTP date. */
 function readRetryAfter(text: string | undefined, now: number): number | undefined {
