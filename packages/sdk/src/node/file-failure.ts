@@ -1,3 +1,4 @@
+import { reasonOf } from "../core/reason-of.ts";
 import { StorageFailure } from "../engine/ports.ts";
 
 type Code = StorageFailure["code"];
@@ -14,7 +15,7 @@ export const storageFailure = (code: Code, sentence: string, cause?: unknown): S
 
 function whatFailed(path: string, error: unknown): [Code, string] {
   const code = sqliteCode(error);
-  const reason = messageOf(error);
+  const reason = reasonOf(error);
   if (code.startsWith("SQLITE_FULL")) return ["quota", `The disk is full: ${path} could not be written.`];
   if (code.startsWith("SQLITE_READONLY"))
     return ["unavailable", `The store ${path} cannot be written: it is read-only.`];
@@ -38,5 +39,3 @@ export function sqliteCode(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && code.startsWith("SQLITE_") ? code : "";
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
