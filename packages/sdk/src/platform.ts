@@ -1,8 +1,10 @@
+import { reportToApp } from "./api/notify-app.ts";
 import { Joins } from "./api/relations/joins.ts";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
 import { alone } from "./browser/tabs.ts";
 import { createShell, type Shell } from "./client.ts";
+import { appClock, appRandom } from "./engine/app-platform.ts";
 import { systemClock, systemRandom } from "./engine/system.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
@@ -31,9 +33,9 @@ export function createClientOn<const S extends ModelSchema>(
   const ports = { tabs: alone, signals: noSignals, ...platform };
   return createShell(
     {
-      clock: systemClock,
-      random: systemRandom,
       ...platform,
+      clock: platform.clock ? appClock(platform.clock, reportToApp) : systemClock,
+      random: platform.random ? appRandom(platform.random, reportToApp) : systemRandom,
       relations: async () => ({ Joins }),
       runtime: async () => ({
         openRuntime: (deps) => openRuntime({ merging: async () => ({ mergeText }), ...ports }, deps),

@@ -3,8 +3,12 @@ export function notifyApp<Args extends readonly unknown[]>(listener: (...args: A
   try {
     listener(...args);
   } catch (error) {
-    // Reports it like an error in an event listener. Node has no `reportError`.
-    if (typeof reportError === "function") reportError(error);
-    else console.error(error);
+    reportToApp(error);
   }
+}
+
+/** Reports an error of the app like one in an event listener. Node has no `reportError`. */
+export function reportToApp(error: unknown): void {
+  if (typeof reportError === "function") reportError(error);
+  else console.error(error);
 }

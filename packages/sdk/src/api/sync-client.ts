@@ -1,7 +1,7 @@
 import type { LostStore, StorageTrouble } from "../core/state.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claims/claim.ts";
-import type { Action } from "../protocol/commits/operation.ts";
+import type { Action } from "../protocol/commits/action.ts";
 import type { OnStale } from "../protocol/commits/stale.ts";
 import type { ErrorCode } from "../protocol/errors/error-codes.ts";
 import type { JsonObject } from "../protocol/json.ts";

@@ -1,5 +1,5 @@
+import type { Action } from "../protocol/commits/action.ts";
 import type { FieldChanges } from "../protocol/commits/field-change.ts";
-import type { Action } from "../protocol/commits/operation.ts";
 import type { OnStale } from "../protocol/commits/stale.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";

@@ -3,6 +3,7 @@ import { canSend } from "../core/connection/auth.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
+import { reasonOf } from "../core/reason-of.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
 import { closeCodes } from "../protocol/stream/close-codes.ts";
@@ -262,10 +263,12 @@ function onceSaved(
   return () => {
     if (hasRequested || !persist || currentState().storageTrouble !== undefined) return;
     hasRequested = true;
-    persist().then(
-      (granted) => dispatch({ type: "persistence", granted }),
-      () => {},
-    );
+    Promise.resolve()
+      .then(persist)
+      .then(
+        (granted) => dispatch({ type: "persistence", granted }),
+        () => {},
+      );
   };
 }
 
@@ -297,5 +300,3 @@ function dispatchFrame(
       return console.warn(`Holdfast: the stream answered ${frame.code}: ${frame.message}`);
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

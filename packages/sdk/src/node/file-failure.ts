@@ -1,3 +1,4 @@
+import { reasonOf } from "../core/reason-of.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { isFull } from "../storage/storage-failure.ts";
 
@@ -15,7 +16,7 @@ export const storageFailure = (code: Code, sentence: string, cause?: unknown): S
 
 function whatFailed(path: string, error: unknown): [Code, string] {
   const code = sqliteCode(error);
-  const reason = messageOf(error);
+  const reason = reasonOf(error);
   if (code.startsWith("SQLITE_FULL") || isFull(error))
     return ["full", `The disk is full: ${path} could not be written.`];
   if (code.startsWith("SQLITE_READONLY"))
@@ -40,5 +41,3 @@ export function sqliteCode(error: unknown): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return typeof code === "string" && code.startsWith("SQLITE_") ? code : "";
 }
-
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

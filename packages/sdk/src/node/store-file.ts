@@ -1,8 +1,9 @@
 import { closeSync, mkdirSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
+import { reasonOf } from "../core/reason-of.ts";
 import type { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
-import { fileFailure, isBusy, isDamage, messageOf, sqliteCode, storageFailure } from "./file-failure.ts";
+import { fileFailure, isBusy, isDamage, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
 import { APPLICATION_ID, checkStore, EMPTY } from "./store-tables.ts";
@@ -106,7 +107,7 @@ class OpenFile implements StoreFile {
     moveIfThere(`${this.path}-wal`, `${name}-wal`);
     return storageFailure(
       "damaged",
-      `The store ${this.path} is damaged (${messageOf(error)}). It was renamed to ${name}, with its unsent writes; the next start creates a new store.`,
+      `The store ${this.path} is damaged (${reasonOf(error)}). It was renamed to ${name}, with its unsent writes; the next start creates a new store.`,
       error,
     );
   }

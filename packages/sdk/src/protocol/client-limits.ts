@@ -10,6 +10,7 @@ export const clientLimits = {
   /** Added to an array by one change, and as many removed. */
   itemsPerChange: 1_000,
   jsonDepth: 64,
+  keysPerObject: 1_000,
   idLength: 255,
   clientIdLength: 64,
   snapshotPage: 10_000,

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, compare-values, error-codes, field-value, headers, json-equal, limits, operation-param, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -13,6 +13,7 @@ export {
   ClaimTargetBody,
 } from "./claims/claim.ts";
 export { STREAM_PATH } from "./client-paths.ts";
+export { ACTIONS, type Action } from "./commits/action.ts";
 export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
 export {
@@ -24,7 +25,7 @@ export {
   takesChange,
   writtenFields,
 } from "./commits/field-change.ts";
-export { ACTIONS, type Action, Operation, type OperationBody, Read } from "./commits/operation.ts";
+export { Operation, type OperationBody, Read } from "./commits/operation.ts";
 export { operationParam } from "./commits/operation-param.ts";
 export { OnStale, StaleNotification } from "./commits/stale.ts";
 export { Datasource, DatasourceBody, DatasourceKey } from "./datasources/datasource.ts";
@@ -46,6 +47,7 @@ export { errorSentences, remedySentences, statusesInBodies } from "./errors/erro
 export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { jsonEqual } from "./json-equal.ts";
+export { type JsonProblem, jsonProblem, type Rounded } from "./json-problem.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "./lists/compare-values.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
@@ -65,6 +67,7 @@ export {
 export { Usage } from "./organizations/usage.ts";
 export { type EndpointName, paths } from "./paths.ts";
 export { Peer, PeerSession } from "./presence/presence.ts";
+export { isRecordId } from "./record-id.ts";
 export { isDateTime } from "./schema/datetime.ts";
 export { type BrokenRule, brokenRule, type FieldRule, faultOfRules } from "./schema/field-rules.ts";
 export { expectedValue, fits, isFilledByServer, isRequired } from "./schema/field-value.ts";

@@ -17,7 +17,6 @@ export const limits = {
   bulkAnswerBytes: 4 * MiB,
   /** Objects, arrays, texts, numbers and so on in one body. */
   jsonValues: 100_000,
-  keysPerObject: 1_000,
   keyLength: 255,
   listDefault: 20,
   listMax: 100,

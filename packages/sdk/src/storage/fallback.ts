@@ -1,7 +1,9 @@
+import { reasonOf } from "../core/reason-of.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import { type Storage, StorageFailure } from "../engine/ports.ts";
 import { localError } from "../errors.ts";
 import { MemoryDisk, memoryStorage } from "./memory.ts";
+import { assertSound, type Operation } from "./sound-results.ts";
 
 /**
  * A store that switches to memory, once and permanently, if the disk fails, and reports that. The client's memory
@@ -20,25 +22,35 @@ export function withMemoryFallback(
   const open = new Set<() => void>();
   let lastInMemory: Promise<unknown> = Promise.resolve();
 
-  function run<T>(work: (storage: Storage) => Promise<T>): Promise<T> {
-    if (broken) return inMemory(work);
-    primary ??= disk().then(watched);
-    return onDisk(primary, work);
-  }
+  /** Calls an operation with these arguments, in memory if the disk has failed. */
+  const run =
+    <Name extends Operation>(name: Name) =>
+    (...args: Parameters<Storage[Name]>): Promise<ResultOf<Name>> => {
+      const work = (storage: Storage) =>
+        (storage[name] as (...args: unknown[]) => Promise<ResultOf<Name>>).apply(storage, args);
+      if (broken) return inMemory(work);
+      primary ??= Promise.resolve().then(disk).then(watched);
+      return onDisk(primary, work, (result) => assertSound(name, result, args));
+    };
 
-  function onDisk<T>(storage: Promise<Storage>, work: (storage: Storage) => Promise<T>): Promise<T> {
+  function onDisk<T>(
+    storage: Promise<Storage>,
+    work: (storage: Storage) => Promise<T>,
+    check: (result: T) => void,
+  ): Promise<T> {
     return new Promise((resolve, reject) => {
       const switchToMemory = () => inMemory(work).then(resolve, reject);
       open.add(switchToMemory);
       // Ignore results of the disk after the switch: the operation runs in memory instead.
-      storage.then(work).then(
-        (result) => {
+      storage
+        .then(work)
+        .then((result) => {
+          check(result);
           if (open.delete(switchToMemory)) resolve(result);
-        },
-        (error) => {
+        })
+        .catch((error: unknown) => {
           if (open.has(switchToMemory)) lost(error);
-        },
-      );
+        });
     });
   }
 
@@ -50,6 +62,7 @@ export function withMemoryFallback(
   }
 
   function watched(storage: Storage): Storage {
+    if (typeof storage?.open !== "function") throw new Error("what was opened is no storage");
     storage.watch?.(lost);
     return storage;
   }
@@ -64,29 +77,29 @@ export function withMemoryFallback(
       failed(
         error instanceof StorageFailure
           ? { code: error.code, reason: error.message }
-          : { code: "unavailable", reason: `The local store is unavailable: ${error}` },
+          : { code: "unavailable", reason: `The local store is unavailable: ${reasonOf(error)}` },
       );
   }
 
   return {
     open: async (freshClientId) => {
-      const stored = await run((storage) => storage.open(freshClientId));
+      const stored = await run("open")(freshClientId);
       memory.startAfter(stored.lastSeq);
       return stored;
     },
     enqueue: async (changes) => {
-      const enqueued = await run((storage) => storage.enqueue(changes));
+      const enqueued = await run("enqueue")(changes);
       // Memory must assign `seq` numbers after those that the disk has assigned.
       for (const places of enqueued.places) if (places !== "refused") for (const seq of places) memory.startAfter(seq);
       return enqueued;
     },
-    takeLead: (seen) => run((storage) => storage.takeLead(seen)),
-    readQueue: (seen) => run((storage) => storage.readQueue(seen)),
-    keep: (mutations, generation) => run((storage) => storage.keep(mutations, generation)),
-    forget: (places, generation) => run((storage) => storage.forget(places, generation)),
-    keepRows: (range, generation) => run((storage) => storage.keepRows(range, generation)),
-    keepPage: (page, generation) => run((storage) => storage.keepPage(page, generation)),
-    own: (owner, instead) => run((storage) => storage.own(owner, instead)),
+    takeLead: run("takeLead"),
+    readQueue: run("readQueue"),
+    keep: run("keep"),
+    forget: run("forget"),
+    keepRows: run("keepRows"),
+    keepPage: run("keepPage"),
+    own: run("own"),
     /** From now on nothing is written to the disk, because it is being deleted. */
     detach: () => {
       broken = true;
@@ -97,7 +110,7 @@ export function withMemoryFallback(
         await (await primary)?.destroy();
       } catch (error) {
         await (await primary?.catch(() => undefined))?.close();
-        throw localError("storage_failed", `The data on this device could not be deleted: ${error}`);
+        throw localError("storage_failed", `The data on this device could not be deleted: ${reasonOf(error)}`);
       }
     },
     close: async () => {
@@ -106,3 +119,5 @@ export function withMemoryFallback(
     },
   };
 }
+
+type ResultOf<Name extends Operation> = Awaited<ReturnType<Storage[Name]>>;

@@ -69,13 +69,20 @@ const rowKeyOf = (row: StoredRow) => `${ROWS.from}${rowKey(row)}`;
 /** Keeps a client's queue and rows in your store. One client of one process may use the store at a time. */
 export function keyValueStorage(store: KeyValueStore): Storage {
   let last: Promise<unknown> = Promise.resolve();
+  /** Something was written, so the store has a META. */
+  let isWritten = false;
 
   function transaction<T>(work: (draft: Draft) => Promise<T>): Promise<T> {
     const done = last.then(async () => {
       try {
         const draft = new Draft(store);
+        // A store that forgets would let the client lead and lose the lead for ever.
+        if (isWritten && (await draft.get(META)) === undefined)
+          throw new StorageFailure("The local store lost what was written. Writes are in memory only.", {
+            code: "lost",
+          });
         const result = await work(draft);
-        await draft.save();
+        isWritten = (await draft.save()) || isWritten;
         return result;
       } catch (error) {
         throw failure(error);
@@ -177,6 +184,7 @@ export function keyValueStorage(store: KeyValueStore): Storage {
         for (const range of [QUEUE, ROWS]) draft.deleteRange(range);
         draft.delete(META);
       });
+      isWritten = false;
       await store.close();
     },
   };
@@ -285,18 +293,25 @@ class Draft {
     this.#changes.push({ type: "deleteRange", ...range });
   }
 
-  async save(): Promise<void> {
+  /** Resolves with whether there was anything to write. */
+  async save(): Promise<boolean> {
     if (this.#changes.length > 0) await this.#store.write(this.#changes);
+    return this.#changes.length > 0;
   }
 }
 
 function parsed<T>(key: string, text: string): T {
   try {
-    return JSON.parse(text) as T;
+    const value: unknown = JSON.parse(text);
+    if (typeof value !== "object" || value === null) throw new TypeError("It is no object.");
+    return value as T;
   } catch (cause) {
-    throw new StorageFailure(`The entry "${key}" of the local store is not JSON. Writes are in memory only.`, {
-      cause,
-      code: "damaged",
-    });
+    throw new StorageFailure(
+      `The entry "${key}" of the local store is not what was written. Writes are in memory only.`,
+      {
+        cause,
+        code: "damaged",
+      },
+    );
   }
 }

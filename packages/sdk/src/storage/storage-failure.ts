@@ -1,3 +1,4 @@
+import { reasonOf } from "../core/reason-of.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import { StorageFailure } from "../engine/ports.ts";
 
@@ -69,7 +70,7 @@ export function failure(error: unknown): StorageFailure {
   if (isFull(error)) return diskFull(error);
   // Dexie wraps the platform's error.
   const inner = (error as { inner?: unknown } | undefined)?.inner;
-  const { name, message } = error instanceof Error ? error : { name: "Error", message: String(error) };
+  const { name, message } = error instanceof Error ? error : { name: "Error", message: reasonOf(error) };
   const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
   return new StorageFailure(`The local store failed (${name}: ${message}). Writes are in memory only.`, {
     cause: error,

@@ -1,8 +1,9 @@
 import { recordKey, tableOf } from "../core/log/tables.ts";
+import type { Action } from "../protocol/commits/action.ts";
 import { applyOperation, type Row } from "../protocol/commits/apply.ts";
 import type { CommitBody, CommitReceipt } from "../protocol/commits/commit.ts";
 import { writtenFields } from "../protocol/commits/field-change.ts";
-import type { Action, Operation } from "../protocol/commits/operation.ts";
+import type { Operation } from "../protocol/commits/operation.ts";
 import { operationParam } from "../protocol/commits/operation-param.ts";
 import type { StaleNotification } from "../protocol/commits/stale.ts";
 import { type ErrorCode, errorCodes } from "../protocol/errors/error-codes.ts";

@@ -2,6 +2,7 @@ import { retryAfterMs } from "../core/connection/retry-after.ts";
 import type { TokenFacts } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
+import { reasonOf } from "../core/reason-of.ts";
 import type { Asked, LogPage, Server, Snapshot, TokenSource } from "../engine/ports.ts";
 import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.ts";
@@ -227,5 +228,3 @@ function logPage(body: unknown, after: number): LogPage | Reply {
   const entries = data as LogEntry[];
   return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

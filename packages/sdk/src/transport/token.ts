@@ -1,5 +1,6 @@
 import isNetworkError from "is-network-error";
 import type { Reply } from "../core/queue/outcome.ts";
+import { reasonOf } from "../core/reason-of.ts";
 import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.ts";
 
 /** Caches the app's token, and calls `getToken` once however many requests need it. */
@@ -29,40 +30,60 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
   };
 }
 
+/** Printable ASCII, so that a header can carry it. Servers refuse headers of 16 KiB and more. */
+const TOKEN = /^[ -~]{1,8192}$/;
+
+/** What was returned instead, without a part of it, because it may be a secret. */
+function kindOf(given: unknown): string {
+  if (typeof given !== "string") return given === null ? "null" : typeof given;
+  if (given.trim() === "") return "an empty text";
+  return given.length > 8192 ? "a text that is too long" : "a text that is no token";
+}
+
 /** `getToken` may hang; the queue must not hang with it. */
 const TOKEN_MS = 30_000;
+const LATE = Symbol();
 
 async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
   let cancelTimer = () => {};
-  const late = new Promise<never>((_, reject) => {
-    cancelTimer = clock.wait(TOKEN_MS, () =>
-      reject(new TokenUnreachable(`getToken did not return within ${TOKEN_MS} ms.`)),
-    );
+  const late = new Promise<typeof LATE>((resolve) => {
+    cancelTimer = clock.wait(TOKEN_MS, () => resolve(LATE));
   });
+  let given: unknown;
   try {
-    const token: unknown = await Promise.race([Promise.resolve().then(getToken), late]);
-    if (typeof token !== "string" || token === "") throw new Error("getToken must return a token.");
-    return token;
+    given = await Promise.race([Promise.resolve().then(getToken), late]);
   } catch (error) {
-    throw isNetworkFailure(error) ? new TokenUnreachable(reasonOf(error), { cause: error }) : error;
+    const reason = `getToken failed: ${reasonOf(error)}`;
+    throw isNetworkFailure(error)
+      ? new TokenUnreachable(reason, { cause: error })
+      : new Error(reason, { cause: error });
   } finally {
     cancelTimer();
   }
+  if (given === LATE) throw new TokenUnreachable(`getToken did not return within ${TOKEN_MS} ms.`);
+  const token = typeof given === "string" ? given.trim() : "";
+  // What a login page or a portal answers instead. No request could carry it, so no server would ever refuse it.
+  if (!TOKEN.test(token)) throw new Error(`getToken must return a token (got ${kindOf(given)}).`);
+  return token;
 }
 
 /**
  * A network error of `fetch`: no response, or an aborted request. A TypeError counts only with a platform's message:
  * any other TypeError is a bug in the app, which a retry does not fix.
  */
-const isNetworkFailure = (error: unknown): boolean =>
-  isNetworkError(error) || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
+function isNetworkFailure(error: unknown): boolean {
+  try {
+    return isNetworkError(error) || /^(Abort|Timeout|Network)Error$/.test((error as Error | undefined)?.name ?? "");
+  } catch {
+    // It cannot even be read.
+    return false;
+  }
+}
 
 /** The reply to a request for which there was no token. */
 export function withoutToken(error: unknown): Reply {
-  const reason = `getToken failed: ${reasonOf(error)}`;
+  const reason = reasonOf(error);
   return error instanceof TokenUnreachable
     ? { kind: "silence", timedOut: false, reason }
     : { kind: "no-token", reason };
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -4,6 +4,7 @@ import {
   CommitBody,
   type CreateBody,
   type EndpointName,
+  isRecordId,
   type OperationBody,
   operationParam,
   type Read,
@@ -13,7 +14,6 @@ import { newId } from "../ids.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import type { CommitAction, CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { isVisibleName, requestKey } from "../rules/commits/idempotency-key.ts";
-import { isRecordId } from "../rules/commits/record-id.ts";
 import { canonical } from "../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/schema/sync-group.ts";

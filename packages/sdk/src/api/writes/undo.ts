@@ -1,7 +1,7 @@
 import { recordKey, tableOf } from "../../core/log/tables.ts";
+import type { Action } from "../../protocol/commits/action.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
 import { type FieldChange, type FieldChanges, isIncrement } from "../../protocol/commits/field-change.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { fits } from "../../protocol/schema/field-value.ts";

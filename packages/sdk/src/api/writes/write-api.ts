@@ -1,6 +1,6 @@
+import type { Action } from "../../protocol/commits/action.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
 import type { OnStale } from "../../protocol/commits/stale.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 

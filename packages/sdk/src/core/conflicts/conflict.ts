@@ -1,4 +1,4 @@
-import type { Action } from "../../protocol/commits/operation.ts";
+import type { Action } from "../../protocol/commits/action.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";

@@ -1,7 +1,7 @@
 import type { Claim } from "../../protocol/claims/claim.ts";
+import type { Action } from "../../protocol/commits/action.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
 import type { OnStale, StaleNotification } from "../../protocol/commits/stale.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Rows } from "../log/rows.ts";

@@ -1,5 +1,5 @@
+import type { Action } from "../../protocol/commits/action.ts";
 import type { FieldChanges } from "../../protocol/commits/field-change.ts";
-import type { Action } from "../../protocol/commits/operation.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 
 /** An operation of an older version of the app, before or after its upcast. */

@@ -117,7 +117,7 @@ test.each([
     () => {
       throw new Error("odd");
     },
-    /failed: Error: odd/,
+    /failed: odd/,
   ],
   ["says nothing", () => undefined, /returned nothing that fits the schema/],
   [

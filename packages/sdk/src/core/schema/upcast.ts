@@ -1,7 +1,11 @@
+import { ACTIONS } from "../../protocol/commits/action.ts";
 import { writtenFields } from "../../protocol/commits/field-change.ts";
+import { isPlainObject, jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
+import { isRecordId } from "../../protocol/record-id.ts";
 import { tableOf } from "../log/tables.ts";
 import { localFailure } from "../queue/failure.ts";
 import { keysOf, lastingPhase, type Mutation, type MutationOperation, serialized } from "../queue/mutation.ts";
+import { reasonOf } from "../reason-of.ts";
 import type { ClientState } from "../state.ts";
 import type { OldOperation, Upcast } from "./old-operation.ts";
 import { shapeOf } from "./schema-hash.ts";
@@ -16,7 +20,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   if ((m.stage.phase === "rejected" && !wasUnknown) || m.schema === undefined || m.schema === now) return m;
   const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
   if (m.shape === shapeOf(models, m.operations)) return queued;
-  const upcast = upcasts[m.schema];
+  const upcast = Object.hasOwn(upcasts, m.schema) ? upcasts[m.schema] : undefined;
   if (!upcast) return unknown(m, `Another version of the app made this write (schema ${m.schema}).`);
   try {
     const operations = m.operations.flatMap((o) => converted(o, upcast));
@@ -36,7 +40,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
       m.logId === undefined ? { ...rows, logId: undefined } : { ...rows, logId: m.logId },
     );
   } catch (error) {
-    return unknown(m, `upcast[${JSON.stringify(m.schema)}] failed: ${String(error)}`);
+    return unknown(m, `upcast[${JSON.stringify(m.schema)}] failed: ${reasonOf(error)}`);
   }
 }
 
@@ -46,11 +50,42 @@ export const shownAs = (m: Mutation, onDisk: Mutation): Mutation =>
 
 function converted(o: MutationOperation, upcast: Upcast): readonly MutationOperation[] {
   const { action, model, id, data, changes } = o;
-  const now = upcast({ action, model, id, ...(data && { data }), ...(changes && { changes }) });
-  if (!now) return [];
+  const now: unknown = upcast({ action, model, id, ...(data && { data }), ...(changes && { changes }) });
+  if (now === undefined) return [];
+  if (!isOperation(now)) {
+    // A promise that rejects would end a process of Node.
+    void Promise.resolve(now).catch(() => {});
+    throw new Error("it must return an operation or undefined, at once");
+  }
   // The base values use the old schema too.
-  const base = o.base && upcast({ action: "update", model, id, data: o.base });
-  return [{ ...o, ...now, base: base?.data ?? o.base }];
+  const base: unknown = o.base && upcast({ action: "update", model, id, data: o.base });
+  return [
+    {
+      ...o,
+      ...pick(now),
+      base: isOperation(base) ? (base.data ?? o.base) : o.base,
+    },
+  ];
+}
+
+const pick = ({ action, model, id, data, changes }: OldOperation): OldOperation => ({
+  action,
+  model,
+  id,
+  ...(data && { data }),
+  ...(changes && { changes }),
+});
+
+/** An app's function may return anything, also a promise. */
+function isOperation(value: unknown): value is OldOperation {
+  if (!isPlainObject(value)) return false;
+  const { action, model, id, data = {}, changes = {} } = value;
+  return (
+    ACTIONS.some((known) => known === action) &&
+    typeof model === "string" &&
+    isRecordId(id) &&
+    [data, changes].every((each) => isPlainObject(each) && !jsonProblem(each, "data", levelsOfData))
+  );
 }
 
 function isKnown(operation: OldOperation, { models }: ClientState): boolean {

@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "../json.ts";
 import { isFilledByServer } from "../schema/field-value.ts";
 import type { Field, Model } from "../schema/model-schema.ts";
+import type { Action } from "./action.ts";
 import { changedValues, type FieldChanges } from "./field-change.ts";
-import type { Action } from "./operation.ts";
 
 /** A record as both sides keep it: `data` begins with `id`. */
 export interface Row {

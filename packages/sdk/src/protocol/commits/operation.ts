@@ -1,9 +1,7 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../limits.ts";
+import { ACTIONS, type Action } from "./action.ts";
 import { OnStale } from "./stale.ts";
-
-export const ACTIONS = ["create", "update", "delete", "archive", "unarchive"] as const;
-export type Action = (typeof ACTIONS)[number];
 
 /** The whole record on create, the changed fields on update; other actions have none. `input` means the same. */
 const Data = Type.Record(Type.String(), Type.Unknown());

@@ -1,4 +1,4 @@
-import type { Action } from "../commits/operation.ts";
+import type { Action } from "../commits/action.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { jsonEqual } from "../json-equal.ts";
 import type { BrokenRule } from "./field-rules.ts";

@@ -1,5 +1,5 @@
 import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
-import { limits } from "@holdfast/sdk/protocol";
+import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import { touchClaim } from "../../db/claims/claim-times.ts";
 import { type ReadQueue, readClaim, readOwnClaims, readQueues } from "../../db/claims/read-claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -8,7 +8,6 @@ import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } 
 import type { ClaimOrder } from "../../rules/claims/claim-order.ts";
 import { readTtl } from "../../rules/claims/ttl.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { checkJsonValues } from "../../rules/json/check-json-values.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
@@ -279,7 +278,10 @@ export const maySee = ({ scope }: Principal, model: string, { groups }: ReadQueu
 
 /** Free text from the caller has to be storable, so that it can be returned unchanged. */
 function checkWords({ action, description, meta }: ClaimBody): Refusal | undefined {
-  const refusal = checkJsonValues({ action, description, meta });
+  const refusal =
+    checkJsonValues(action ?? null, "action") ??
+    checkJsonValues(description ?? null, "description") ??
+    checkJsonValues(meta ?? null, "meta");
   if (refusal) return refusal;
   return meta !== undefined && Buffer.byteLength(JSON.stringify(meta)) > limits.claimMetaBytes
     ? refuse("invalid_value", {

@@ -1,4 +1,4 @@
-import { type Datasource, type DatasourceBody, sourceLimits } from "@holdfast/sdk/protocol";
+import { type Datasource, type DatasourceBody, isRecordId, sourceLimits } from "@holdfast/sdk/protocol";
 import { lockHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
@@ -14,7 +14,6 @@ import {
   type StoredSource,
 } from "../../db/sources/sources.ts";
 import { newId } from "../../ids.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import { presentSource } from "../../rules/sources/present-source.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";

@@ -1,9 +1,8 @@
-import { limits } from "@holdfast/sdk/protocol";
+import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { type RecordName, readRecord } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { readRecordHistory } from "../../db/log/log.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { seenText } from "../../rules/log/seen-entry.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal, Scope } from "../../rules/tokens/participant.ts";

@@ -1,10 +1,9 @@
-import type { ReadEnvelope } from "@holdfast/sdk/protocol";
+import { isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
 import { readQueues } from "../../db/claims/read-claims.ts";
 import { readHead } from "../../db/commits/heads.ts";
 import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { presentQueue } from "../../rules/claims/claim.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";

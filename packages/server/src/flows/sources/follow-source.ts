@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { sourceLimits } from "@holdfast/sdk/protocol";
+import { isRecordId, sourceLimits } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type StoredSource, saveProgress } from "../../db/sources/sources.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { readSourceRecord } from "../../rules/sources/source-answer.ts";
 import type { RecordChange } from "../../rules/tables/captured-changes.ts";
 import { liveSchema } from "../schema/live-schema.ts";

@@ -1,4 +1,10 @@
-import { type CapabilityBody, type EphemeralKeyBody, limits, type RotateBody } from "@holdfast/sdk/protocol";
+import {
+  type CapabilityBody,
+  type EphemeralKeyBody,
+  isRecordId,
+  limits,
+  type RotateBody,
+} from "@holdfast/sdk/protocol";
 import { revokeClaims } from "../../db/claims/claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
@@ -14,7 +20,6 @@ import {
   type TokenQuestion,
 } from "../../db/tokens/scoped-tokens.ts";
 import { base62, newId } from "../../ids.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { tokenOf, tokenPrefixes } from "../../rules/tokens/token.ts";

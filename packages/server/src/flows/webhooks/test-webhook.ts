@@ -1,7 +1,7 @@
+import { isRecordId } from "@holdfast/sdk/protocol";
 import type { Database } from "../../db/connection/pool.ts";
 import { type EndpointReading, readDelivery } from "../../db/webhooks/deliveries.ts";
 import { base62, newId } from "../../ids.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { DeliveryTimes } from "../../rules/webhooks/delivery.ts";

@@ -1,4 +1,4 @@
-import { type WebhookEndpointBody, type WebhookEndpointPatch, webhookLimits } from "@holdfast/sdk/protocol";
+import { isRecordId, type WebhookEndpointBody, type WebhookEndpointPatch, webhookLimits } from "@holdfast/sdk/protocol";
 import { lockHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
@@ -14,7 +14,6 @@ import {
   updateEndpoint,
 } from "../../db/webhooks/webhook-endpoints.ts";
 import { newId } from "../../ids.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { type DeliveryState, disable, enable, passOver, revise } from "../../rules/webhooks/delivery.ts";

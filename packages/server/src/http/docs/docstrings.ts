@@ -216,6 +216,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
       "`not_unique`: the record that has the value. `still_referenced`: some of the records that reference it. Only records that the caller may read.",
     source: "`source_refused` only: what the database that has the rows says.",
   },
+  jsonProblem: {
+    "": "What JSON, the database or other clients could not return unchanged: values that JSON drops or changes, NUL, lone surrogates, numbers that overflow or are `rounded`, nesting deeper than 64, objects with more than 1 000 keys or with the key `__proto__`. The recursion has a depth limit, so a million brackets cannot exhaust the stack. `level`: how deep the value is in its request.",
+  },
   ListEnvelope: {
     "": "The envelope of every list. `next_cursor` is null on the last page.",
     model: "On lists of records: the model, as declared.",
@@ -352,6 +355,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "A participant in a room, once, however many windows it has open.",
     participant: "`<participantKind>:<participantId>`",
     sessions: "The one that spoke last comes first.",
+  },
+  isRecordId: {
+    "": "`.` and `..` cannot stand in a path.",
   },
   isFilledByServer: {
     "": "Whether the default is no value but a name for what each create gets: in a string field `$participant`, the writer as `<kind>:<id>`; in a datetime field `$now`, the time of the commit.",

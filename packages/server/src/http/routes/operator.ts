@@ -1,5 +1,5 @@
+import { isRecordId } from "@holdfast/sdk/protocol";
 import type { OperatorFlows } from "../../flows/organizations/operator-flows.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { refuse } from "../../rules/refusal.ts";
 import type { Handlers } from "../answer.ts";
 

@@ -1,8 +1,7 @@
-import { limits } from "@holdfast/sdk/protocol";
+import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import type { ListRecords, ListRequest } from "../../flows/lists/list-records.ts";
 import type { ReadHistory } from "../../flows/log/read-history.ts";
 import type { ReadRecord } from "../../flows/log/read-record.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";

@@ -1,7 +1,6 @@
-import { type Capability, type EphemeralKey, limits } from "@holdfast/sdk/protocol";
+import { type Capability, type EphemeralKey, isRecordId, limits } from "@holdfast/sdk/protocol";
 import type { Identify } from "../../flows/tokens/identify.ts";
 import type { MintedToken, ScopedTokenFlows, StoredToken, TokenPage } from "../../flows/tokens/scoped-token-flows.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { Handlers, Query } from "../answer.ts";

@@ -1,8 +1,7 @@
-import { limits } from "@holdfast/sdk/protocol";
+import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import { maySee } from "../../flows/claims/claim-flows.ts";
 import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
-import { isRecordId } from "../../rules/commits/record-id.ts";
 import { type Principal, participantName } from "../../rules/tokens/participant.ts";
 import { type OwnNews, type QueueNews, queueFrame } from "./claim-frames.ts";
 import type { ClaimHub, RecordWatch } from "./claim-hub.ts";

@@ -1,8 +1,13 @@
-import { type JsonObject, operationParam, type SourceRecord, type SourceResult } from "@holdfast/sdk/protocol";
+import {
+  isRecordId,
+  type JsonObject,
+  operationParam,
+  type SourceRecord,
+  type SourceResult,
+} from "@holdfast/sdk/protocol";
 import { checkPayload } from "../commits/check-payload.ts";
 import { checkRecordSize } from "../commits/check-record-size.ts";
 import { type CommitRequest, recordKey, rowAction } from "../commits/commit-request.ts";
-import { isRecordId } from "../commits/record-id.ts";
 import type { TenantState } from "../commits/tenant-state.ts";
 import { checkJsonValues } from "../json/check-json-values.ts";
 import { storableText } from "../json/storable-text.ts";

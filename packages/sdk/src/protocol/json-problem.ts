@@ -1,0 +1,79 @@
+import { clientLimits as limits } from "./client-limits.ts";
+
+/** What is wrong with a value: `path` leads to it, and is empty for the value itself. */
+export interface JsonProblem {
+  readonly path: string;
+  readonly what: string;
+}
+
+/** Where the data of an operation is in a bulk: the nesting of a value counts from the body. */
+export const levelsOfData = 5;
+
+/** The numbers that were rounded when a text was parsed. Asked only if there is a number so large. */
+export type Rounded = () => ReadonlySet<unknown>;
+const none: Rounded = () => new Set();
+
+/**
+ * What JSON, the database or other clients could not return unchanged: values that JSON drops or changes, NUL, lone
+ * surrogates, numbers that overflow or are `rounded`, nesting deeper than 64, objects with more than 1 000 keys or with
+ * the key `__proto__`. The recursion has a depth limit, so a million brackets cannot exhaust the stack. `level`: how
+ * deep the value is in its request.
+ */
+export const jsonProblem = (
+  value: unknown,
+  path = "",
+  level = path ? 1 : 0,
+  rounded: Rounded = none,
+): JsonProblem | undefined => (isPlain(value) ? undefined : problemOf(value, path, level, rounded));
+
+function problemOf(value: unknown, path: string, level: number, rounded: Rounded): JsonProblem | undefined {
+  const problem = (what: string): JsonProblem => ({ path, what });
+  const type = typeof value;
+  if (type === "string") return problem(`has ${NOT_TEXT}`);
+  if (Number.isFinite(value))
+    return rounded().has(value) ? problem("has more digits than a number keeps; send it as text") : undefined;
+  if (value === undefined) return problem("is undefined; omit the field, or use null");
+  if (type !== "object" || value === null)
+    return problem(`is ${type === "number" ? value : `a ${type}`}, which JSON cannot represent`);
+  if (value instanceof Date) return problem("is a Date; use its toISOString()");
+  const isArray = Array.isArray(value);
+  if (!isArray && !isPlainObject(value)) return problem("is an instance of a class; use a plain object");
+  if (level >= limits.jsonDepth) return problem(`is nested deeper than ${limits.jsonDepth} levels`);
+  if (isArray) {
+    for (let i = 0; i < value.length; i++) {
+      const found = isPlain(value[i]) ? undefined : problemOf(value[i], `${path}[${i}]`, level + 1, rounded);
+      if (found) return found;
+    }
+    return undefined;
+  }
+  const entries = Object.entries(value);
+  if (entries.length > limits.keysPerObject) return problem(`has more than ${limits.keysPerObject} keys`);
+  for (const [key, item] of entries) {
+    if (!isText(key)) return problem(`has a key with ${NOT_TEXT}`);
+    const at = path ? `${path}.${key}` : key;
+    // Code that copies the object key by key would set the prototype instead and lose the value.
+    if (key === "__proto__") return { path: at, what: "is a key that is not allowed" };
+    const found = isPlain(item) ? undefined : problemOf(item, at, level + 1, rounded);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** The common valid values. All other strings are problems, and large numbers are looked at. */
+const isPlain = (value: unknown): boolean =>
+  typeof value === "boolean" ||
+  value === null ||
+  (typeof value === "number" && (Number.isSafeInteger(value) || (Number.isFinite(value) && value % 1 !== 0))) ||
+  (typeof value === "string" && isText(value));
+
+/** In Unicode mode, a surrogate is one that is alone. */
+const isText = (text: string): boolean => !text.includes("\u0000") && !/\p{Cs}/u.test(text);
+
+/** A row that the client gave has a prototype of its own, which says that it is a plain object. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value) as object | null;
+  return prototype === null || (Object.hasOwn(prototype, "constructor") && prototype.constructor === Object);
+}
+
+const NOT_TEXT = "a NUL character or half of a surrogate pair";
