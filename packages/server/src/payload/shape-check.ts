@@ -49,7 +49,7 @@ function toRefusal(error: ErrorObject | undefined): Refusal {
 function unknownKey(param: string, schema: ErrorObject["parentSchema"]): Refusal {
   const known = Object.keys((schema?.properties as object | undefined) ?? {});
   const takes = known.length > 0 ? ` Known keys: ${known.join(", ")}.` : "";
-  return refuse("unknown_field", { param, message: `"${param.slice(0, 200)}" is not a key of this request.${takes}` });
+  return refuse("unknown_field", { param, message: `The request has a key that it cannot have.${takes}` });
 }
 
 /** Whole numbers beyond are doubles, and no position or count. */
