@@ -1,3 +1,4 @@
+import { isRecordId } from "../protocol/record-id.ts";
 import type { Clock, Random } from "./ports.ts";
 import { systemClock, systemRandom } from "./system.ts";
 
@@ -54,8 +55,8 @@ export const appRandom = (random: Random, report: Report): Random => ({
   id: () => meant(() => random.id(), isId, "random.id", report) ?? systemRandom.id(),
 });
 
-/** The id names writes and records, so it has to be good for both. */
-const isId = (id: unknown): boolean => typeof id === "string" && /^[\w~-]{1,200}$/.test(id);
+/** It names writes and records, and names of writes are shorter. */
+const isId = (id: unknown): boolean => isRecordId(id) && id.length <= 200;
 
 function meant<T>(call: () => T, isMeant: (result: T) => boolean, name: string, report: Report): T | undefined {
   try {

@@ -149,7 +149,7 @@ export class Device implements Home {
 
   openTab(slot: number): Tab {
     this.#tabsMade += 1;
-    const name = `${this.name}.${slot}${this.open.size < this.#tabsMade - 1 ? `#${this.#tabsMade}` : ""}`;
+    const name = `${this.name}.${slot}${this.open.size < this.#tabsMade - 1 ? `~${this.#tabsMade}` : ""}`;
     const own = SeededRandom.of(this.#around.seed, 1_000_000 + 1_000 * this.#number + this.#tabsMade);
     const tab = new Tab(this, slot, name, { own, now: () => this.#around.chance() });
     this.open.set(slot, tab);
