@@ -220,7 +220,7 @@ export interface Reading {
   readonly missing: number | undefined;
   /** The missing position at the time of the last request. */
   readonly requested?: number | undefined;
-  /** While the stream fails: when to poll the log next. */
+  /** Without a stream: when to poll the log next. */
   readonly pollAt: number | undefined;
   /** A snapshot of which only the first pages have been read. */
   readonly partial: PartialRead | undefined;

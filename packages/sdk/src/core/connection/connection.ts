@@ -14,6 +14,7 @@ import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/follower.ts";
 import { askDueAt, askOwnerWhenDue } from "../tabs/own-owner.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
+import { isPolling } from "./is-polling.ts";
 import { isOwners, onOwner } from "./owner.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
@@ -31,7 +32,6 @@ import { isSameOwner } from "./same-owner.ts";
  * While the socket fails to open, the client polls the log over HTTP instead.
  */
 
-const POLL_AFTER_FAILURES = 3;
 const POLL_MS = 5_000;
 
 export function onStreamOpened(draft: Draft): void {
@@ -67,7 +67,8 @@ export function onStreamClosed(draft: Draft, code: number, reason: string): void
     code === closeCodes.restarting
       ? waitForRestart(stream.wait, draft.now, draft.roll)
       : waitAfter(stream.wait, readPace, draft.now, draft.roll);
-  onConnectionLost(draft);
+  // A socket that never opened says nothing of the requests, which may work.
+  if (stream.phase === "live") onConnectionLost(draft);
   set(draft, { stream: { phase: "closed", failures: stream.failures + 1, wait, missedAt: missedAfter(draft) } });
   if (code === closeCodes.token) onTokenRefused(draft, reason || "The stream refused the token.");
 }
@@ -183,7 +184,7 @@ function keepStream(draft: Draft): void {
 }
 
 function readOn(draft: Draft): void {
-  const { reading, rows, scope, stream, sending, sockets } = draft.state;
+  const { reading, rows, scope, stream, sending } = draft.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, draft.now)) return;
   const follows = isFollower(draft.state);
   if (rows.position === undefined || reading.resync !== "no") {
@@ -195,14 +196,14 @@ function readOn(draft: Draft): void {
     const limit = pageOf(reading.share, limits.snapshotPage);
     return emit(draft, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
   }
-  const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
-  if (poll && reading.pollAt === undefined && (sockets || reading.verified))
+  const poll = !follows && isPolling(draft.state);
+  if (poll && reading.pollAt === undefined && reading.verified)
     return set(draft, { reading: { ...reading, pollAt: draft.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= draft.now;
   // The `welcome` frame would say the same, but the queue should not wait for a socket that may never open.
   const isUnknown = !reading.verified || draft.state.tokenOwner === undefined;
   const unverified = isUnknown && stream.phase !== "live" && hasToSend(draft.state);
-  const first = !follows && !sockets && !reading.verified;
+  const first = poll && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? draft.now + POLL_MS : undefined;
   set(draft, { reading: { ...reading, under: "log", pollAt, requested: reading.missing } });
