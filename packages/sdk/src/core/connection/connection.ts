@@ -3,6 +3,7 @@ import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
+import { isTooOld, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
@@ -214,7 +215,6 @@ function readOn(draft: Draft): void {
 /** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
 const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
-const TOO_OLD = "The write has waited so long that the server may have forgotten it. Check the current record first.";
 const UNOWNED =
   "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
 
@@ -236,9 +236,9 @@ function sendNext(draft: Draft): void {
   if (!hasToSend(draft.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(draft.state, sending.size);
   if (bulk.length === 0) return;
-  const old = bulk.filter((m) => draft.now - m.createdAt > limits.resendMs);
+  const old = bulk.filter((m) => isTooOld(m, draft));
   if (old.length > 0) {
-    reject(draft, old, localFailure("too_old", TOO_OLD));
+    for (const m of old) reject(draft, [m], tooOld(m, draft));
     return sendNext(draft);
   }
   const unowned = bulk.filter((m) => !isOwn(m, draft.state));
