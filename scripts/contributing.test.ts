@@ -40,7 +40,7 @@ test.each([
   "ValueOf",
   "expectedValue",
   "isScalar",
-  "comparableOf",
+  "comparable",
 ])("the name %s that CONTRIBUTING.md sends its reader to is in the sources", (name) => {
   expect(page).toContain(name);
   const declared = new RegExp(`(function|const|type) ${name}\\b`);
