@@ -96,8 +96,8 @@ test("[Q29] a write older than the server's receipts is not sent automatically: 
 
 const DAY_MS = 86_400_000;
 
-/** A client on a device whose clock is behind, without a network, with a write that waits. */
-async function onSlowClock(behindMs: number) {
+/** A client on a device whose clock is behind, without a network, with a write that waits. `knows`: that there is none. */
+async function onSlowClock(behindMs: number, knows = true) {
   const own = createTestServer(schema);
   const device = { behindMs };
   const clock = { ...own.clock, now: () => own.clock.now() - device.behindMs };
@@ -108,7 +108,9 @@ async function onSlowClock(behindMs: number) {
     return { ...made, ...made.client.models };
   };
   const first = await open();
-  first.connection.up = false;
+  if (knows) first.offline();
+  else first.connection.up = false;
+  await own.settle();
   first.slide.create({ title: "New" }, { id: "a" });
   await own.settle();
   const goOnline = async (made: typeof first) => {
@@ -148,6 +150,14 @@ test("[Q47] the time of a pending write moves along with the clock, also on disk
   again.client.resume();
   await goOnline(again);
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q47] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
+  const made = await onSlowClock(0, false);
+  expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
+  made.device.behindMs = -40 * DAY_MS;
+  await made.goOnline(made);
+  expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
 test("[Q47] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {

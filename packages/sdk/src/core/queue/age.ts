@@ -7,8 +7,9 @@ import { withChanged } from "./queue-changes.ts";
 
 /*
  * How long a write has waited is measured by the time that the client has lived through, because a device's clock may
- * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of pending
- * writes move along, also on disk. Some monotonic clocks stand still while the device sleeps: that time does not count.
+ * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of writes
+ * that were never sent move along, also on disk. One that was sent may be in the log, and some monotonic clocks stand
+ * still while the device sleeps: after a sleep of a month the server would no longer know it.
  */
 
 /** Smaller steps change nothing that matters here, and are often a night's sleep. */
@@ -23,13 +24,13 @@ export function followClock(draft: Draft, lived: number | undefined): void {
   const isJump = by > JUMP_MS;
   set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (isJump ? by : 0) : draft.now } });
   if (!isJump) return;
-  const moved = [...inOrder(queue)].filter(isPending).map((m) => ({ ...m, createdAt: m.createdAt + by }));
+  const moved = [...inOrder(queue)].filter(isUnsent).map((m) => ({ ...m, createdAt: m.createdAt + by }));
   set(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
 }
 
-const isPending = ({ stage: { phase } }: Mutation): boolean =>
-  phase === "saving" || phase === "queued" || phase === "sending";
+const isUnsent = ({ stage: { phase }, attempts }: Mutation): boolean =>
+  attempts === 0 && (phase === "saving" || phase === "queued");
 
 /** Whether the server may have forgotten the receipt of a write. */
 export const isTooOld = ({ createdAt }: Mutation, { now }: Draft): boolean => now - createdAt > limits.resendMs;
