@@ -4,6 +4,7 @@ import { ago, statusWords } from "./status-words.ts";
 
 const status = (change: Partial<SyncStatus>): SyncStatus => ({
   name: "online",
+  live: true,
   leads: true,
   pending: 0,
   conflicts: 0,
@@ -25,6 +26,7 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
 test.each([
   [{}, "calm", "All changes saved", ""],
   [{ pending: 1, oldestPendingAt: 99_000 }, "busy", "Saving…", "1 change"],
+  [{ live: false }, "calm", "All changes saved; updates every few seconds", ""],
   [{ conflicts: 1 }, "waiting", "Needs your decision", ""],
   [{ attention: 1 }, "waiting", "Needs attention", ""],
   [{ attention: 1, conflicts: 1 }, "waiting", "Needs your decision", ""],

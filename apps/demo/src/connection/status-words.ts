@@ -27,7 +27,7 @@ export function statusWords(status: SyncStatus, blocked: number, now: number): S
       if (status.conflicts > 0) return { mood: "waiting", says: DECISION, waiting };
       return status.attention > 0
         ? { mood: "waiting", says: "Needs attention", waiting }
-        : { mood: "calm", says: "All changes saved", waiting };
+        : { mood: "calm", says: `All changes saved${status.live ? "" : "; updates every few seconds"}`, waiting };
     case "offline":
       return { mood: "waiting", says: "No connection", waiting };
     case "paused":

@@ -28,7 +28,8 @@ test("[V22] the recorder describes each step of a write, the connection and the 
   memory.set({ pending: [write("saving")] });
   memory.set({ pending: [write("queued")] });
   memory.set({ status: { ...memory.client.status(), name: "offline", reason: "no route" } });
-  memory.set({ status: { ...memory.client.status(), name: "online", reason: undefined } });
+  memory.set({ status: { ...memory.client.status(), name: "online", live: false, reason: undefined } });
+  memory.set({ status: { ...memory.client.status(), live: true } });
   memory.set({ pending: [write("sending")] });
   memory.set({ pending: [write("queued", 1)] });
   memory.set({ pending: [write("confirmed", 2)] });
@@ -39,6 +40,7 @@ test("[V22] the recorder describes each step of a write, the connection and the 
     "Update slide s1 (title, order) is stored and waits to be sent.",
     "Offline: there is no network.",
     "Reason: no route",
+    "Connected without a socket: updates every few seconds.",
     "Connected.",
     "Update slide s1 (title, order) is being sent.",
     "Update slide s1 (title, order) waits to be sent again, after one attempt.",

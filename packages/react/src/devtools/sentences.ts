@@ -21,11 +21,14 @@ const NAMES: Record<SyncStatus["name"], string> = {
   "storage-failed": "The local store failed; writes are in memory only.",
 };
 
-export const describeConnection = (name: SyncStatus["name"] | undefined): string => (name ? (NAMES[name] ?? name) : "");
+export function describeConnection({ name, live }: Pick<Partial<SyncStatus>, "name" | "live">): string {
+  if (name === "online" && live === false) return "Connected without a socket: updates every few seconds.";
+  return name ? (NAMES[name] ?? name) : "";
+}
 
 /** The status in a few words, also for screen readers. */
-export const describeStatus = ({ name, pending, conflicts, attention }: SyncStatus): string =>
-  `${describeConnection(name)} ${pending} unsettled, ${conflicts + attention} to decide`;
+export const describeStatus = ({ name, live, pending, conflicts, attention }: SyncStatus): string =>
+  `${describeConnection({ name, live })} ${pending} unsettled, ${conflicts + attention} to decide`;
 
 /** Which tab sends this tab's writes; undefined if the status does not say so. */
 export function describeLeader({ leads, name, storage }: Partial<SyncStatus>): string | undefined {
@@ -39,7 +42,7 @@ export function describeLeader({ leads, name, storage }: Partial<SyncStatus>): s
 
 function aboutStatus(before: View["status"], after: View["status"]): string[] {
   const says: string[] = [];
-  if (before.name !== after.name) says.push(describeConnection(after.name));
+  if (describeConnection(before) !== describeConnection(after)) says.push(describeConnection(after));
   if (after.reason !== undefined && before.reason !== after.reason) says.push(`Reason: ${after.reason}`);
   if (before.leads !== after.leads)
     says.push(after.leads ? "This tab is now the leader: it syncs for all tabs." : "This tab is no longer the leader.");

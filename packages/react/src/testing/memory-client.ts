@@ -32,6 +32,7 @@ interface Answers {
 
 const online: SyncStatus = {
   name: "online",
+  live: true,
   leads: true,
   pending: 0,
   conflicts: 0,

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createTestServer } from "../testing/test-server.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
   models: {
@@ -87,8 +87,88 @@ test("[Q29] a write older than the server's receipts is not sent automatically: 
   expect(commitsOf(connection.sent)).toEqual([["b"]]);
   const [item] = client.attention();
   expect(item).toMatchObject({ code: "too_old", createdAt: Date.UTC(2030, 0, 1) });
+  // The client has seen it wait that long, so the clock is not doubted.
+  expect(item?.error.message).toMatch(/made on 2030-01-01/);
+  expect(item?.error.message).not.toContain("clock");
   await item?.retry().receipt;
   expect(server.rows.get("slide/a")?.data.title).toBe("Long ago");
+});
+
+const DAY_MS = 86_400_000;
+
+/** A client on a device whose clock is behind, without a network, with a write that waits. `knows`: that there is none. */
+async function onSlowClock(behindMs: number, knows = true) {
+  const own = createTestServer(schema);
+  const device = { behindMs };
+  const clock = { ...own.clock, now: () => own.clock.now() - device.behindMs };
+  const open = async (options: TestClientOptions = {}) => {
+    const made = own.client({ ...options, platform: { clock } });
+    await made.client.ready();
+    await own.settle();
+    return { ...made, ...made.client.models };
+  };
+  const first = await open();
+  if (knows) first.offline();
+  else first.connection.up = false;
+  await own.settle();
+  first.slide.create({ title: "New" }, { id: "a" });
+  await own.settle();
+  const goOnline = async (made: typeof first) => {
+    made.online();
+    await own.settle();
+    own.clock.advance(60_000);
+    await own.settle();
+  };
+  return { ...own, ...first, device, open, goOnline };
+}
+
+test.each([
+  ["made in 1970", Date.UTC(2030, 0, 1), 0],
+  ["made while the clock was 40 days slow", 40 * DAY_MS, 0],
+  ["waiting while the clock jumped by 40 days", 0, -40 * DAY_MS],
+])("[Q47] a write that was %s is sent when the clock is set: it is seconds old", async (_, before, after) => {
+  const made = await onSlowClock(before);
+  made.device.behindMs = after;
+  await made.goOnline(made);
+  expect(made.client.status()).toMatchObject({ pending: 0, attention: 0 });
+  expect(made.server.rows.get("slide/a")?.data.title).toBe("New");
+});
+
+test("[Q47] the time of a pending write moves along with the clock, also on disk, and what the client lives through counts", async () => {
+  const { client, disk, device, open, clock, settle, goOnline } = await onSlowClock(40 * DAY_MS);
+  const madeAt = () => client.pending()[0]?.createdAt;
+  expect(madeAt()).toBe(clock.now() - 40 * DAY_MS);
+  device.behindMs = 0;
+  clock.advance(60_000);
+  await settle();
+  expect(madeAt()).toBe(clock.now() - 60_000);
+  await client.close();
+
+  const again = await open({ disk, paused: true });
+  expect(again.client.pending()[0]?.createdAt).toBe(clock.now() - 60_000);
+  clock.advance(30 * DAY_MS);
+  again.client.resume();
+  await goOnline(again);
+  expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q47] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
+  const made = await onSlowClock(0, false);
+  expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
+  made.device.behindMs = -40 * DAY_MS;
+  await made.goOnline(made);
+  expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q47] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
+  const { client, disk, device, open, goOnline } = await onSlowClock(40 * DAY_MS);
+  await client.close();
+  device.behindMs = 0;
+  const again = await open({ disk, paused: true });
+  again.client.resume();
+  await goOnline(again);
+  const [item] = again.client.attention();
+  expect(item?.error.message).toMatch(/clock was changed.* 2029-11-22/);
 });
 
 test("[Q30] an edited write is sent in its old place, under a new clientTxId, based on the current rows", async () => {

@@ -159,6 +159,11 @@ export type SyncStatus = {
    */
   readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
   /**
+   * Whether changes of others arrive as they happen. False while not online, and where no socket can be opened: then
+   * the client reads the log every 5 s.
+   */
+  readonly live: boolean;
+  /**
    * What the rows are:
    *
    * - `loading`: none have been read.

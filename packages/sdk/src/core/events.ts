@@ -12,7 +12,12 @@ import type { ClientState, LostStore, QueueSnapshot, StorageTrouble } from "./st
 import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything that can happen to a client. Events carry the time and a random number, because the core is pure. */
-export type ClientEvent = Happening & { readonly now: number; readonly roll: number };
+export type ClientEvent = Happening & {
+  readonly now: number;
+  /** The monotonic clock. */
+  readonly lived?: number;
+  readonly roll: number;
+};
 
 export type Happening =
   // The store and the other tabs

@@ -1,3 +1,4 @@
+import { isPolling } from "./connection/is-polling.ts";
 import { OWNER_UNKNOWN } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
 import { blockedNames } from "./queue/blocked.ts";
@@ -18,6 +19,7 @@ export type RowsStatus = "loading" | "partial" | "complete";
 
 export interface Status {
   readonly name: StatusName;
+  readonly live: boolean;
   readonly rows: RowsStatus;
   readonly leads: boolean;
   readonly pending: number;
@@ -51,6 +53,7 @@ export function statusOf(state: ClientState): Status {
     auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : leader ? leader.reason : trouble;
   return {
     name,
+    live: name === "online" && (leader ? leader.live !== false : !isPolling(state)),
     rows: rowsStatus(state),
     // Without a disk the tab sends its own writes, but it does not lead the other tabs.
     leads: lead === "yes" && storageTrouble === undefined,
@@ -76,14 +79,14 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
 }
 
 export function rowsStatus(state: ClientState): RowsStatus {
-  const { life, withheld, rows, reading, sockets, stream } = state;
+  const { life, withheld, rows, reading, stream } = state;
   if (life === "starting" || withheld) return "loading";
   if (rows.position === undefined) return reading.partial ? "partial" : "loading";
   const leader = leaderConnection(state);
   // A stream that has just ended counts as online for a moment, but may have missed something.
   const isHeard = leader
     ? !leader.isBehind
-    : !sockets || (stream.phase === "live" && rows.position >= (stream.upTo ?? 0));
+    : isPolling(state) || (stream.phase === "live" && rows.position >= (stream.upTo ?? 0));
   const hasAll = reading.missing === undefined && reading.resync === "no";
   // Without a disk the tab goes on in memory.
   return nameOf(state, false) === "online" && isHeard && hasAll ? "complete" : "partial";
@@ -91,7 +94,7 @@ export function rowsStatus(state: ClientState): RowsStatus {
 
 /** A follower's knowledge of the leader's connection. */
 const leaderConnection = ({ lead, stream, tabs }: ClientState) =>
-  lead === "no" && stream.phase === "closed" ? tabs.connection : undefined;
+  lead === "no" && stream.phase !== "live" ? tabs.connection : undefined;
 
 function retryAt(state: ClientState): number | undefined {
   const { paused, network, auth, queue, sending, reading, stream } = state;
@@ -104,7 +107,7 @@ function retryAt(state: ClientState): number | undefined {
 }
 
 function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefined): StatusName {
-  const { life, paused, auth, network, stream, rows, sockets, reading, withheld, choosing } = state;
+  const { life, paused, auth, network, stream, rows, reading, withheld, choosing } = state;
   if (life === "starting") return choosing ?? "starting";
   if (withheld && state.withheldReason !== OWNER_UNKNOWN) return "needs-auth";
   if (isDiskLost) return "storage-failed";
@@ -115,7 +118,7 @@ function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefi
   if (rows.position === undefined) return leader?.name === "needs-auth" ? leader.name : "connecting";
   if (leader) return withheld ? "connecting" : leader.name;
   const isLive = stream.phase === "live" || stream.missedAt !== undefined;
-  return (sockets ? isLive : reading.verified && !reading.wait) ? "online" : "connecting";
+  return isLive || (isPolling(state) && reading.verified && !reading.wait) ? "online" : "connecting";
 }
 
 function oldestPendingAt({ queue }: ClientState): number | undefined {

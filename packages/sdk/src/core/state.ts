@@ -72,6 +72,8 @@ export interface ClientState {
   readonly generation: number | undefined;
   readonly tabs: OtherTabs;
   readonly shared: SharedQueue;
+  /** At the last step: how far the wall clock is ahead of the monotonic one. And when the client started. */
+  readonly clock: { readonly offset: number; readonly startedAt: number } | undefined;
   readonly paused: boolean;
   readonly network: boolean;
   /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
@@ -220,7 +222,7 @@ export interface Reading {
   readonly missing: number | undefined;
   /** The missing position at the time of the last request. */
   readonly requested?: number | undefined;
-  /** While the stream fails: when to poll the log next. */
+  /** Without a stream: when to poll the log next. */
   readonly pollAt: number | undefined;
   /** A snapshot of which only the first pages have been read. */
   readonly partial: PartialRead | undefined;
@@ -301,6 +303,7 @@ export function initialState(given: {
       gapAt: undefined,
       reloads: 0,
     },
+    clock: undefined,
     paused: given.paused,
     network: true,
     awayUntil: undefined,

@@ -19,6 +19,7 @@ import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } 
 import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
+import { followClock } from "./queue/age.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
 import { onDecided } from "./queue/decided.ts";
 import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.ts";
@@ -39,6 +40,7 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
       roll: event.roll,
       merging,
     };
+    followClock(draft, event.lived);
     applyEvent(draft, event);
     lead.leadIfOwner(draft);
     reconcileQueue(draft, { type: "due" });

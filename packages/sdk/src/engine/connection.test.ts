@@ -117,11 +117,35 @@ test("[N6] while the socket cannot be opened, the client polls the log and sends
   }
   await settle();
   expect(slides.list().map((s) => s.title)).toEqual(["mine", "theirs"]);
-  expect(client.status()).toMatchObject({ name: "connecting", pending: 0, syncId: 2 });
+  expect(client.status()).toMatchObject({ name: "online", live: false, rows: "complete", pending: 0, syncId: 2 });
   connection.socketUp = true;
   clock.advance(60_000);
   await settle();
-  expect(client.status().name).toBe("online");
+  expect(client.status()).toMatchObject({ name: "online", live: true, rows: "complete" });
+});
+
+test("[N6] while it polls, the status stays online at each attempt to open a socket, and tells of a failing server", async () => {
+  const { client, connection, settle, clock } = start();
+  connection.socketUp = false;
+  await client.ready();
+  const names = async (seconds: number) => {
+    const seen = new Set<string>();
+    for (let i = 0; i < seconds; i++) {
+      clock.advance(1_000);
+      await settle();
+      const { name, live, rows } = client.status();
+      seen.add(`${name} ${live ? "live" : "polling"} ${rows}`);
+    }
+    return [...seen];
+  };
+  expect(client.status().name).toBe("connecting");
+  expect((await names(30)).at(-1)).toBe("online polling complete");
+  expect(await names(180)).toEqual(["online polling complete"]);
+  connection.up = false;
+  expect((await names(30)).at(-1)).toBe("connecting polling partial");
+  connection.up = true;
+  connection.socketUp = false;
+  expect((await names(90)).at(-1)).toBe("online polling complete");
 });
 
 test("[R3] a gap in the stream is fetched, and no later entry is shown before it", async () => {

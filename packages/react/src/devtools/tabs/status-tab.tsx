@@ -22,10 +22,10 @@ export function StatusList({ status }: { status: Partial<SyncStatus> }): ReactEl
 }
 
 function linesOf(status: Partial<SyncStatus>): [string, string][] {
-  const { name, reason, retryAt, syncId, pending, oldestPendingAt, conflicts, attention } = status;
+  const { reason, retryAt, syncId, pending, oldestPendingAt, conflicts, attention } = status;
   const { storage, storageTrouble, persisted, lostStore, loadedRows } = status;
   const lines: [string, string | number | undefined][] = [
-    ["Connection", describeConnection(name)],
+    ["Connection", describeConnection(status)],
     ["Leader", describeLeader(status)],
     ["Reason", reason],
     ["Next attempt", retryAt && clock(retryAt)],

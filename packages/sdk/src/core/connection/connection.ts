@@ -3,6 +3,7 @@ import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
+import { isTooOld, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
@@ -14,6 +15,7 @@ import type { ClientState } from "../state.ts";
 import { isFollower } from "../tabs/follower.ts";
 import { askDueAt, askOwnerWhenDue } from "../tabs/own-owner.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
+import { isPolling } from "./is-polling.ts";
 import { isOwners, onOwner } from "./owner.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
@@ -31,7 +33,6 @@ import { isSameOwner } from "./same-owner.ts";
  * While the socket fails to open, the client polls the log over HTTP instead.
  */
 
-const POLL_AFTER_FAILURES = 3;
 const POLL_MS = 5_000;
 
 export function onStreamOpened(draft: Draft): void {
@@ -67,7 +68,8 @@ export function onStreamClosed(draft: Draft, code: number, reason: string): void
     code === closeCodes.restarting
       ? waitForRestart(stream.wait, draft.now, draft.roll)
       : waitAfter(stream.wait, readPace, draft.now, draft.roll);
-  onConnectionLost(draft);
+  // A socket that never opened says nothing of the requests, which may work.
+  if (stream.phase === "live") onConnectionLost(draft);
   set(draft, { stream: { phase: "closed", failures: stream.failures + 1, wait, missedAt: missedAfter(draft) } });
   if (code === closeCodes.token) onTokenRefused(draft, reason || "The stream refused the token.");
 }
@@ -183,7 +185,7 @@ function keepStream(draft: Draft): void {
 }
 
 function readOn(draft: Draft): void {
-  const { reading, rows, scope, stream, sending, sockets } = draft.state;
+  const { reading, rows, scope, stream, sending } = draft.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, draft.now)) return;
   const follows = isFollower(draft.state);
   if (rows.position === undefined || reading.resync !== "no") {
@@ -195,14 +197,14 @@ function readOn(draft: Draft): void {
     const limit = pageOf(reading.share, limits.snapshotPage);
     return emit(draft, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
   }
-  const poll = !follows && (!sockets || (stream.phase !== "live" && stream.failures >= POLL_AFTER_FAILURES));
-  if (poll && reading.pollAt === undefined && (sockets || reading.verified))
+  const poll = !follows && isPolling(draft.state);
+  if (poll && reading.pollAt === undefined && reading.verified)
     return set(draft, { reading: { ...reading, pollAt: draft.now + POLL_MS } });
   const due = reading.pollAt !== undefined && reading.pollAt <= draft.now;
   // The `welcome` frame would say the same, but the queue should not wait for a socket that may never open.
   const isUnknown = !reading.verified || draft.state.tokenOwner === undefined;
   const unverified = isUnknown && stream.phase !== "live" && hasToSend(draft.state);
-  const first = !follows && !sockets && !reading.verified;
+  const first = poll && !reading.verified;
   if (reading.missing === undefined && !(poll && due) && !unverified && !first) return;
   const pollAt = poll ? draft.now + POLL_MS : undefined;
   set(draft, { reading: { ...reading, under: "log", pollAt, requested: reading.missing } });
@@ -213,7 +215,6 @@ function readOn(draft: Draft): void {
 /** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
 const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
 
-const TOO_OLD = "The write has waited so long that the server may have forgotten it. Check the current record first.";
 const UNOWNED =
   "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
 
@@ -235,9 +236,9 @@ function sendNext(draft: Draft): void {
   if (!hasToSend(draft.state) || (!reading.verified && rows.position !== undefined)) return;
   const bulk = nextBulk(draft.state, sending.size);
   if (bulk.length === 0) return;
-  const old = bulk.filter((m) => draft.now - m.createdAt > limits.resendMs);
+  const old = bulk.filter((m) => isTooOld(m, draft));
   if (old.length > 0) {
-    reject(draft, old, localFailure("too_old", TOO_OLD));
+    for (const m of old) reject(draft, [m], tooOld(m, draft));
     return sendNext(draft);
   }
   const unowned = bulk.filter((m) => !isOwn(m, draft.state));

@@ -105,6 +105,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
   if (
     now.withheld !== then.withheld ||
     now.name !== then.name ||
+    now.live !== then.live ||
     now.reason !== then.reason ||
     now.retryAt !== then.retryAt ||
     now.isBehind !== then.isBehind ||
@@ -114,7 +115,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
 }
 
 function connectionOf(state: ClientState): LeaderConnection {
-  const { name, reason, retryAt, rows: rowsAre } = statusOf(state);
+  const { name, live, reason, retryAt, rows: rowsAre } = statusOf(state);
   const {
     rows: { logId, position },
     scope,
@@ -122,6 +123,7 @@ function connectionOf(state: ClientState): LeaderConnection {
   const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
   return {
     name: shownName,
+    live,
     reason,
     retryAt,
     isBehind: rowsAre !== "complete",

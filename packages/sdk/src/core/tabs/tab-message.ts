@@ -58,6 +58,8 @@ export interface QueueChanged {
 /** What followers know about the leader's connection. */
 export interface LeaderConnection {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
+  /** False: it polls. A leader of an earlier version is online only with a socket. */
+  readonly live?: boolean;
   readonly reason: string | undefined;
   readonly retryAt: number | undefined;
   /** Its rows are not complete. A leader of an earlier version does not say so. */
