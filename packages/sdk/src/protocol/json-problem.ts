@@ -21,30 +21,24 @@ export const jsonProblem = (value: unknown, path = "", level = path ? 1 : 0): Js
 function problemOf(value: unknown, path: string, level: number): JsonProblem | undefined {
   const problem = (what: string): JsonProblem => ({ path, what });
   const type = typeof value;
-  if (type === "string") return problem(`has ${NOT_TEXT}`);
+  if (type === "string") return problem(NOT_TEXT);
   if (Number.isFinite(value)) return problem("is an integer beyond 2^53 - 1");
   if (value === undefined) return problem("is undefined; omit the field, or use null");
   if (type !== "object" || value === null)
     return problem(`is ${type === "number" ? value : `a ${type}`}, which JSON cannot represent`);
-  if (value instanceof Date) return problem("is a Date; use its toISOString()");
   const isArray = Array.isArray(value);
-  if (!isArray && !isPlainObject(value)) return problem("is an instance of a class; use a plain object");
+  if (!isArray && !isPlainObject(value))
+    return problem("is an instance of a class; use a plain object, or a Date's toISOString()");
   if (level >= limits.jsonDepth) return problem(`is nested deeper than ${limits.jsonDepth} levels`);
-  if (isArray) {
-    for (let i = 0; i < value.length; i++) {
-      const found = isPlain(value[i]) ? undefined : problemOf(value[i], `${path}[${i}]`, level + 1);
-      if (found) return found;
-    }
-    return undefined;
-  }
-  const entries = Object.entries(value);
-  if (entries.length > limits.keysPerObject) return problem(`has more than ${limits.keysPerObject} keys`);
-  for (const [key, item] of entries) {
-    if (!isText(key)) return problem(`has a key with ${NOT_TEXT}`);
-    const at = path ? `${path}.${key}` : key;
+  if (!isArray && Object.keys(value).length > limits.keysPerObject)
+    return problem(`has more than ${limits.keysPerObject} keys`);
+  for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
+    if (!isPlain(key)) return problem(NOT_TEXT);
     // Code that copies the object key by key would set the prototype instead and lose the value.
+    if (isPlain(item) && key !== "__proto__") continue;
+    const at = isArray ? `${path}[${key}]` : path ? `${path}.${key}` : `${key}`;
     if (key === "__proto__") return { path: at, what: "is a key that is not allowed" };
-    const found = isPlain(item) ? undefined : problemOf(item, at, level + 1);
+    const found = problemOf(item, at, level + 1);
     if (found) return found;
   }
   return undefined;
@@ -67,4 +61,4 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || (Object.hasOwn(prototype, "constructor") && prototype.constructor === Object);
 }
 
-const NOT_TEXT = "a NUL character or half of a surrogate pair";
+const NOT_TEXT = "has a NUL character or half of a surrogate pair";

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../protocol/json.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { type Comparable, comparableOf } from "./comparable.ts";
 import { fieldOf, mustBe } from "./query-error.ts";
+import { valueIn } from "./value-in.ts";
 
 export type Direction = "asc" | "desc";
 
@@ -66,7 +67,7 @@ export function compileOrder(
   });
   const compareTexts = textOrder(locale);
   const way = before ? -1 : 1;
-  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(data[field])), data });
+  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(valueIn(data, field))), data });
   const compareKeyed = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number => {
     for (const [i, { sign }] of keys.entries()) {
       const found = compareValues(a.values[i], b.values[i], sign, compareTexts);

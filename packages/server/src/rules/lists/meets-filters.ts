@@ -1,4 +1,4 @@
-import { isDateTime, type Json, type JsonObject, jsonEqual } from "@holdfast/sdk/protocol";
+import { isDateTime, type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import type { ListColumn } from "./list-column.ts";
 import type { ListFilter } from "./list-filter.ts";
 
@@ -45,7 +45,7 @@ const WITHIN = {
 function valueIn(column: ListColumn, id: string, data: JsonObject): Comparable | readonly Json[] | undefined {
   if (column.kind === "id") return id;
   if (column.kind !== "field") return undefined;
-  const value = Object.hasOwn(data, column.name) ? data[column.name] : undefined;
+  const value = ownValue(data, column.name);
   if (column.type === "array") return Array.isArray(value) ? value : undefined;
   return value === null || value === undefined ? undefined : comparable(column, value);
 }
