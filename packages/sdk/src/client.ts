@@ -9,7 +9,6 @@ import { Lists } from "./api/lists/lists.ts";
 import { odd } from "./api/lists/query-error.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
-import { notifyApp } from "./api/notify-app.ts";
 import { presenceIn } from "./api/presence/presence.ts";
 import type { Joins } from "./api/relations/joins.ts";
 import { shownStatus } from "./api/shown-status.ts";
@@ -21,13 +20,13 @@ import { transact } from "./api/writes/transact.ts";
 import { makeWrite, type WriteDeps } from "./api/writes/write.ts";
 import { CLOSED } from "./core/queue/failure.ts";
 import { rowsStatus, shownState } from "./core/select.ts";
-import { type ClientState, initialState } from "./core/state.ts";
+import { type ClientState, initialState, modelsByName } from "./core/state.ts";
 import type { CollabEngineDeps } from "./engine/collab-engine.ts";
 import { createEngine } from "./engine/engine.ts";
 import { createEventLoop } from "./engine/event-loop.ts";
 import { PendingPromises } from "./engine/pending-promises.ts";
 import type { Clock, Random } from "./engine/ports.ts";
-import { localError, SyncError } from "./errors.ts";
+import { localError, notifyApp, SyncError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { FollowedConditions } from "./protocol/log/followed-records.ts";
@@ -60,7 +59,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const { clock, random, inMemory = false } = shell;
   const ending = createEnding();
   const waiters = new PendingPromises();
-  let followed = followedScope(settings.schema.models, settings.follow ?? {});
+  const models = modelsByName(settings.schema);
+  let followed = followedScope(models, settings.follow ?? {});
   const engine = createEngine(
     initialState({
       schema: settings.schema,
@@ -206,11 +206,11 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     },
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow(scope) {
-      followed = followedScope(settings.schema.models, scope);
+      followed = followedScope(models, scope);
       engine.dispatch({ type: "followed", scope: followed });
     },
     load(model, where, loadOptions) {
-      const checked = followedScope(settings.schema.models, { where: { [model]: where } }).where?.[model];
+      const checked = followedScope(models, { where: { [model]: where } }).where?.[model];
       const part = loads.load().then((made) => made.load(model, checked as FollowedConditions, loadOptions));
       const ready = part.then((made) => made.ready);
       // An app need not wait for it.
@@ -252,7 +252,8 @@ function modelApis<S extends ModelSchema>(
 ): SyncClient<S>["models"] {
   const names = Object.keys(schema.models) as ModelName<S>[];
   const apis = names.map((name) => [name, modelApi<S, ModelName<S>>(deps, lists, collab, name, subscribe)]);
-  return Object.fromEntries(apis) as SyncClient<S>["models"];
+  // Without a prototype: `models.constructor` is a model of that name, or undefined.
+  return Object.assign(Object.create(null), Object.fromEntries(apis)) as SyncClient<S>["models"];
 }
 
 function checkOpen({ isOver }: Ending): void {

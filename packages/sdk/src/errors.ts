@@ -64,3 +64,20 @@ export const isSyncError = (error: unknown): error is SyncError => error instanc
 /** An error that the client detected. */
 export const localError = (code: LocalErrorCode, message: string): SyncError =>
   new SyncError(localFailure(code, message));
+
+/* The errors of the app's own code. They are here because a chunk of their own would cost more than they weigh. */
+
+/** Calls a listener of the app. If it throws, the error is reported globally and does not stop the client. */
+export function notifyApp<Args extends readonly unknown[]>(listener: (...args: Args) => void, ...args: Args): void {
+  try {
+    listener(...args);
+  } catch (error) {
+    reportToApp(error);
+  }
+}
+
+/** Reports an error of the app like one in an event listener. Node has no `reportError`. */
+export function reportToApp(error: unknown): void {
+  if (typeof reportError === "function") reportError(error);
+  else console.error(error);
+}

@@ -1,4 +1,3 @@
-import { reportToApp } from "./api/notify-app.ts";
 import { Joins } from "./api/relations/joins.ts";
 import type { SyncClient } from "./api/sync-client.ts";
 import { noSignals } from "./browser/signals.ts";
@@ -6,6 +5,7 @@ import { alone } from "./browser/tabs.ts";
 import { createShell, type Shell } from "./client.ts";
 import { appClock, appRandom } from "./engine/app-platform.ts";
 import { systemClock, systemRandom } from "./engine/system.ts";
+import { reportToApp } from "./errors.ts";
 import type { ClientOptions } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { openRuntime, type Ports } from "./runtime.ts";

@@ -1,5 +1,5 @@
 import type { Field, Json, JsonObject, ModelSchema, Query } from "@holdfast/sdk";
-import { expectedValue, fits } from "@holdfast/sdk/protocol";
+import { expectedValue, fits, ownValue } from "@holdfast/sdk/protocol";
 import { z } from "zod";
 import { type Refusal, refuse, unknownField } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
@@ -56,7 +56,7 @@ export function listRecords(context: ToolContext): AgentTool<ListInput> {
     inputSchema,
     async (asked) => {
       const { model, where = {}, orderBy, order, limit = 20, offset = 0, archived, fields: wanted } = asked;
-      const fields = context.schema.models[model]?.fields ?? {};
+      const fields = ownValue(context.schema.models, model)?.fields ?? {};
       const unknown = [...Object.keys(where), ...(orderBy === undefined ? [] : [orderBy]), ...(wanted ?? [])].find(
         (field) => field !== "id" && !Object.hasOwn(fields, field),
       );
@@ -109,7 +109,7 @@ function neverMatching(
   where: Readonly<Record<string, unknown>>,
 ): Refusal | undefined {
   for (const [name, condition] of Object.entries(where)) {
-    const field = fields[name];
+    const field = ownValue(fields, name);
     const values = valuesIn(condition);
     if (values.length === 0) return impossible(name, `where.${name} has no value.`);
     if (field && !values.some((one) => one === null || fits(field, one as Json)))

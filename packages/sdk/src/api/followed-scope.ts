@@ -1,4 +1,6 @@
 import type { Scope } from "../core/log/rows.ts";
+import { tableOf } from "../core/log/tables.ts";
+import type { ClientState } from "../core/state.ts";
 import type { FollowedRecords } from "../protocol/log/followed-records.ts";
 import { fits } from "../protocol/schema/field-value.ts";
 import type { Field, Model, ModelSchema } from "../protocol/schema/model-schema.ts";
@@ -30,13 +32,13 @@ export type FollowedWhere<Row> = {
 
 /** Checks a scope against the schema. Throws for an unknown model or field. */
 export function followedScope<S extends ModelSchema>(
-  schema: Readonly<Record<string, Model>>,
+  schema: ClientState["models"],
   { models, groups, where }: FollowScope<S> | Scope,
 ): Scope {
   for (const model of models ?? []) checkModel(schema, model);
   for (const [model, conditions] of Object.entries(where ?? {})) {
     checkModel(schema, model);
-    for (const one of [conditions].flat()) checkConditions(model, schema[model], one as object);
+    for (const one of [conditions].flat()) checkConditions(model, schema[tableOf(model)], one as object);
   }
   return {
     ...(models && { models }),

@@ -1,7 +1,7 @@
 import { shownRow } from "../core/conflicts/overlay.ts";
 import { tableOf } from "../core/log/tables.ts";
 import { shownState } from "../core/select.ts";
-import { localError } from "../errors.ts";
+import { localError, notifyApp } from "../errors.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { ModelName, RowOf } from "../protocol/schema/row-types.ts";
 import type { Lease } from "./claims/claims-api.ts";
@@ -9,7 +9,6 @@ import type { Collab } from "./claims/collab.ts";
 import type { Lazy } from "./lazy.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
-import { notifyApp } from "./notify-app.ts";
 import type { ModelApi } from "./sync-client.ts";
 import { checkId, jsonCopy } from "./writes/payload.ts";
 import { makeWrite, type WriteDeps } from "./writes/write.ts";

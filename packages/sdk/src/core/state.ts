@@ -13,7 +13,7 @@ import type { LeaderConnection, QueueChanged, QueueNumbers } from "./tabs/tab-me
 /** The whole state of a client in one immutable value. Only `step` creates a new one. */
 export interface ClientState {
   readonly life: "starting" | "running";
-  /** The app's models by lower-case name. */
+  /** The app's models by lower-case name. These and their fields have no prototype, so an unknown name has no value. */
   readonly models: Readonly<Record<string, Model>>;
   readonly schemaHash: string;
   /** Functions that convert operations of an older schema, by that schema's hash. */
@@ -256,7 +256,7 @@ export function initialState(given: {
 }): ClientState {
   return {
     life: "starting",
-    models: Object.fromEntries(Object.entries(given.schema.models).map(([name, model]) => [tableOf(name), model])),
+    models: modelsByName(given.schema),
     schemaHash: schemaHash(given.schema),
     upcasts: given.upcasts ?? {},
     clientId: "",
@@ -325,3 +325,15 @@ export function initialState(given: {
     trouble: undefined,
   };
 }
+
+/** The models by lower-case name, without prototypes. */
+export const modelsByName = ({ models }: Pick<ModelSchema, "models">): Readonly<Record<string, Model>> =>
+  byName(
+    Object.entries(models).map(([name, model]) => [
+      tableOf(name),
+      { ...model, fields: byName(Object.entries(model.fields)) },
+    ]),
+  );
+
+const byName = <V>(entries: Iterable<readonly [string, V]>): Readonly<Record<string, V>> =>
+  Object.assign(Object.create(null), Object.fromEntries(entries));

@@ -1,6 +1,7 @@
 import type { Reply } from "../core/queue/outcome.ts";
 import type { StaleNotification } from "../protocol/commits/stale.ts";
 import type { JsonObject } from "../protocol/json.ts";
+import { ownValue } from "../protocol/own-value.ts";
 import type { Server } from "./ports.ts";
 
 /**
@@ -46,4 +47,4 @@ function omittedIn(item: unknown): readonly StaleNotification[] {
 
 /** As the server reports them: a field that is absent is null. */
 const valuesOf = (row: JsonObject, fields: readonly string[]): JsonObject =>
-  Object.fromEntries(fields.map((field) => [field, row[field] ?? null]));
+  Object.fromEntries(fields.map((field) => [field, ownValue(row, field) ?? null]));

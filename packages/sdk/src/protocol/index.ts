@@ -65,6 +65,7 @@ export {
   SecretKeyBody,
 } from "./organizations/operator.ts";
 export { Usage } from "./organizations/usage.ts";
+export { ownValue } from "./own-value.ts";
 export { type EndpointName, paths } from "./paths.ts";
 export { Peer, PeerSession } from "./presence/presence.ts";
 export { isRecordId } from "./record-id.ts";

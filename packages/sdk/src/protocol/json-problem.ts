@@ -29,31 +29,25 @@ export const jsonProblem = (
 function problemOf(value: unknown, path: string, level: number, rounded: Rounded): JsonProblem | undefined {
   const problem = (what: string): JsonProblem => ({ path, what });
   const type = typeof value;
-  if (type === "string") return problem(`has ${NOT_TEXT}`);
+  if (type === "string") return problem(NOT_TEXT);
   if (Number.isFinite(value))
     return rounded().has(value) ? problem("has more digits than a number keeps; send it as text") : undefined;
   if (value === undefined) return problem("is undefined; omit the field, or use null");
   if (type !== "object" || value === null)
     return problem(`is ${type === "number" ? value : `a ${type}`}, which JSON cannot represent`);
-  if (value instanceof Date) return problem("is a Date; use its toISOString()");
   const isArray = Array.isArray(value);
-  if (!isArray && !isPlainObject(value)) return problem("is an instance of a class; use a plain object");
+  if (!isArray && !isPlainObject(value))
+    return problem("is an instance of a class; use a plain object, or a Date's toISOString()");
   if (level >= limits.jsonDepth) return problem(`is nested deeper than ${limits.jsonDepth} levels`);
-  if (isArray) {
-    for (let i = 0; i < value.length; i++) {
-      const found = isPlain(value[i]) ? undefined : problemOf(value[i], `${path}[${i}]`, level + 1, rounded);
-      if (found) return found;
-    }
-    return undefined;
-  }
-  const entries = Object.entries(value);
-  if (entries.length > limits.keysPerObject) return problem(`has more than ${limits.keysPerObject} keys`);
-  for (const [key, item] of entries) {
-    if (!isText(key)) return problem(`has a key with ${NOT_TEXT}`);
-    const at = path ? `${path}.${key}` : key;
+  if (!isArray && Object.keys(value).length > limits.keysPerObject)
+    return problem(`has more than ${limits.keysPerObject} keys`);
+  for (const [key, item] of isArray ? value.entries() : Object.entries(value)) {
+    if (!isPlain(key)) return problem(NOT_TEXT);
     // Code that copies the object key by key would set the prototype instead and lose the value.
+    if (isPlain(item) && key !== "__proto__") continue;
+    const at = isArray ? `${path}[${key}]` : path ? `${path}.${key}` : `${key}`;
     if (key === "__proto__") return { path: at, what: "is a key that is not allowed" };
-    const found = isPlain(item) ? undefined : problemOf(item, at, level + 1, rounded);
+    const found = problemOf(item, at, level + 1, rounded);
     if (found) return found;
   }
   return undefined;
@@ -76,4 +70,4 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || (Object.hasOwn(prototype, "constructor") && prototype.constructor === Object);
 }
 
-const NOT_TEXT = "a NUL character or half of a surrogate pair";
+const NOT_TEXT = "has a NUL character or half of a surrogate pair";

@@ -1,6 +1,7 @@
 import { reasonOf } from "../core/reason-of.ts";
 import type { StorageTrouble } from "../core/state.ts";
 import { StorageFailure } from "../engine/ports.ts";
+import { ownValue } from "../protocol/own-value.ts";
 
 const LOST = new Set([
   "InvalidStateError",
@@ -71,7 +72,7 @@ export function failure(error: unknown): StorageFailure {
   // Dexie wraps the platform's error.
   const inner = (error as { inner?: unknown } | undefined)?.inner;
   const { name, message } = error instanceof Error ? error : { name: "Error", message: reasonOf(error) };
-  const code = CODES[name] ?? CODES[(inner as Error | undefined)?.name ?? ""] ?? "failed";
+  const code = ownValue(CODES, name) ?? ownValue(CODES, (inner as Error | undefined)?.name ?? "") ?? "failed";
   return new StorageFailure(`The local store failed (${name}: ${message}). Writes are in memory only.`, {
     cause: error,
     code,

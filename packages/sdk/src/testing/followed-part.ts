@@ -1,6 +1,7 @@
 import { type Conditions, compileConditions } from "../api/lists/conditions.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { FollowedRecords } from "../protocol/log/followed-records.ts";
+import { ownValue } from "../protocol/own-value.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 
 /** A record, or an entry of the log. */
@@ -24,7 +25,7 @@ export const followedPart = <T extends Followable>(
     const { model, id, data, verb } = one;
     const wanted = where[model];
     const meets = (conditions: object) =>
-      compileConditions(model, models[model], conditions as Conditions)({ ...data, id } as JsonObject);
+      compileConditions(model, ownValue(models, model), conditions as Conditions)({ ...data, id } as JsonObject);
     if (!wanted || !data || [wanted].flat().some(meets)) return [one];
     return verb === "updated" ? [{ ...one, verb: "deleted", data: null, changedFields: null, left: true }] : [];
   });

@@ -12,6 +12,7 @@ import type { JsonObject } from "../protocol/json.ts";
 import { jsonEqual } from "../protocol/json-equal.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
+import { ownValue } from "../protocol/own-value.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { ModelClaims } from "./model-claims.ts";
 import { ModelRooms } from "./model-rooms.ts";
@@ -270,7 +271,7 @@ export class ModelServer {
     actor: string,
     now = "",
   ): Row | undefined {
-    const model = this.#schema.models[name] ?? this.#schema.models[tableOf(name)];
+    const model = ownValue(this.#schema.models, name) ?? ownValue(this.#schema.models, tableOf(name));
     return applyOperation(before, { action, id, data: data as JsonObject, changes }, model, {
       now,
       by: `user:${actor}`,
@@ -304,11 +305,15 @@ export class ModelServer {
     const written = Object.keys(o.data ?? {}).filter((f) => f !== "id");
     if (!row) return notification(newest, [...written, ...Object.keys(o.changes ?? {})], {});
     const fields = written.filter(
-      (f) => !jsonEqual(row.data[f], (o.data as JsonObject)[f]) && (!moved || moved.includes(f)),
+      (f) => !jsonEqual(ownValue(row.data, f), ownValue(o.data as JsonObject, f)) && (!moved || moved.includes(f)),
     );
     if (fields.length === 0) return undefined;
     const culprit = moved && newer.findLast((e) => e.changedFields?.some((f) => fields.includes(f)));
-    return notification(culprit ?? newest, fields, Object.fromEntries(fields.map((f) => [f, row.data[f] ?? null])));
+    return notification(
+      culprit ?? newest,
+      fields,
+      Object.fromEntries(fields.map((f) => [f, ownValue(row.data, f) ?? null])),
+    );
   }
 
   #receipt(
@@ -384,7 +389,9 @@ function movedFields(entries: readonly LogEntry[]): readonly string[] | undefine
 }
 
 const changedFields = (before: Row | undefined, after: Row | undefined): string[] =>
-  Object.keys(after?.data ?? {}).filter((field) => !jsonEqual(before?.data[field], after?.data[field]));
+  Object.keys(after?.data ?? {}).filter(
+    (field) => !jsonEqual(ownValue(before?.data, field), ownValue(after?.data, field)),
+  );
 
 function isNoOp({ action }: Operation, before: Row | undefined, after: Row | undefined): boolean {
   switch (action) {

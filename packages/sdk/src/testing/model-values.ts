@@ -4,6 +4,7 @@ import type { Operation } from "../protocol/commits/operation.ts";
 import type { ErrorCode } from "../protocol/errors/error-codes.ts";
 import type { Json, JsonObject } from "../protocol/json.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
+import { ownValue } from "../protocol/own-value.ts";
 import type { Field, ModelSchema } from "../protocol/schema/model-schema.ts";
 
 /** All records as a commit leaves them. */
@@ -45,7 +46,7 @@ export class ModelValues {
       }
     return [...found.values()].map(({ row: { model, id, data }, fields, isDeleted }) => {
       if (isDeleted) return { action: "delete", model, id };
-      const left = [...fields].map(([name, ids]) => [name, without(data[name] ?? null, ids)]);
+      const left = [...fields].map(([name, ids]) => [name, without(ownValue(data, name) ?? null, ids)]);
       return { action: "update", model, id, data: Object.fromEntries(left) as JsonObject };
     });
   }
@@ -64,8 +65,8 @@ export class ModelValues {
         const together = field.unique === true ? [name] : (field.unique ?? []);
         if (together.some((one) => isWritten(entry, one)) && isTaken(rows, row, together, taking)) return "not_unique";
         if (field.onDelete === undefined || !isWritten(entry, name)) continue;
-        const kept = idsIn(before.get(recordKey(entry))?.data[name]);
-        const added = idsIn(row.data[name]).filter((id) => !kept.includes(id));
+        const kept = idsIn(ownValue(before.get(recordKey(entry))?.data, name));
+        const added = idsIn(ownValue(row.data, name)).filter((id) => !kept.includes(id));
         if (added.some((id) => !rows.has(recordKey({ model: field.references ?? "", id })))) return "invalid_reference";
       }
     }
@@ -79,7 +80,7 @@ export class ModelValues {
   }
 
   #model(name: string) {
-    return this.#schema.models[name] ?? this.#schema.models[tableOf(name)];
+    return ownValue(this.#schema.models, name) ?? ownValue(this.#schema.models, tableOf(name));
   }
 
   #references(target: string): readonly (readonly [model: string, name: string, field: Field])[] {
@@ -95,7 +96,7 @@ type Held = LeftRows extends ReadonlyMap<string, infer R> ? R : never;
 
 const holdersOf = (rows: LeftRows, model: string, name: string, id: string): readonly Held[] =>
   [...rows.values()]
-    .filter((row) => tableOf(row.model) === tableOf(model) && idsIn(row.data[name]).includes(id))
+    .filter((row) => tableOf(row.model) === tableOf(model) && idsIn(ownValue(row.data, name)).includes(id))
     .sort((a, b) => (a.id < b.id ? -1 : 1));
 
 const isWritten = ({ verb, changedFields }: LogEntry, field: string): boolean =>
@@ -108,12 +109,12 @@ const isTaken = (
   except: (other: Held, fields: readonly string[]) => boolean = () => false,
 ): boolean =>
   fields.length > 0 &&
-  fields.every((field) => (data[field] ?? null) !== null) &&
+  fields.every((field) => (ownValue(data, field) ?? null) !== null) &&
   [...rows.values()].some(
     (row) =>
       row.id !== id &&
       tableOf(row.model) === tableOf(model) &&
-      fields.every((field) => row.data[field] === data[field]) &&
+      fields.every((field) => ownValue(row.data, field) === ownValue(data, field)) &&
       !except(row, fields),
   );
 

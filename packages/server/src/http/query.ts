@@ -1,3 +1,4 @@
+import { ownValue } from "@holdfast/sdk/protocol";
 import type { Parameter } from "../rules/lists/list-filter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { isSyncGroup } from "../rules/schema/sync-group.ts";
@@ -13,7 +14,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
   const many: Record<string, string[]> = {};
   const others: Parameter[] = [];
   for (const [name, value] of new URLSearchParams(search)) {
-    const known = table && Object.hasOwn(table, name) ? table[name] : undefined;
+    const known = table && ownValue(table, name);
     if (!known && !takesFilters) return refuse("unknown_parameter", { param: name.slice(0, 100) });
     // No stored text contains a NUL, and Postgres rejects it.
     if (value.includes("\0"))

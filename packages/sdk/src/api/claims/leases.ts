@@ -6,10 +6,9 @@ import { knownFailure } from "../../core/queue/known-failure.ts";
 import type { MutationOperation } from "../../core/queue/mutation.ts";
 
 import type { CollabEngine } from "../../engine/collab-engine.ts";
-import { SyncError } from "../../errors.ts";
+import { notifyApp, SyncError } from "../../errors.ts";
 import type { Claim } from "../../protocol/claims/claim.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
-import { notifyApp } from "../notify-app.ts";
 import type { OperationRequest, Write, WriteOptions } from "../writes/write-api.ts";
 import type { ClaimOptions, Lease } from "./claims-api.ts";
 

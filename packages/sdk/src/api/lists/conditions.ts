@@ -4,6 +4,7 @@ import { comparable, compareValues, SCALARS } from "../../protocol/lists/compare
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 import { fieldOf, mustBe, odd } from "./query-error.ts";
+import { valueIn } from "./value-in.ts";
 
 /** Conditions on a record, all of which must hold. */
 export type Conditions = Readonly<Record<string, unknown>>;
@@ -22,14 +23,14 @@ export function compileConditions(
   const tests = Object.entries(conditions).map(([name, wanted]): Test<JsonObject> => {
     const at = `${param}.${name}`;
     // A field of that name is meant rather than the word.
-    if ((name === "and" || name === "or") && !(schema && Object.hasOwn(schema.fields, name))) {
+    if ((name === "and" || name === "or") && !schema?.fields[name]) {
       const several = branchesOf(wanted, at).map((one, i) => compileConditions(model, schema, one, `${at}[${i}]`));
       return name === "or"
         ? (data) => several.some((test) => test(data))
         : (data) => several.every((test) => test(data));
     }
     const test = testOf(wanted, fieldOf(model, schema, name, at), at);
-    return (data) => test(data[name] ?? null);
+    return (data) => test(valueIn(data, name) ?? null);
   });
   return (data) => tests.every((test) => test(data));
 }
@@ -111,7 +112,7 @@ export function compileSearch(schema: Model | undefined, text: unknown): Test<Js
   const names = searchedFields(schema);
   if (names.length === 0) throw odd("search", `No field has index: "text".`);
   const test = searching(text, "search");
-  return (data) => test(names.map((name) => data[name] ?? null));
+  return (data) => test(names.map((name) => valueIn(data, name) ?? null));
 }
 
 function equalTo(wanted: unknown, field?: Field): Test<Json> {

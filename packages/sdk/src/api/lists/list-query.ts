@@ -3,6 +3,7 @@ import { tableOf } from "../../core/log/tables.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { JsonObject } from "../../protocol/json.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { type Conditions, compileConditions, compileSearch } from "./conditions.ts";
 import { mustBe } from "./query-error.ts";
@@ -80,8 +81,8 @@ export function listQuery(
     give: (data, base) => give(table, data, base),
     find: (state, id) => matching(shownRow(state, { model: table, id })),
     *all({ rows, overlay }) {
-      const over = overlay[table];
-      for (const [id, row] of rows.tables[table]?.entries() ?? []) {
+      const over = ownValue(overlay, table);
+      for (const [id, row] of ownValue(rows.tables, table)?.entries() ?? []) {
         const data = over?.has(id) ? undefined : matching(row);
         if (data) yield data;
       }

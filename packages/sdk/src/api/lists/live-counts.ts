@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import type { ListQuery, StateOfRows } from "./list-query.ts";
 import { StaleIds } from "./stale-ids.ts";
+import { valueIn } from "./value-in.ts";
 
 /** By value: how many records have it. */
 export type Counts = ReadonlyMap<Json, number>;
@@ -63,6 +64,6 @@ export class LiveCounts {
   #value(data: JsonObject): Json {
     const field = this.#field;
     if (field === undefined) return true;
-    return (field.startsWith("$") ? this.query.give(data) : data)[field] ?? null;
+    return valueIn(field.startsWith("$") ? this.query.give(data) : data, field) ?? null;
   }
 }

@@ -1,5 +1,6 @@
 import { invalidFailure } from "../../core/queue/failure.ts";
 import { SyncError } from "../../errors.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 
 /** A query that cannot be meant so. `param` says where. */
@@ -26,7 +27,7 @@ const FACTS: Readonly<Record<string, Field>> = {
 
 /** The field that a query names. Undefined for `id`, and for any field if the schema is not known. */
 export function fieldOf(model: string, schema: Model | undefined, name: string, param: string): Field | undefined {
-  const field = FACTS[name] ?? (schema && Object.hasOwn(schema.fields, name) ? schema.fields[name] : undefined);
+  const field = ownValue(FACTS, name) ?? schema?.fields[name];
   if (field || name === "id" || !schema) return field;
   throw new SyncError(invalidFailure("unknown_field", `The model "${model}" has no field ${shown(name)}.`, param));
 }

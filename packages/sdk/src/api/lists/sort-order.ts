@@ -2,6 +2,7 @@ import type { JsonObject } from "../../protocol/json.ts";
 import { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "../../protocol/lists/compare-values.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { fieldOf, mustBe } from "./query-error.ts";
+import { valueIn } from "./value-in.ts";
 
 export type Direction = "asc" | "desc";
 
@@ -73,7 +74,7 @@ export function compileOrder(
   });
   const way = before ? -1 : 1;
   const ofTies = keys[0]?.sign ?? (order === "desc" ? -1 : 1);
-  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(data[field])), data });
+  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(valueIn(data, field))), data });
   const compareKeyed = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number => {
     for (const [i, { sign }] of keys.entries()) {
       const found = compareKeys(a.values[i], b.values[i], sign, collate);

@@ -7,6 +7,7 @@ import type { Engine } from "../../engine/engine.ts";
 import { localError } from "../../errors.ts";
 import { followedLimits as limits } from "../../protocol/log/followed-limits.ts";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { type Conditions, compileConditions } from "../lists/conditions.ts";
 import { type Ending, until } from "../shutdown.ts";
 import type { LoadedPart, LoadOptions } from "./loaded-part.ts";
@@ -120,7 +121,7 @@ export class Loads {
     followed: readonly FollowedConditions[],
     added: number,
   ): FollowedConditions[] {
-    const base = [this.#deps.base().where?.[model] ?? []].flat().map((conditions) => nameOf(model, conditions));
+    const base = [ownValue(this.#deps.base().where, model) ?? []].flat().map((conditions) => nameOf(model, conditions));
     const isFixed = (name: string) => base.includes(name) || isUsed(this.#parts.get(name));
     const byName = new Map(followed.map((conditions) => [nameOf(model, conditions), conditions]));
     const idle = [...byName.keys()]
@@ -140,7 +141,7 @@ const nameOf = (model: string, conditions: FollowedConditions): string => `${mod
 
 /** Tells of one part after the other whether its rows still fit into the budget. */
 function roomFor({ rows, models }: ClientState, model: string): (part: FollowedConditions) => boolean {
-  const table = rows.tables[tableOf(model)];
+  const table = ownValue(rows.tables, tableOf(model));
   // Most clients stay far below it, and need not count.
   if (!table || table.size <= ROW_BUDGET) return () => true;
   let left = ROW_BUDGET;
@@ -153,7 +154,7 @@ function roomFor({ rows, models }: ClientState, model: string): (part: FollowedC
 
 /** Whether the rows contain all records of a part. */
 function isLoaded(state: ClientState, { model, conditions }: Part): boolean {
-  const wanted = state.scope.where?.[model];
+  const wanted = ownValue(state.scope.where, model);
   if (!wanted) return rowsStatus(state) === "complete";
   const isFollowed = [wanted].flat().some((one) => nameOf(model, one) === nameOf(model, conditions));
   return isFollowed && state.rows.position !== undefined && (state.rows.scope ?? "") === scopeKey(state.scope);

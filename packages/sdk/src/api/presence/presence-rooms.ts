@@ -1,9 +1,8 @@
 import type { PresenceState, Room } from "../../core/presence/presence.ts";
 import type { CollabEngine } from "../../engine/collab-engine.ts";
-import { SyncError } from "../../errors.ts";
+import { notifyApp, SyncError } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Peer } from "../../protocol/presence/presence.ts";
-import { notifyApp } from "../notify-app.ts";
 import type { Presence, RoomPeer } from "./presence-api.ts";
 
 /** One use of a room. */

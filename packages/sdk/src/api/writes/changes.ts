@@ -9,6 +9,7 @@ import {
   isOutOfRange,
   takesChange,
 } from "../../protocol/commits/field-change.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
 import { jsonCopy } from "./payload.ts";
@@ -43,16 +44,16 @@ const split: SplitPatch = (patch, { name: modelName, model, shown }) => {
   const after = shown && changedValues(shown, changes, model);
   for (const [name, one] of Object.entries(changes)) {
     const param = `changes.${name}`;
-    const field = model && name !== "id" && Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+    const field = model && name !== "id" && ownValue(model.fields, name);
     if (!field) throw wrong("unknown_field", `The model "${modelName}" has no field ${JSON.stringify(name)}.`, param);
     if (!takesChange(field, one))
       throw wrong("invalid_type", `The "${name}" field has no such change: it must be ${expectedValue(field)}.`, param);
     checkOperands(one, param);
-    const value = after?.[name];
+    const value = ownValue(after, name);
     const readonly = brokenRule(field, null, "update");
     if (readonly) throw wrong("rule_broken", `The "${name}" field ${readonly.demand}.`, param, readonly.rule);
     // Nothing is known of the record, or nothing changes.
-    if (value === undefined || value === shown?.[name]) continue;
+    if (value === undefined || value === ownValue(shown, name)) continue;
     if (isOutOfRange(field, value))
       throw wrong("invalid_value", `The "${name}" field would become ${value}, which is too large.`, param);
     if (!fits(field, value)) throw wrong("invalid_type", `The "${name}" field would become ${got(value)}.`, param);

@@ -21,7 +21,7 @@ export function judgeWrite(
   const model = state.models[tableOf(name)];
   if (!model) return;
   for (const [field, value] of Object.entries(data)) {
-    const declared = Object.hasOwn(model.fields, field) ? model.fields[field] : undefined;
+    const declared = model.fields[field];
     const broken = declared && brokenPattern(declared, value);
     if (broken) throw ruleBroken(`The "${field}" field ${broken.demand}.`, `data.${field}`, broken.rule);
   }

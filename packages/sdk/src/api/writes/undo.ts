@@ -4,6 +4,7 @@ import type { Row } from "../../protocol/commits/apply.ts";
 import { type FieldChange, type FieldChanges, isIncrement } from "../../protocol/commits/field-change.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { fits } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import type { OperationRequest } from "./write-api.ts";
@@ -46,7 +47,7 @@ export function undoOf({ operations, isGone, before, now, models }: Written): Op
     if (!is) {
       const data = Object.fromEntries(
         Object.entries(was.data).filter(([name, value]) => {
-          const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+          const field = fields[name];
           return field !== undefined && fits(field, value);
         }),
       );
@@ -54,12 +55,14 @@ export function undoOf({ operations, isGone, before, now, models }: Written): Op
     }
     const isArchiving = own.some(({ action }) => action === "archive" || action === "unarchive");
     const names = new Set(own.flatMap(({ data = {} }) => Object.keys(data)));
-    const changed = [...names].filter((name) => !jsonEqual(was.data[name] ?? null, is.data[name] ?? null));
+    const changed = [...names].filter(
+      (name) => !jsonEqual(ownValue(was.data, name) ?? null, ownValue(is.data, name) ?? null),
+    );
     // A field that cannot be empty again stays as it is.
     const data = Object.fromEntries(
       changed.flatMap((name) => {
-        const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-        const value = was.data[name] ?? null;
+        const field = fields[name];
+        const value = ownValue(was.data, name) ?? null;
         return field && fits(field, value) ? [[name, value]] : [];
       }),
     );
@@ -88,8 +91,8 @@ function undoneChanges(
       undone.set(name, { increment: -sum });
       continue;
     }
-    const had = new Set(itemsOf(was[name]));
-    const has = new Set(itemsOf(is[name]));
+    const had = new Set(itemsOf(ownValue(was, name)));
+    const has = new Set(itemsOf(ownValue(is, name)));
     const { add: added = [], remove: removed = [] } = change;
     const earlier = before && !isIncrement(before) ? before : {};
     const gone = [...(earlier.remove ?? []), ...added.filter((item) => !had.has(item) && has.has(item))];

@@ -189,7 +189,7 @@ function checkedData(
   for (const [name, value] of Object.entries(data)) {
     if (name === "id") continue;
     const param = `data.${name}`;
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    const field = fields[name];
     if (!field)
       throw wrong(
         "unknown_field",

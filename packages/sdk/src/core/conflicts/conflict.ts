@@ -2,6 +2,7 @@ import type { Action } from "../../protocol/commits/action.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, type RecordRef, recordKey } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
@@ -69,7 +70,11 @@ function openConflictOf(
   // Rows that have read further may show more: fields that later writes of this client touch, or that changed since.
   if (seen)
     for (const field of Object.keys(mine))
-      if (!row || (!jsonEqual(row.data[field], base[field]) && !jsonEqual(row.data[field], mine[field])))
+      if (
+        !row ||
+        (!jsonEqual(ownValue(row.data, field), ownValue(base, field)) &&
+          !jsonEqual(ownValue(row.data, field), ownValue(mine, field)))
+      )
         fields.add(field);
   const shown = new Set([...fields, ...Object.keys(mine)]);
   return {
@@ -107,7 +112,7 @@ function wantedValues(
       if (recordKey(operation) !== key) continue;
       const seen = operation.base ?? {};
       for (const field of Object.keys((operation.action === "update" ? operation.data : seen) ?? {})) {
-        const value = seen[field];
+        const value = ownValue(seen, field);
         if (!touched.has(field) && value !== undefined) base[field] = value;
         touched.add(field);
       }
@@ -123,7 +128,7 @@ const reportedValues = ({ conflictingFields, currentValues = {} }: StaleNotifica
 export const pick = (data: JsonObject, fields: Iterable<string>): JsonObject => {
   const picked: Record<string, Json> = {};
   for (const field of fields) {
-    const value = data[field];
+    const value = ownValue(data, field);
     if (value !== undefined) picked[field] = value;
   }
   return picked;

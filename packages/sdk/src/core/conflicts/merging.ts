@@ -23,7 +23,7 @@ export function mayMerge({ models }: ClientState, stale: Mutation, notifications
     return (
       group === undefined &&
       conflictingFields.length > 0 &&
-      conflictingFields.every((field) => Object.hasOwn(fields, field) && fields[field]?.merge === "text") &&
+      conflictingFields.every((field) => fields[field]?.merge === "text") &&
       own.every(({ action, onStale }) => action === "update" && onStale === "notify")
     );
   });

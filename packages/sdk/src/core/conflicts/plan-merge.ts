@@ -1,6 +1,7 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import type { Field } from "../../protocol/schema/model-schema.ts";
 import { brokenPattern } from "../../protocol/schema/pattern.ts";
@@ -138,7 +139,7 @@ function mergedOperation(
   const data: Record<string, Json> = { ...operation.data };
   const base: Record<string, Json> = { ...operation.base };
   for (const field of contested) {
-    const [before, mine, theirs] = [base[field], data[field], values[field]];
+    const [before, mine, theirs] = [ownValue(base, field), ownValue(data, field), ownValue(values, field)];
     const declared = fields[field];
     if (!declared || typeof before !== "string" || typeof mine !== "string" || typeof theirs !== "string")
       return undefined;

@@ -1,5 +1,6 @@
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import type { SnapshotLine } from "../../protocol/log/snapshot.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import type { LogRow, RowChange, Rows } from "./rows.ts";
 import { changeTables } from "./tables.ts";
 
@@ -7,7 +8,7 @@ import { changeTables } from "./tables.ts";
 export function withSameData(tables: Rows["tables"], before: Rows["tables"]): Rows["tables"] {
   const same: RowChange[] = [];
   for (const [model, table] of Object.entries(tables)) {
-    const old = before[model];
+    const old = ownValue(before, model);
     if (!old || old === table) continue;
     for (const [id, row] of table.entries()) {
       const data = old.get(id)?.data;

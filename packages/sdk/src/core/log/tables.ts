@@ -1,3 +1,4 @@
+import { ownValue } from "../../protocol/own-value.ts";
 import { PersistentMap } from "./persistent-map.ts";
 
 /** Values by model, then by record id. Model names are case-insensitive, so the keys are lower-case. */
@@ -19,7 +20,7 @@ export function refOf(key: string): RecordRef {
 }
 
 export const lookUp = <V>(tables: Tables<V>, { model, id }: RecordRef): V | undefined =>
-  tables[tableOf(model)]?.get(id);
+  ownValue(tables, tableOf(model))?.get(id);
 
 export interface RecordChange<V> {
   readonly record: RecordRef;
@@ -39,7 +40,7 @@ export function changeTables<V>(tables: Tables<V>, changes: Iterable<RecordChang
   if (byTable.size === 0) return tables;
   const next: Record<string, PersistentMap<V>> = { ...tables };
   for (const [table, list] of byTable)
-    next[table] = (next[table] ?? PersistentMap.empty<V>()).edit((draft) => {
+    next[table] = (ownValue(next, table) ?? PersistentMap.empty<V>()).edit((draft) => {
       for (const { record, value } of list)
         if (value === undefined) draft.delete(record.id);
         else draft.set(record.id, value);

@@ -60,7 +60,7 @@ export class Blocked {
 function referencesOf({ model, data = {} }: MutationOperation, models: Models): readonly string[] {
   const fields = models[tableOf(model)]?.fields ?? {};
   return Object.entries(data).flatMap(([field, value]) => {
-    const to = Object.hasOwn(fields, field) ? fields[field]?.references : undefined;
+    const to = fields[field]?.references;
     if (to === undefined) return [];
     const ids = Array.isArray(value) ? value : [value];
     return ids.filter((id) => typeof id === "string").map((id) => recordKey({ model: to, id }));

@@ -1,5 +1,6 @@
 import { writtenFields } from "../../protocol/commits/field-change.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
@@ -74,7 +75,9 @@ function unchanged(o: MutationOperation, rows: Rows, own: ReadonlySet<string>): 
   if (o.action === "create" || own.has(`${key} *`)) return true;
   if (!data) return false;
   const fields = o.action === "update" ? Object.keys(o.data ?? {}) : Object.keys({ ...o.base, ...data });
-  return fields.every((field) => own.has(`${key} ${field}`) || jsonEqual(data[field], o.base?.[field]));
+  return fields.every(
+    (field) => own.has(`${key} ${field}`) || jsonEqual(ownValue(data, field), ownValue(o.base, field)),
+  );
 }
 
 /** Restates the changes of others with positions of the new log. */

@@ -1,6 +1,7 @@
 import { ACTIONS } from "../../protocol/commits/action.ts";
 import { writtenFields } from "../../protocol/commits/field-change.ts";
 import { isPlainObject, jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
+import { ownValue } from "../../protocol/own-value.ts";
 import { isRecordId } from "../../protocol/record-id.ts";
 import { tableOf } from "../log/tables.ts";
 import { localFailure } from "../queue/failure.ts";
@@ -20,7 +21,7 @@ export function adapted(m: Mutation, state: ClientState): Mutation {
   if ((m.stage.phase === "rejected" && !wasUnknown) || m.schema === undefined || m.schema === now) return m;
   const queued = wasUnknown ? { ...m, stage: { phase: "queued" } as const } : m;
   if (m.shape === shapeOf(models, m.operations)) return queued;
-  const upcast = Object.hasOwn(upcasts, m.schema) ? upcasts[m.schema] : undefined;
+  const upcast = ownValue(upcasts, m.schema);
   if (!upcast) return unknown(m, `Another version of the app made this write (schema ${m.schema}).`);
   try {
     const operations = m.operations.flatMap((o) => converted(o, upcast));

@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
+import { ownValue } from "../own-value.ts";
 import type { Field, Model } from "../schema/model-schema.ts";
 
 /** What an array can gain and lose by a change. */
@@ -46,7 +47,7 @@ export const isOutOfRange = (field: Field | undefined, value: Json): boolean =>
 /** The values of a record's changed fields. One that was never written starts with the field's default. */
 export function changedValues(data: JsonObject, changes: FieldChanges, model: Model | undefined): JsonObject {
   const startOf = (name: string) =>
-    Object.hasOwn(data, name) ? data[name] : (model?.fields[name]?.default as Json | undefined);
+    Object.hasOwn(data, name) ? data[name] : (ownValue(model?.fields, name)?.default as Json | undefined);
   return Object.fromEntries(
     Object.entries(changes).flatMap(([name, change]) => {
       const value = changedValue(startOf(name), change);

@@ -1,6 +1,7 @@
 import type { Action } from "../commits/action.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { jsonEqual } from "../json-equal.ts";
+import { ownValue } from "../own-value.ts";
 import type { BrokenRule } from "./field-rules.ts";
 import type { Field, Model } from "./model-schema.ts";
 
@@ -38,14 +39,14 @@ export function brokenRecordRule(
   const may = (writable: readonly string[] | undefined): boolean =>
     !writable || !writer || writable.some((one) => isOneOf(one, writer, { action, before }) !== false);
   const isChanged = (name: string): boolean =>
-    !before || action !== "update" || !jsonEqual(before.data[name] ?? null, values[name] ?? null);
+    !before || action !== "update" || !jsonEqual(ownValue(before.data, name) ?? null, ownValue(values, name) ?? null);
   const names = Object.keys(values);
   if (!may(model.writableBy) && (action !== "update" || names.some(isChanged))) return notWritable(model.writableBy);
   for (const name of names) {
-    const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+    const field = ownValue(model.fields, name);
     if (!field || !(field.writableBy || field.transitions) || !isChanged(name)) continue;
     if (!may(field.writableBy)) return { ...notWritable(field.writableBy), field: name };
-    const broken = before && brokenTransition(field, before.data[name], values[name] ?? null);
+    const broken = before && brokenTransition(field, ownValue(before.data, name), ownValue(values, name) ?? null);
     if (broken) return { ...broken, field: name };
   }
   return undefined;
@@ -77,7 +78,7 @@ function notWritable(writable: readonly string[] = []): BrokenRule {
 function brokenTransition({ transitions, default: standard }: Field, from: Json | undefined, to: Json) {
   const was = from === undefined ? standard : from;
   if (!transitions || typeof was !== "string" || was === to) return undefined;
-  const targets = Object.hasOwn(transitions, was) ? (transitions[was] ?? []) : [];
+  const targets = ownValue(transitions, was) ?? [];
   if (typeof to === "string" && targets.includes(to)) return undefined;
   const possible = targets.length > 0 ? `only to ${targets.join(", ")}` : "to no other value";
   return { rule: "transitions", demand: `can go from ${was} ${possible}` } as const;

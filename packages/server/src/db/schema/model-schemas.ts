@@ -1,4 +1,4 @@
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { type ModelSchema, ownValue } from "@holdfast/sdk/protocol";
 import type { SchemaChange } from "../../rules/schema/declared-model.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -14,7 +14,7 @@ export interface StoredSchema extends ModelSchema {
 
 /** The schema changes of a model. Its name may equal an object method's, hence `hasOwn`. */
 export const changesOf = ({ changes }: StoredSchema, key: string): readonly SchemaChange[] =>
-  Object.hasOwn(changes, key) ? (changes[key] ?? []) : [];
+  ownValue(changes, key) ?? [];
 
 type SchemaBody = Omit<StoredSchema, "version" | "hash">;
 /** Fields that are omitted from the body of a schema that has never hidden anything. */

@@ -1,3 +1,4 @@
+import { ownValue } from "@holdfast/sdk/protocol";
 import { lockHeads } from "../../db/commits/heads.ts";
 import { loadHistory } from "../../db/commits/history.ts";
 import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
@@ -80,7 +81,7 @@ function asWhole(
   if (!data || !stored) return change;
   const fields = models.get(model)?.model.fields ?? {};
   const gone = Object.keys(stored.data).filter(
-    (field) => !Object.hasOwn(data, field) && fields[field]?.nullable === true,
+    (field) => !Object.hasOwn(data, field) && ownValue(fields, field)?.nullable === true,
   );
   return gone.length === 0
     ? change

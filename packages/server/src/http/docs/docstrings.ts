@@ -345,6 +345,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     day: "`2026-01-31`",
     event_name: "`commits`, `operations`, `reads`, `webhook_deliveries`; there may be more in future.",
   },
+  ownValue: {
+    "": "The value of an object's own key. Every object also has `constructor`, `toString` and others, which nobody gave it, so no object is looked up by a name that someone else chose except through this function.",
+  },
   PeerSession: {
     "": "One socket of a participant in a room.",
     session: "`ses_…`, as in that socket's `welcome`.",
@@ -355,9 +358,6 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "A participant in a room, once, however many windows it has open.",
     participant: "`<participantKind>:<participantId>`",
     sessions: "The one that spoke last comes first.",
-  },
-  isRecordId: {
-    "": "`.` and `..` cannot stand in a path.",
   },
   isFilledByServer: {
     "": "Whether the default is no value but a name for what each create gets: in a string field `$participant`, the writer as `<kind>:<id>`; in a datetime field `$now`, the time of the commit.",

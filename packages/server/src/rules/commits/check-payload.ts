@@ -11,6 +11,7 @@ import {
   type Json,
   type JsonObject,
   type Model,
+  ownValue,
   takesChange,
   writtenFields,
 } from "@holdfast/sdk/protocol";
@@ -49,7 +50,7 @@ function checkValue(
   action: "create" | "update",
   param: string,
 ): Refusal | undefined {
-  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  const field = ownValue(model.fields, name);
   if (!field)
     return refuse("unknown_field", {
       param,
@@ -76,7 +77,7 @@ function checkRules(
 function checkChanges(model: Model, data: JsonObject, changes: FieldChanges): Refusal | undefined {
   for (const [name, change] of Object.entries(changes)) {
     const param = `changes.${name}`;
-    const field = name !== "id" && Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+    const field = name !== "id" && ownValue(model.fields, name);
     if (!field) return refuse("unknown_field", { param });
     if (Object.hasOwn(data, name))
       return refuse("invalid_value", { param, message: `"${name}" is in data too: a field gets a value or a change.` });

@@ -1,3 +1,4 @@
+import { ownValue } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import type { CheckedReference, UniqueFields } from "../schema/declared-values.ts";
 import { idsIn, valueTexts } from "../schema/declared-values.ts";
@@ -83,8 +84,8 @@ function checkReference(
 ): Refusal | undefined {
   // An id that was there before stays: the field may not have been checked then.
   const before = state.records.get(recordKey(model, own));
-  const kept = before && before.bytes !== "not read" ? idsIn(before.data[field]) : [];
-  const absent = idsIn(record.data[field]).find(
+  const kept = before && before.bytes !== "not read" ? idsIn(ownValue(before.data, field)) : [];
+  const absent = idsIn(ownValue(record.data, field)).find(
     (id) => !kept.includes(id) && !exists(state, records, { model: target, id }),
   );
   if (absent === undefined) return undefined;

@@ -8,6 +8,7 @@ import {
   type Model,
   type Moment,
   operationParam,
+  ownValue,
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
@@ -286,7 +287,7 @@ function changeDependent(
 /** What changes make of a record, once: an array can be as large as the record. Fields that stay the same are left out. */
 const newValues = (before: JsonObject, changes: FieldChanges, model: Model): JsonObject =>
   Object.fromEntries(
-    Object.entries(changedValues(before, changes, model)).filter(([name, value]) => value !== before[name]),
+    Object.entries(changedValues(before, changes, model)).filter(([name, value]) => value !== ownValue(before, name)),
   );
 
 function withValues({ changes: _, ...operation }: CommitOperation, values: JsonObject): CommitOperation {
@@ -303,7 +304,10 @@ function isSameCreate(
   const given = operation.data as JsonObject;
   // What the server filled in is what it was then.
   const filled = filledFields(model, given).filter((field) => Object.hasOwn(record.data, field));
-  const data = { ...given, ...Object.fromEntries(filled.map((field) => [field, record.data[field] as Json])) };
+  const data = {
+    ...given,
+    ...Object.fromEntries(filled.map((field) => [field, ownValue(record.data, field) as Json])),
+  };
   const wanted = applyOperation(
     undefined,
     { action: "create", id: operation.id, data },
@@ -315,7 +319,7 @@ function isSameCreate(
     record.syncId === record.createdSyncId &&
     // A table adds its own defaults to what a create gives.
     (state.tables?.attached.has(operation.model)
-      ? Object.entries(wanted?.data ?? {}).every(([field, value]) => jsonEqual(record.data[field], value))
+      ? Object.entries(wanted?.data ?? {}).every(([field, value]) => jsonEqual(ownValue(record.data, field), value))
       : jsonEqual(record.data, wanted?.data))
   );
 }
@@ -425,4 +429,4 @@ function write(
 
 /** The fields whose values differ. */
 const changed = (before: JsonObject, after: JsonObject): readonly string[] =>
-  Object.keys(after).filter((name) => !jsonEqual(before[name], after[name]));
+  Object.keys(after).filter((name) => !jsonEqual(ownValue(before, name), ownValue(after, name)));

@@ -1,4 +1,4 @@
-import type { Json } from "@holdfast/sdk/protocol";
+import { type Json, ownValue } from "@holdfast/sdk/protocol";
 import { type CommitOperation, recordKey } from "./commit-request.ts";
 import type { NamedRecord, NamedValue } from "./record-values.ts";
 import type { RecordState, TenantState } from "./tenant-state.ts";
@@ -78,7 +78,10 @@ interface Found extends NamedRecord {
 /** The values of a record that is deleted may not have been read. */
 function operationOf({ model, id, isDeleted, left }: Found, before: RecordState): CommitOperation {
   if (isDeleted) return { action: "delete", model, id };
-  const values = [...left].map(([field, ids]): [string, Json] => [field, without(before.data[field] ?? null, ids)]);
+  const values = [...left].map(([field, ids]): [string, Json] => [
+    field,
+    without(ownValue(before.data, field) ?? null, ids),
+  ]);
   return { action: "update", model, id, data: Object.fromEntries(values) };
 }
 

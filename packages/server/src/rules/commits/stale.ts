@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonObject,
   jsonEqual,
+  ownValue,
   type StaleNotification,
   type Verb,
 } from "@holdfast/sdk/protocol";
@@ -58,7 +59,7 @@ export function judgeStale({ action, data, changes, conflict, row, newer }: Stal
   const written = Object.keys(data ?? {}).filter((name) => name !== "id");
   if (row === undefined)
     return { ...by, conflictingFields: [...written, ...Object.keys(changes ?? {})], currentValues: {} };
-  const differing = written.filter((name) => !jsonEqual(row[name], data?.[name]));
+  const differing = written.filter((name) => !jsonEqual(ownValue(row, name), ownValue(data, name)));
   if (differing.length === 0) return undefined;
   const colliding =
     conflict === "record" || moved === undefined ? differing : differing.filter((name) => moved.has(name));
@@ -113,4 +114,4 @@ function changedFields(entries: readonly PastEntry[]): ReadonlySet<string> | und
 }
 
 const pick = (row: JsonObject, names: readonly string[]): Record<string, Json> =>
-  Object.fromEntries(names.map((name) => [name, Object.hasOwn(row, name) ? (row[name] ?? null) : null]));
+  Object.fromEntries(names.map((name) => [name, ownValue(row, name) ?? null]));

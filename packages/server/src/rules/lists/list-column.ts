@@ -1,4 +1,4 @@
-import type { Field, Model } from "@holdfast/sdk/protocol";
+import { type Field, type Model, ownValue } from "@holdfast/sdk/protocol";
 
 const FACTS = ["createdAt", "createdBy", "updatedAt", "updatedBy"] as const;
 
@@ -23,7 +23,7 @@ export const isScalar = (field: Pick<Field, "type">): boolean => SCALAR.has(fiel
 /** Finds a model's column by its exact name. A declared field takes precedence over a fact of the same name. */
 export function listColumn(name: string, model: Model): ListColumn | undefined {
   if (name === "id") return { kind: "id" };
-  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  const field = ownValue(model.fields, name);
   if (field) return isScalar(field) ? { kind: "field", name, type: field.type } : undefined;
   const kind = FACTS.find((fact) => fact === name);
   return kind && { kind };
@@ -35,6 +35,6 @@ const BY_VALUES = ":values";
 export function sortColumn(spelled: string, model: Model): SortColumn | undefined {
   if (!spelled.endsWith(BY_VALUES)) return listColumn(spelled, model);
   const name = spelled.slice(0, -BY_VALUES.length);
-  const values = Object.hasOwn(model.fields, name) ? model.fields[name]?.values : undefined;
+  const values = ownValue(model.fields, name)?.values;
   return values && { kind: "rank", name, values };
 }

@@ -1,4 +1,4 @@
-import { isDateTime, type Json, limits, type Model } from "@holdfast/sdk/protocol";
+import { isDateTime, type Json, limits, type Model, ownValue } from "@holdfast/sdk/protocol";
 import { checkJsonValues } from "../json/check-json-values.ts";
 import { roundedNumbers } from "../json/rounded-numbers.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
@@ -72,7 +72,7 @@ export function readFilters(parameters: readonly Parameter[], model: Model): rea
 
 /** An array has no order, but items. */
 function columnOf(name: string, operator: Operator, model: Model): ListColumn | undefined {
-  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  const field = ownValue(model.fields, name);
   if (operator === "contains" && field?.type === "array") return { kind: "field", name, type: "array" };
   return listColumn(name, model);
 }

@@ -1,4 +1,4 @@
-import { comparable, compareValues, type Json, type JsonObject, jsonEqual } from "@holdfast/sdk/protocol";
+import { comparable, compareValues, type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import type { ListColumn } from "./list-column.ts";
 import type { ListFilter } from "./list-filter.ts";
 
@@ -45,5 +45,5 @@ const WITHIN = {
 
 function valueIn(column: ListColumn, id: string, data: JsonObject): Json | undefined {
   if (column.kind === "id") return id;
-  return column.kind === "field" && Object.hasOwn(data, column.name) ? data[column.name] : undefined;
+  return column.kind === "field" ? ownValue(data, column.name) : undefined;
 }

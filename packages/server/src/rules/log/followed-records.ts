@@ -1,4 +1,10 @@
-import { type Field, type FollowedConditions, type FollowedRecords, isDateTime } from "@holdfast/sdk/protocol";
+import {
+  type Field,
+  type FollowedConditions,
+  type FollowedRecords,
+  isDateTime,
+  ownValue,
+} from "@holdfast/sdk/protocol";
 import { type ListColumn, listColumn } from "../lists/list-column.ts";
 import type { ListFilter } from "../lists/list-filter.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
@@ -51,7 +57,7 @@ function filtersOf(
 
 /** An entry of the log has the record's fields and its id, but not its times. */
 function columnOf(name: string, fields: Readonly<Record<string, Field>>): ListColumn {
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  const field = ownValue(fields, name);
   if (field?.type === "array") return { kind: "field", name, type: "array" };
   const column = field || name === "id" ? listColumn(name, { fields }) : undefined;
   return column ?? { kind: "field", name, type: "string" };

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Model, OnDelete } from "@holdfast/sdk/protocol";
+import { type Json, type JsonObject, type Model, type OnDelete, ownValue } from "@holdfast/sdk/protocol";
 
 /** Fields whose values no two records of a model share. */
 export interface UniqueFields {
@@ -72,8 +72,8 @@ function valuesOf(fields: Model["fields"]): readonly DeclaredValue[] {
  * a reference one for each id. The schema push computes the same in SQL: see db/commits/record-values.ts.
  */
 export function valueTexts(declared: DeclaredValue, data: JsonObject): readonly string[] {
-  if (declared.kind === "reference") return idsIn(data[declared.field]).map((id) => JSON.stringify(id));
-  const values = declared.fields.map((field) => data[field]);
+  if (declared.kind === "reference") return idsIn(ownValue(data, declared.field)).map((id) => JSON.stringify(id));
+  const values = declared.fields.map((field) => ownValue(data, field));
   return values.some((value) => value === undefined || value === null) ? [] : [JSON.stringify(values)];
 }
 

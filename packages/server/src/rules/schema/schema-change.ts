@@ -1,5 +1,5 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
-import { fits } from "@holdfast/sdk/protocol";
+import { fits, ownValue } from "@holdfast/sdk/protocol";
 import type { StoredEntry } from "../commits/stored-entry.ts";
 import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
 import { groupsOf } from "./sync-group.ts";
@@ -107,6 +107,6 @@ const isDeclared = (model: Model, name: string): boolean => name === "id" || Obj
 
 function isShown(model: Model, name: string, value: Json): boolean {
   if (name === "id") return true;
-  const field = Object.hasOwn(model.fields, name) ? model.fields[name] : undefined;
+  const field = ownValue(model.fields, name);
   return field !== undefined && fits(field, value);
 }

@@ -14,6 +14,7 @@ import {
   limits,
   type Model,
   type ModelSchema,
+  ownValue,
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
 import { isScalar } from "../lists/list-column.ts";
@@ -86,7 +87,7 @@ function checkModel(
   if (fault) return bad(`${at}.writableBy`, fault);
   for (const { kind, from } of groups) {
     if (kind === "org") return bad(`${at}.groups`, `The group kind "org" is reserved for the organization.`);
-    const field = from === "id" ? { type: "string" } : fields[from];
+    const field = from === "id" ? { type: "string" } : ownValue(fields, from);
     if (!field || !["string", "enum", "number", "integer"].includes(field.type))
       return bad(`${at}.groups`, `"${from}" must be a text or number field of "${name}".`);
   }
@@ -230,8 +231,7 @@ function fieldProblems(
 }
 
 /** A field may have the name of an object method, hence `hasOwn`. */
-const fieldOf = ({ fields }: Model, name: string): Field | undefined =>
-  Object.hasOwn(fields, name) ? fields[name] : undefined;
+const fieldOf = ({ fields }: Model, name: string): Field | undefined => ownValue(fields, name);
 
 const missing = (before: Field, after: Field): string[] =>
   (before.values ?? []).filter((value) => !after.values?.includes(value));

@@ -1,4 +1,4 @@
-import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
+import { type Json, type JsonObject, type Model, ownValue } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
 // `\s` does not include NUL, which Postgres cannot store. The length counts characters, not code units.
@@ -37,8 +37,7 @@ export function checkGroups(model: Model, data: JsonObject): Refusal | undefined
 }
 
 /** A field may have the name of an object method, such as `toString`, hence `hasOwn`. */
-const fieldOf = (data: JsonObject, name: string): Json | undefined =>
-  Object.hasOwn(data, name) ? data[name] : undefined;
+const fieldOf = (data: JsonObject, name: string): Json | undefined => ownValue(data, name);
 
 const isPresent = (value: Json | undefined): value is string | number | boolean =>
   value !== undefined && value !== null;

@@ -1,4 +1,4 @@
-import type { Field, Model, ModelSchema } from "@holdfast/sdk/protocol";
+import { type Field, type Model, type ModelSchema, ownValue } from "@holdfast/sdk/protocol";
 import { isScalar } from "../lists/list-column.ts";
 
 interface Fault {
@@ -28,9 +28,9 @@ function faultOfUnique(model: Model, field: string, unique: true | readonly stri
   if (unknown !== undefined) return `"unique" names "${unknown.slice(0, 80)}", which is not a field of this model.`;
   if (!together.includes(field)) return `"unique" must name "${field}" itself, too.`;
   if (new Set(together).size < together.length) return '"unique" names a field twice.';
-  const list = together.find((name) => !isScalar(model.fields[name] as Field));
+  const list = together.find((name) => !isScalar(ownValue(model.fields, name) as Field));
   if (list !== undefined) return `"unique" cannot have "${list}": arrays and json are not compared.`;
-  if (together.length === 1 && (model.fields[field]?.default ?? null) !== null)
+  if (together.length === 1 && (ownValue(model.fields, field)?.default ?? null) !== null)
     return "A unique field cannot have a default: the second record would not be unique.";
   if (isElsewhere(model)) return 'Only a model that Holdfast stores can have "unique". Declare it where the rows are.';
   return undefined;

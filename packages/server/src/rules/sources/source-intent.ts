@@ -1,4 +1,4 @@
-import type { SourceOperation } from "@holdfast/sdk/protocol";
+import { ownValue, type SourceOperation } from "@holdfast/sdk/protocol";
 import { type CommitRequest, namesOf, touched } from "../commits/commit-request.ts";
 import { writerOf } from "../commits/decide-commit.ts";
 import type { NewEntry, TenantState } from "../commits/tenant-state.ts";
@@ -54,7 +54,7 @@ function operationOf({ verb, id, after, changedFields }: NewEntry, model: string
         action: "update",
         model,
         id,
-        data: Object.fromEntries((changedFields ?? []).map((field) => [field, after?.data[field] ?? null])),
+        data: Object.fromEntries((changedFields ?? []).map((field) => [field, ownValue(after?.data, field) ?? null])),
       };
     case "deleted":
     case "erased":

@@ -1,4 +1,4 @@
-import { type JsonObject, jsonEqual } from "@holdfast/sdk/protocol";
+import { type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 
 /** A row of the table, or a record, by the record's id. */
 export interface ComparedRow {
@@ -21,7 +21,8 @@ export function compareRows(rows: readonly ComparedRow[], records: readonly Comp
   for (const { id, data } of rows) {
     const record = byId.get(id);
     if (!record) missing.push(id);
-    else if (!Object.entries(data).every(([name, value]) => jsonEqual(record[name] ?? null, value))) different.push(id);
+    else if (!Object.entries(data).every(([name, value]) => jsonEqual(ownValue(record, name) ?? null, value)))
+      different.push(id);
   }
   return { missing, different };
 }

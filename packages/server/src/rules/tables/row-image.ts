@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@holdfast/sdk/protocol";
+import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { storableText } from "../json/storable-text.ts";
 import type { AttachedTable, ValueForm } from "./attached-table.ts";
 
@@ -32,9 +32,11 @@ export function readRowImage(
   row: ParsedRow,
   { keyColumn, columns }: Pick<AttachedTable, "keyColumn" | "columns">,
 ): RowImage {
-  const data = Object.fromEntries(columns.map(({ field, name, form }) => [field, FORMS[form](row[name] ?? null)]));
+  const data = Object.fromEntries(
+    columns.map(({ field, name, form }) => [field, FORMS[form](ownValue(row, name) ?? null)]),
+  );
   const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
-  const key = row[keyColumn] ?? null;
+  const key = ownValue(row, keyColumn) ?? null;
   return { id: key === null ? undefined : String(textOf(key)), data, missing };
 }
 

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@holdfast/sdk/protocol";
+import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { type CommitOperation, type CommitRequest, recordKey } from "../commits/commit-request.ts";
 import type { NewEntry } from "../commits/tenant-state.ts";
 import type { AttachedTable } from "./attached-table.ts";
@@ -53,7 +53,7 @@ function valuesOf({ keyColumn, columns }: AttachedTable, { verb, id, after }: Ne
   const written = columns.filter(({ field }) => fields.includes(field));
   return Object.fromEntries([
     ...(verb === "created" ? [[keyColumn, id] as const] : []),
-    ...written.map(({ field, name }) => [name, after?.data[field] ?? null] as const),
+    ...written.map(({ field, name }) => [name, ownValue(after?.data, field) ?? null] as const),
   ]);
 }
 
