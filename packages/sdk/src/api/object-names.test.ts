@@ -23,7 +23,7 @@ afterEach(() => {
   expect(reported).toEqual([]);
 });
 
-test.each(models)("[Q47] a model %s that is not declared is unknown, and one that is works", async (name) => {
+test.each(models)("[Q49] a model %s that is not declared is unknown, and one that is works", async (name) => {
   const own = createTestServer({
     models: { slide: { fields: {} }, [name]: { fields: { title: { type: "string" } } } },
   });
@@ -56,7 +56,7 @@ test.each(models)("[Q47] a model %s that is not declared is unknown, and one tha
   await without.client.close();
 });
 
-test.each(objectNames)("[Q47] an entry of a model %s that the client does not know ends nothing", async (name) => {
+test.each(objectNames)("[Q49] an entry of a model %s that the client does not know ends nothing", async (name) => {
   const own = createTestServer({ models: { slide: { fields: { title: { type: "string" } } } } });
   const { client, connection } = own.client();
   await client.ready();
@@ -78,7 +78,7 @@ test.each(objectNames)("[Q47] an entry of a model %s that the client does not kn
   await client.close();
 });
 
-test.each(declarableNames)("[Q47] a field %s is absent until it is written, and then has its value", async (name) => {
+test.each(declarableNames)("[Q49] a field %s is absent until it is written, and then has its value", async (name) => {
   const schema: ModelSchema = {
     models: {
       slide: { fields: { [name]: { type: "string" }, title: { type: "string" } } },
@@ -146,7 +146,7 @@ test.each(declarableNames)("[Q47] a field %s is absent until it is written, and 
   await ben.close();
 });
 
-test.each(declarableNames)("[Q47] a field %s that is not declared is refused at the call", async (name) => {
+test.each(declarableNames)("[Q49] a field %s that is not declared is refused at the call", async (name) => {
   const own = createTestServer({ models: { slide: { fields: { title: { type: "string" } } } } });
   const { client } = own.client();
   await client.ready();
@@ -161,7 +161,7 @@ test.each(declarableNames)("[Q47] a field %s that is not declared is refused at 
 });
 
 test.each(objectNames)(
-  "[Q47] a room of a group %s, and a presence state with that key, are what they say",
+  "[Q49] a room of a group %s, and a presence state with that key, are what they say",
   async (name) => {
     const own = createTestServer({ models: { slide: { fields: { title: { type: "string" } } } } });
     const ann = own.client({ actor: "ann" });
@@ -188,7 +188,7 @@ test.each(objectNames)(
   },
 );
 
-test.each(objectNames)("[Q47] a record %s, and a field of that name, can be claimed", async (name) => {
+test.each(objectNames)("[Q49] a record %s, and a field of that name, can be claimed", async (name) => {
   const field = declarableNames.includes(name) ? name : "title";
   const own = createTestServer({ models: { slide: { fields: { [field]: { type: "string" } } } } } as ModelSchema);
   const { client } = own.client();
