@@ -105,5 +105,5 @@ export function createAnswerBytes({ perToken, total }: AnswerBounds): AnswerByte
   };
 }
 
-/** An answer that is alone may have any size: nobody else's has to wait for it. */
+/** An answer that is alone may have any size: no other has to wait for it. */
 const beside = (others: number, most: number): number => (others === 0 ? Number.POSITIVE_INFINITY : most - others);

@@ -70,7 +70,7 @@ export function createConnectionQuota(
     if (open > connections) first(anonymous.keys())?.destroy();
   }
 
-  /** Closes the oldest one that may be closed: strangers without a request make room for those with one. */
+  /** Closes the oldest one that may be closed: sockets without a request make room for those with one. */
   function closeOldest(sockets: Iterable<Duplex>): void {
     for (const socket of sockets) {
       const known = anonymous.get(socket);

@@ -82,7 +82,7 @@ export class Device implements Home {
   }
 
   storeNamed(name: string): { readonly disk: SimulatedDisk; readonly tabs: SimulatedTabs } {
-    // Without guests, this is a platform with only one store, whoever signs in.
+    // Without guests, this is a platform with only one store for all who sign in.
     if (name === this.name || !this.#around.hasGuests) return this;
     const { schedule } = this.#around;
     const found = this.#beside.get(name) ?? {

@@ -41,7 +41,7 @@ const ownerOf = (state: ClientState): string | undefined => state.owner ?? owner
 
 /**
  * The writes of an export under their own names, so that the server does not commit one twice. With `adopt`, they become
- * this client's, whoever made them.
+ * this client's, no matter who made them.
  */
 export function readExport(
   state: ClientState,

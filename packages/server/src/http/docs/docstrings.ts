@@ -346,7 +346,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     event_name: "`commits`, `operations`, `reads`, `webhook_deliveries`; there may be more in future.",
   },
   ownValue: {
-    "": "The value of an object's own key. Every object also has `constructor`, `toString` and others, which nobody gave it, so no object is looked up by a name that someone else chose except through this function.",
+    "": "The value of an object's own key. Every object also has `constructor`, `toString` and others, which were not given to it, so no object is looked up by a name that someone else chose except through this function.",
   },
   PeerSession: {
     "": "One socket of a participant in a room.",
