@@ -2,7 +2,7 @@ import { rowFacts } from "./api/facts/row-facts.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
 import { Loads } from "./api/loading/loads.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
-import { judgeWrite } from "./api/writes/judge-write.ts";
+import { judgeCommit } from "./api/writes/judge-commit.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
 import { undoOf } from "./api/writes/undo.ts";
 import type { LaterCode } from "./api/writes/write.ts";
@@ -174,7 +174,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     readExport,
     Loads,
     undoOf,
-    judgeWrite,
+    judgeCommit,
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.chosen()?.detach();

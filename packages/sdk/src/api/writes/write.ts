@@ -20,7 +20,8 @@ import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import type { ShownRows } from "../lists/shown-rows.ts";
-import type { judgeWrite } from "./judge-write.ts";
+import { checkModel } from "./check-model.ts";
+import type { judgeCommit } from "./judge-commit.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
 import type { undoOf } from "./undo.ts";
 import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
@@ -40,7 +41,7 @@ export interface WriteDeps {
 /** What writes need only later than the first view, and so comes with the runtime. */
 export interface LaterCode {
   readonly undoOf: typeof undoOf;
-  readonly judgeWrite: typeof judgeWrite;
+  readonly judgeCommit: typeof judgeCommit;
 }
 
 const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
@@ -63,9 +64,9 @@ export function makeWrite(
   const isAlone = asked.length === 1;
   const operations = asked.map((one): NewOperation => {
     const operation = checked(deps, one, isAlone);
-    deps.later()?.judgeWrite(deps.engine.store.getState(), operation, isAlone);
     return underClaim({ ...operation, readAt, onStale }, claims);
   });
+  deps.later()?.judgeCommit(deps.engine.store.getState(), operations, reads);
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw invalid("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
@@ -115,19 +116,6 @@ export function checkCount(asked: readonly unknown[], reads: readonly unknown[] 
 function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
   const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
   return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
-}
-
-export function checkModel(models: object, model: unknown): void {
-  if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
-  const message = `The client's schema has no model ${JSON.stringify(model)}.`;
-  throw new SyncError({
-    code: "unknown_model",
-    type: "not_found_error",
-    status: 404,
-    then: "fix",
-    message,
-    param: "model",
-  });
 }
 
 /** An operation of the app, validated against the schema. `isAlone`: no other one changes the record before it. */
