@@ -6,10 +6,8 @@ import {
   commitProblem,
   type EndpointName,
   isRecordId,
-  isSyncGroup,
   type OperationBody,
   operationParam,
-  type Read,
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
 import { newId } from "../ids.ts";
