@@ -243,7 +243,10 @@ export interface Conflict {
   readonly action: Action;
   /** Fields that both sides changed; for a claim conflict, all fields that mine changes. */
   readonly fields: readonly string[];
-  /** The values that this client wanted to write, including its later writes to the same record. */
+  /**
+   * The values that this client wanted to write, including its later writes to the same record. If it creates the record
+   * again, the created values; if it deletes it in the end, none.
+   */
   readonly mine: JsonObject;
   /** The values of the same fields when this client read them. */
   readonly base: JsonObject;
@@ -256,7 +259,10 @@ export interface Conflict {
   keepMine(): Write;
   /** Drops the conflicting fields, and sends the other changes of the write. */
   takeTheirs(): void;
-  /** Sends these values for the conflicting fields instead. */
+  /**
+   * Sends these values for the conflicting fields instead. If theirs is deleted, the record is created from them, and
+   * from mine.
+   */
   merge(patch: JsonObject): Write;
 }
 

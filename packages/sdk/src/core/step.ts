@@ -1,4 +1,4 @@
-import { refreshed } from "./conflicts/overlay.ts";
+import { refreshed } from "./conflicts/refreshed.ts";
 import { onToken, onTokenFailed, onTokenRefused } from "./connection/auth.ts";
 import {
   dropOldToken,
