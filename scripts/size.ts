@@ -31,6 +31,11 @@ const bundles: Record<string, BundleRequest & { budget: Budget }> = {
     entry: "packages/sdk/src/index.ts",
     budget: { bytes: 22.75 * 1024, never: ["typebox", "undici"] },
   },
+  "@holdfast/sdk/worker": {
+    entry: "packages/sdk/src/worker.ts",
+    // For service workers, where nothing can be loaded later: all of the client.
+    budget: { bytes: 114 * 1024, laterBytes: 0, never: ["typebox", "undici"] },
+  },
   "@holdfast/sdk/draft": {
     entry: "packages/sdk/src/draft/index.ts",
     // Comes with the hooks of React. Later: the merging of texts, which the client loads too.

@@ -55,8 +55,8 @@ export interface Ports {
   /** For tests: replacements for HTTP and the socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
-  /** Loads the code that merges texts, if the schema has fields for that. Default: on demand. */
-  readonly merging?: () => Promise<{ readonly mergeText: MergeText }>;
+  /** Loads the code that merges texts, if the schema has fields for that. */
+  readonly merging: () => Promise<{ readonly mergeText: MergeText }>;
 }
 
 /** What the runtime gets from its client. */
@@ -104,7 +104,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const tabs = lateTabs();
   const signals = ports.signals();
   const models = Object.keys(schema.models);
-  const merging = hasTexts(schema) ? (ports.merging ?? (() => import("./text/merge-text.ts"))) : undefined;
+  const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
   const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange });
