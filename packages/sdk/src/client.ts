@@ -9,6 +9,7 @@ import { Lists } from "./api/lists/lists.ts";
 import { odd } from "./api/lists/query-error.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
+import { onErased } from "./api/on-erased.ts";
 import { presenceIn } from "./api/presence/presence.ts";
 import type { Joins } from "./api/relations/joins.ts";
 import { shownStatus } from "./api/shown-status.ts";
@@ -197,6 +198,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     transact: (build, commitOptions) => transact(deps, settings.schema, build, commitOptions),
     ...status,
     subscribe,
+    onErased: (listener) => onErased(store, Object.keys(settings.schema.models), listener),
     ready: async ({ rows = "any" } = {}) => {
       await until(store, ending, rows === "complete" ? isComplete : hasRows);
       // Only if it comes at the first attempt: everything else works without it.

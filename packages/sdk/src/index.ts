@@ -25,6 +25,7 @@ export type {
   CommitOperation,
   CommitOptions,
   Conflict,
+  ErasedRecord,
   ModelApi,
   PendingMutation,
   SyncClient,

@@ -4,6 +4,7 @@ import { Loads } from "./api/loading/loads.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
+import { seenRecords } from "./api/writes/seen-before.ts";
 import { undoOf } from "./api/writes/undo.ts";
 import type { LaterCode } from "./api/writes/write.ts";
 import { alone } from "./browser/tabs.ts";
@@ -175,6 +176,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     Loads,
     undoOf,
     judgeCommit,
+    seen: seenRecords(),
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.chosen()?.detach();

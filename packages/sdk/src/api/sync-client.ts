@@ -46,6 +46,11 @@ export interface SyncClient<S extends ModelSchema> {
   /** Called after every change of the results above, or of a model's `get` and `list`. */
   subscribe(listener: () => void): () => void;
   /**
+   * Called for each record that was erased on the server, when the client has read that and has none of its values any
+   * more. Remove your own copies then. Returns a function that ends that.
+   */
+  onErased(listener: (record: ErasedRecord) => void): () => void;
+  /**
    * Resolves when the rows of the local store or of the first snapshot can be read; with `rows: "complete"`, when they
    * are all that the server has (see `rows` of the status).
    */
@@ -264,6 +269,13 @@ export interface Conflict {
    * from mine.
    */
   merge(patch: JsonObject): Write;
+}
+
+/** A record that was erased: all its values were removed, from the log too. */
+export interface ErasedRecord {
+  /** As the schema spells it. */
+  readonly model: string;
+  readonly id: string;
 }
 
 /** An operation from `operations`, or a replacement for one. */

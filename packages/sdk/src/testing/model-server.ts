@@ -167,6 +167,19 @@ export class ModelServer {
     this.wasRestored = true;
   }
 
+  /** Erases a record as a secret key does: its entries lose their values, and the log says so. */
+  erase(model: string, id: string): void {
+    const key = recordKey({ model, id });
+    const last = this.log.findLast((entry) => recordKey(entry) === key);
+    if (!last) return;
+    for (const [at, entry] of this.log.entries())
+      if (recordKey(entry) === key) this.log[at] = { ...entry, data: null, erased: true };
+    const { record: _, archivedAt: __, ...rest } = last;
+    const made = { clientTxId: `erase-${this.head}`, clientId: null, actor: "key", changedFields: null } as const;
+    this.#append({ ...rest, ...made, verb: "erased", data: null, syncId: this.head + 1 });
+    for (const listener of this.#listeners) listener();
+  }
+
   #decide(commit: Commit, actor: string): BulkItem {
     // Each question is asked of every operation before the next one.
     for (const operation of commit.operations) {

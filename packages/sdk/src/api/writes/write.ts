@@ -23,6 +23,7 @@ import type { ShownRows } from "../lists/shown-rows.ts";
 import { checkModel } from "./check-model.ts";
 import type { judgeCommit } from "./judge-commit.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import type { SeenRecords } from "./seen-before.ts";
 import type { undoOf } from "./undo.ts";
 import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
 import { got, wrong } from "./wrong-field.ts";
@@ -42,6 +43,7 @@ export interface WriteDeps {
 export interface LaterCode {
   readonly undoOf: typeof undoOf;
   readonly judgeCommit: typeof judgeCommit;
+  readonly seen: SeenRecords;
 }
 
 const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
@@ -52,6 +54,7 @@ export function makeWrite(
   asked: readonly OperationRequest[],
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
+  isUndo = false,
 ): UndoableWrite {
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
@@ -64,7 +67,8 @@ export function makeWrite(
   const isAlone = asked.length === 1;
   const operations = asked.map((one): NewOperation => {
     const operation = checked(deps, one, isAlone);
-    return underClaim({ ...operation, readAt, onStale }, claims);
+    const copied = isUndo ? Object.keys(operation.data ?? {}) : undefined;
+    return underClaim({ ...operation, readAt, onStale, ...(copied && { copied }) }, claims);
   });
   deps.later()?.judgeCommit(deps.engine.store.getState(), operations, reads);
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
@@ -73,6 +77,9 @@ export function makeWrite(
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
   const before = new Map(operations.map((o) => [recordKey(o), shownNow(deps, o)]));
+  deps.later()?.seen.remember(before);
+  // Without the values that its author saw: they may be erased.
+  const written = operations.map(({ base: _, ...rest }) => rest);
   /** What the changes of the write did is not there, or taken back already. */
   let isGone = false;
   if (operations.some(({ changes }) => changes))
@@ -88,9 +95,11 @@ export function makeWrite(
       const now = (record: RecordRef) => shownNow(deps, record);
       const later = deps.later();
       if (!later) throw localError("part_not_loaded", "The client is still loading: it cannot undo yet.");
-      const back = later.undoOf({ operations, isGone, before: (record) => before.get(recordKey(record)), now, models });
+      const there = written.filter((o) => before.has(recordKey(o)));
+      const was = (record: RecordRef) => before.get(recordKey(record));
+      const back = later.undoOf({ operations: there, isGone, before: was, now, models });
       isGone = true;
-      return back.length === 0 ? undefined : makeWrite(deps, back, undoOptions);
+      return back.length === 0 ? undefined : makeWrite(deps, back, undoOptions, [], true);
     },
   };
 }

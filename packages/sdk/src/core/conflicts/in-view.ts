@@ -50,7 +50,9 @@ export function broughtBack(
       if (!row) return [o];
       deleted.delete(key);
       const values = changes && changedValues(row, changes, undefined);
-      const whole = { ...rest, action: "create", data: { ...without(row, ["id"]), ...o.data, ...values } } as const;
+      const typed = { ...o.data, ...values };
+      const copied = Object.keys(without(row, ["id", ...Object.keys(typed)]));
+      const whole = { ...rest, action: "create", data: { ...without(row, ["id"]), ...typed }, copied } as const;
       return o.action === "update" ? [whole] : [whole, o];
     }),
   });

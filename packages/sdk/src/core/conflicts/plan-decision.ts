@@ -86,7 +86,8 @@ function mergedWhole(
 ): MutationOperation {
   if (theirs) return { ...o, action: "update", data: patch };
   const row = wants === "creation" ? {} : without(lost?.[recordKey(o)] ?? {}, ["id"]);
-  return { ...o, action: "create", data: { ...row, ...o.data, ...mine, ...patch } };
+  const copied = Object.keys({ ...row, ...o.data }).filter((field) => !(field in mine) && !(field in patch));
+  return { ...o, action: "create", data: { ...row, ...o.data, ...mine, ...patch }, copied };
 }
 
 function takeTheirs(conflicted: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
