@@ -34,7 +34,7 @@ const bundles: Record<string, BundleRequest & { budget: Budget }> = {
   "@holdfast/sdk/worker": {
     entry: "packages/sdk/src/worker.ts",
     // For service workers, where nothing can be loaded later: all of the client.
-    budget: { bytes: 114 * 1024, laterBytes: 0, never: ["typebox", "undici"] },
+    budget: { bytes: 118 * 1024, laterBytes: 0, never: ["typebox", "undici"] },
   },
   "@holdfast/sdk/draft": {
     entry: "packages/sdk/src/draft/index.ts",
