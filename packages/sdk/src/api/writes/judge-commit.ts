@@ -1,6 +1,6 @@
 import type { NewOperation } from "../../core/events.ts";
 import { knownFailure } from "../../core/queue/known-failure.ts";
-import { type Premise, utf8Length } from "../../core/queue/mutation.ts";
+import { type Premise, sentOf, utf8Length } from "../../core/queue/mutation.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import { type CommitProblem, commitProblem, commitSizeProblem } from "../../protocol/commits/commit-problem.ts";
@@ -16,7 +16,7 @@ export function judgeCommit(
   for (const operation of operations) judgeWrite(state, operation, operations.length === 1);
   refuse(commitProblem({ operations, reads }));
   for (const { group, model } of reads) if (group === undefined) checkModel(state.models, model);
-  refuse(commitSizeProblem({ operations: operations.map(({ base: _, ...sent }) => sent), reads }, utf8Length));
+  refuse(commitSizeProblem({ operations: operations.map(sentOf), reads }, utf8Length));
 }
 
 function refuse(problem: CommitProblem | undefined): void {

@@ -169,7 +169,11 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
 }
 
 /** An operation as it is sent. */
-export const sentOf = ({ base: _, copied: __, ...sent }: MutationOperation) => sent;
+export const sentOf = <O extends { readonly base?: unknown; readonly copied?: unknown }>({
+  base: _,
+  copied: __,
+  ...sent
+}: O) => sent;
 
 /**
  * Counted by hand, because this layer must not use platform APIs. Counting code units would let multi-byte text exceed
