@@ -240,20 +240,3 @@ test("[ER12] an export from before the erasure brings no value back when it is i
   expect(await everything(other)).not.toContain(SECRET);
   expect(await everything(other)).toContain("typed");
 });
-
-test("[ER12] a client that reads all rows again, and finds the record gone, keeps no value either", async () => {
-  const all = await known();
-  const [, lead] = cases[0] ?? [];
-  await lead?.(all);
-  const { ann, server, settle, clock } = all;
-  ann.offline();
-  server.erase("person", "p1");
-  // The client has to read the rows again, and not the log.
-  server.rowsVersion += 1;
-  ann.online();
-  await settle();
-  clock.advance(5_000);
-  await settle();
-  expect(await everything(ann)).not.toContain(SECRET);
-  expect(ann.client.conflicts()).toMatchObject([{ mine: { name: "typed" }, theirs: null }]);
-});

@@ -15,7 +15,7 @@ import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
 import { type Draft, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
-import { forgetErased } from "./log/erased.ts";
+import { forgetErased, takeForgotten } from "./log/erased.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
@@ -77,7 +77,8 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "elected":
       return lead.onElected(draft);
     case "leadTaken":
-      return lead.onLeadTaken(draft, event);
+      lead.onLeadTaken(draft, event);
+      return takeForgotten(draft, event.snapshot.mutations);
     case "fenced":
       return lead.onFenced(draft, event.generation);
     case "log":
@@ -86,7 +87,8 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return tabs.onLeaderRows(draft, event);
     case "queueRead":
       if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
-      return tabs.onQueueRead(draft, event);
+      tabs.onQueueRead(draft, event);
+      return takeForgotten(draft, event.snapshot.mutations);
     case "connection":
       return tabs.onLeaderConnection(draft, event);
     case "joined":

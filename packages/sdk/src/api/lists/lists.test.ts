@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test, vi } from "vitest";
+import { rowChange } from "../../core/log/row-changes.ts";
 import { changeTables } from "../../core/log/tables.ts";
 import { initialState } from "../../core/state.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
@@ -210,4 +211,20 @@ test("[R17] a list that its subscriber does not read any more goes after a minut
   expect(walks).not.toHaveBeenCalled();
   read(1);
   expect(walks).toHaveBeenCalledTimes(1);
+});
+
+test("[ER10] a list that the app does not read again drops an erased record at once", () => {
+  const row = rowChange({ model: "slide", id: "1", syncId: 1, data: { id: "1" } });
+  const before = initialState({ schema, paused: false, sendAtMost: 1 });
+  let now = { ...before, rows: { ...before.rows, tables: changeTables({}, [row]) } };
+  const state = vi.fn(() => now);
+  const lists = new Lists(state, fakeClock());
+  expect(lists.list("slide", {})).toHaveLength(1);
+  state.mockClear();
+  now = { ...now, rows: before.rows, touched: ["slide/1"] };
+  lists.note(now);
+  // A deleted record leaves it when it is read.
+  expect(state).not.toHaveBeenCalled();
+  lists.note({ ...now, erased: new Map([["slide/1", 2]]) });
+  expect(state).toHaveBeenCalled();
 });

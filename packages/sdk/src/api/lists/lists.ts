@@ -49,7 +49,7 @@ export class Lists {
   readonly #kept = new Map<string, KeptView>();
   readonly #byTable = new Map<string, Set<LiveView>>();
   #changes = 0;
-  #erased: ClientState["erased"] | undefined;
+  #erased: ClientState["erased"];
   #subscribers = 0;
   /** The records added since the last sweep, and the time of that sweep. */
   #added = 0;
@@ -65,6 +65,7 @@ export class Lists {
     this.#shown = shown;
     this.#joins = joins;
     this.#state = state;
+    this.#erased = state().erased;
     this.#clock = clock;
   }
 

@@ -1,9 +1,13 @@
 import { expect, test } from "vitest";
 import type { Draft } from "../draft.ts";
 import type { Mutation } from "../queue/mutation.ts";
-import { emptyQueue, find, withMutations } from "../queue/queue.ts";
+import { emptyQueue, find, onRecord, withMutations } from "../queue/queue.ts";
 import { type ClientState, initialState } from "../state.ts";
-import { forgetErased } from "./erased.ts";
+import { forgetErased, takeForgotten } from "./erased.ts";
+import { replaceRows } from "./reading.ts";
+import { rowChange } from "./row-changes.ts";
+import type { Rows } from "./rows.ts";
+import { changeTables } from "./tables.ts";
 
 const KEY = "slide/s1";
 const SECRET = { title: "secret" };
@@ -81,4 +85,37 @@ test("[ER12] what an undo copied stays in a write that may be under way, and lea
   const stage = { phase: "conflicted", notifications: [], conflictedAfter: 1 } as const;
   const { write: now } = stepped(state(queued), state({ ...queued, stage }));
   expect(JSON.stringify(now)).not.toContain(SECRET.title);
+});
+
+/** All rows are read again, and the record is not among them. */
+function replacedBy(rows: Partial<Rows>, isKept = false) {
+  const row = rowChange({ model: "slide", id: "s1", syncId: 2, data: { id: "s1", ...SECRET } });
+  const before: Rows = { tables: changeTables({}, [row]), logId: "log_1", position: 3 };
+  const draft: Draft = { state: { ...state(write()), rows: before }, effects: [], now: 0, roll: 0 };
+  replaceRows(draft, { tables: {}, logId: "log_1", position: 9, ...rows }, { isKept });
+  // On another log the write has another name.
+  return onRecord(draft.state.queue, KEY)[0];
+}
+
+test("[ER12] a client that reads all rows again, and finds the record gone, keeps no value of it", () => {
+  const now = replacedBy({});
+  expect(now?.operations).toMatchObject([{ data: { title: "mine" }, base: null }]);
+  expect(JSON.stringify(now)).not.toContain(SECRET.title);
+});
+
+test.each([
+  ["of another log", { logId: "log_2" }],
+  ["of another part", { scope: "another" }],
+])("[ER12] rows %s say nothing of an erasure, so a person can still restore the record", (_, rows) => {
+  expect(replacedBy(rows)?.lost).toMatchObject({ [KEY]: SECRET });
+});
+
+test("[ER12] a tab that takes rows from disk keeps nothing for a restore, but what is in the stored write", () => {
+  expect(replacedBy({}, true)?.lost).toBeUndefined();
+  const draft: Draft = { state: state(write()), effects: [], now: 0, roll: 0 };
+  takeForgotten(draft, [write({ lost: { [KEY]: SECRET } })]);
+  expect(find(draft.state.queue, "t1")?.lost).toEqual({ [KEY]: SECRET });
+  const operations = write().operations.map((o) => ({ ...o, base: null }));
+  takeForgotten(draft, [write({ operations, lost: {} })]);
+  expect(JSON.stringify(find(draft.state.queue, "t1"))).not.toContain(SECRET.title);
 });

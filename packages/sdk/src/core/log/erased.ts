@@ -65,6 +65,26 @@ export function forgetErased(draft: Draft, before: ClientState): void {
   );
 }
 
+/**
+ * Writes were read from disk, and the rows with them, without the entries in between. The tab that stored them has read
+ * these, so what it has removed from a write, and what it has kept to restore a record, also holds here.
+ */
+export function takeForgotten(draft: Draft, stored: readonly Mutation[]): void {
+  const changed = stored.flatMap((onDisk) => {
+    const known = find(draft.state.queue, onDisk.clientTxId);
+    if (!known || known.seq !== onDisk.seq || known.stage.phase !== onDisk.stage.phase) return [];
+    const isForgotten = known.operations.some(({ base }, at) => base !== null && onDisk.operations[at]?.base === null);
+    if (isForgotten) return [{ ...known, operations: onDisk.operations, lost: onDisk.lost, stage: onDisk.stage }];
+    return known.lost || !onDisk.lost ? [] : [{ ...known, lost: onDisk.lost }];
+  });
+  if (changed.length === 0) return;
+  set(draft, { queue: withChanged(draft.state.queue, changed) });
+  touch(
+    draft,
+    changed.flatMap((write) => write.keys),
+  );
+}
+
 /** Removes the values of records that are not there any more, as if they had been erased: the client cannot know. */
 export function forgetGone(draft: Draft, keys: readonly string[]): void {
   const changed = new Map<string, Mutation>();

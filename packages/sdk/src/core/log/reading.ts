@@ -129,8 +129,9 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const keys = [...draft.state.queue.byRecord.entries()].map(([key]) => key);
   // A record that another log or part does not have can be restored. One that only a snapshot of the same log does not have may have been
   // erased meanwhile, or the token may not read it any more.
-  if (other || rows.scope !== before.scope) keepLost(draft, rows, keys);
-  else
+  // Of rows from disk, the tab that stored them knew: what it kept is in the stored writes (`takeForgotten`).
+  if (other || (!isKept && rows.scope !== before.scope)) keepLost(draft, rows, keys);
+  else if (!isKept)
     forgetGone(
       draft,
       keys.filter((key) => !lookUp(rows.tables, refOf(key))),

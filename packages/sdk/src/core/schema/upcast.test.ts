@@ -189,3 +189,20 @@ test.each([
     }
   },
 );
+
+test("[ER10] what an undo copied is still known as such in a write that was converted", async () => {
+  const disk = new MemoryDisk();
+  const before = createTestServer(first);
+  const old = before.client({ disk, paused: true });
+  const write = old.client.models.slide.create({ title: "Hello", order: 2 }, { id: "a" });
+  await write.queued;
+  const deleted = old.client.models.slide.delete("a");
+  await deleted.undo()?.queued;
+  await old.client.close();
+  const now = createTestServer(renamed);
+  const upcast = { [schemaHash(first)]: bring };
+  const { client } = now.client({ disk, upcast, paused: true });
+  await now.settle();
+  const { writes } = await client.exportPending();
+  expect(writes.at(-1)?.operations).toMatchObject([{ copied: ["order", "heading"] }]);
+});

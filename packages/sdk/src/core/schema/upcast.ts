@@ -60,11 +60,14 @@ function converted(o: MutationOperation, upcast: Upcast): readonly MutationOpera
   }
   // The base values use the old schema too.
   const base: unknown = o.base && upcast({ action: "update", model, id, data: o.base });
+  const copies = Object.fromEntries(Object.entries(data ?? {}).filter(([field]) => o.copied?.includes(field)));
+  const copied: unknown = o.copied && upcast({ action: "update", model, id, data: copies });
   return [
     {
       ...o,
       ...pick(now),
       base: isOperation(base) ? (base.data ?? o.base) : o.base,
+      ...(isOperation(copied) && { copied: Object.keys(copied.data ?? {}) }),
     },
   ];
 }
