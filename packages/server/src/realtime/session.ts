@@ -5,6 +5,7 @@ import type { FollowClaims } from "../flows/claims/follow-claims.ts";
 import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { FollowLog } from "../flows/log/follow-log.ts";
 import { viewHashOf } from "../flows/log/view-hash.ts";
+import type { ClientSchemas } from "../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
@@ -41,6 +42,7 @@ export interface Followed {
   readonly catchUp: CatchUp;
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
+  readonly clientSchemas: ClientSchemas;
 }
 
 export interface SessionDeps extends HandshakeDeps {

@@ -16,6 +16,7 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   version: names.length,
   hash: "",
   values: declaredValues([]),
+  hasRenames: false,
   hasTables: false,
   hasSources: false,
   models: new Map(
