@@ -25,6 +25,8 @@ export interface SpokenSchema {
 
 /** What clients with older schemas call the fields of today. */
 export interface ClientSchemas {
+  /** Returns a promise only if earlier schemas have to be read. */
+  under(tenant: number, schema: LiveSchema, said: SaidSchema): SpokenSchema | Refusal | Promise<SpokenSchema | Refusal>;
   /** Under the schema that was last used here. It may have been superseded in another process. */
   spoken(tenant: number, said: SaidSchema): SpokenSchema | Refusal | Promise<SpokenSchema | Refusal>;
   /** Under the current schema. */
@@ -39,7 +41,7 @@ interface Known {
   readonly models: OlderModels;
 }
 
-const BYTES = 4 * 2 ** 20;
+const BYTES = 16 * 2 ** 20;
 /** Schemas can be large, so they are read a few at a time. */
 const PAGE = 10;
 
@@ -48,23 +50,19 @@ const PAGE = 10;
  * first client says which one it has.
  */
 export function createClientSchemas(db: Database, schemas: SchemaCache, now: () => number): ClientSchemas {
-  const byTenant = createSizedCache<number, Known>(
-    BYTES,
-    ({ models: { byFingerprint, byVersion } }) => 1_000 + 500 * (byFingerprint.size + byVersion.size),
+  const byTenant = createSizedCache<number, Known>(BYTES, ({ models: { byVersion } }) =>
+    [...byVersion.values()]
+      .flat()
+      .reduce((sum, { names }) => sum + 500 + 100 * (names.toNew.size + names.toOld.size), 1_000),
   );
   const reading = new Map<string, Promise<OlderModels>>();
 
-  function under(
-    tenant: number,
-    schema: LiveSchema,
-    said: SaidSchema,
-  ): SpokenSchema | Refusal | Promise<SpokenSchema | Refusal> {
-    const { version, rowsVersion } = schema;
-    if (!schema.hasRenames) return { version, rowsVersion, names: undefined };
+  const under: ClientSchemas["under"] = (tenant, schema, said) => {
+    if (!schema.hasRenames) return asItIs(schema);
     const known = byTenant.get(tenant);
     const answer = (models: OlderModels) => spokenBy(models, schema, said, now());
-    return known?.version === version ? answer(known.models) : readOnce(tenant, schema).then(answer);
-  }
+    return known?.version === schema.version ? answer(known.models) : readOnce(tenant, schema).then(answer);
+  };
 
   function readOnce(tenant: number, schema: LiveSchema): Promise<OlderModels> {
     const key = `${tenant}:${schema.version}`;
@@ -97,6 +95,7 @@ export function createClientSchemas(db: Database, schemas: SchemaCache, now: () 
     await under(tenant, await liveSchema(db, schemas, tenant), said);
 
   return {
+    under,
     spoken(tenant, said) {
       const schema = schemas.latest(tenant);
       return schema ? under(tenant, schema, said) : spokenNow(tenant, said);
@@ -109,6 +108,13 @@ export function createClientSchemas(db: Database, schemas: SchemaCache, now: () 
     },
   };
 }
+
+/** For clients that spell fields as the schema does. */
+export const asItIs = ({ version, rowsVersion }: LiveSchema): SpokenSchema => ({
+  version,
+  rowsVersion,
+  names: undefined,
+});
 
 /** Without everything else that a schema says, which may be much. */
 const spelled = (models: ModelSchema["models"]): PastSchema["models"] =>

@@ -1,5 +1,7 @@
 import type {
   Claim,
+  ClaimFrame,
+  ClaimsFrame,
   CommitReceipt,
   FollowedConditions,
   FollowedRecords,
@@ -198,6 +200,20 @@ export function claimOut(clientNames: ClientNames, claim: Claim): Claim | undefi
 
 export const claimsOut = (clientNames: ClientNames, claims: readonly Claim[]): Claim[] =>
   claims.flatMap((claim) => claimOut(clientNames, claim) ?? []);
+
+/** A `claims` or `claim` frame as JSON. Undefined: one of a claim that the client does not see. */
+export function claimFrameOut(clientNames: ClientNames, text: string): string | undefined {
+  const frame = JSON.parse(text) as ClaimsFrame | ClaimFrame;
+  if (frame.frame === "claims")
+    return JSON.stringify({
+      ...frame,
+      claims: claimsOut(clientNames, frame.claims),
+      queue: claimsOut(clientNames, frame.queue),
+    });
+  const claim = claimOut(clientNames, frame.claim);
+  const holders = frame.holders && claimsOut(clientNames, frame.holders);
+  return claim && JSON.stringify({ ...frame, claim, ...(holders && { holders }) });
+}
 
 /** The model that a `param` is about: of the operation that it names, or the only one. */
 export type ModelAt = (operation: number | undefined) => string | undefined;
