@@ -96,6 +96,7 @@ export {
 } from "./schema/record-rules.ts";
 export { relationName } from "./schema/relations.ts";
 export { modelFingerprint, type SpelledModel, schemaFingerprint } from "./schema/schema-fingerprint.ts";
+export { shortHash } from "./short-hash.ts";
 export { closeCodes } from "./stream/close-codes.ts";
 export {
   ClaimFrame,

@@ -15,7 +15,7 @@ export function readSaidHeader(text: string | readonly string[]): SaidSchema | R
 const MALFORMED = "Holdfast-Schema must be a version of the schema, or what schemaFingerprint returns.";
 
 /** How the answer of an endpoint gets the client's names. An endpoint that is not listed names no fields. */
-type Translate = (names: ClientNames, answer: ApiResponse<EndpointName>, model: string) => Answer | Promise<Answer>;
+type Translate = (names: ClientNames, answer: Answer, model: string, rowsVersion: number) => Answer | Promise<Answer>;
 type Answer = ApiResponse<EndpointName>;
 
 /** The routes of commits translate by themselves: what a receipt says depends on the operations. */
@@ -40,9 +40,10 @@ const TRANSLATE: Partial<Record<EndpointName, Translate>> = {
     withText<JsonObject>(answer, (record) => dataOut(names, model, record), names.models.has(model)),
   readHistory: (names, answer, model) =>
     withText<LogEntry>(answer, (entry) => entryOut(names, entry), names.models.has(model)),
-  readLog: (names, answer) => withText<LogEntry>(answer, (entry) => entryOut(names, entry), true),
-  readSnapshot: async (names, answer) =>
-    "text" in answer ? { ...answer, text: await snapshotOut(names, answer.text) } : answer,
+  readLog: (names, answer, _, rowsVersion) =>
+    withText<LogEntry>(answer, (entry) => entryOut(names, entry), true, { rowsVersion }),
+  readSnapshot: async (names, answer, _, rowsVersion) =>
+    "text" in answer ? { ...answer, text: await snapshotOut(names, answer.text, rowsVersion) } : answer,
   acquireClaim: oneClaim,
   acquireClaimOn: oneClaim,
   readClaim: oneClaim,
@@ -63,10 +64,10 @@ const withValue = <V>(answer: Answer, change: (value: V) => V): Answer =>
   "value" in answer ? { ...answer, value: change(answer.value as V) as never } : answer;
 
 /** The items of a list as JSON text. */
-function withText<T>(answer: Answer, change: (item: T) => T, concerns: boolean): Answer {
+function withText<T>(answer: Answer, change: (item: T) => T, concerns: boolean, facts: object = {}): Answer {
   if (!("text" in answer) || !concerns) return answer;
   const list = JSON.parse(answer.text) as { readonly data: readonly T[] };
-  return { ...answer, text: JSON.stringify({ ...list, data: list.data.map(change) }) };
+  return { ...answer, text: JSON.stringify({ ...list, ...facts, data: list.data.map(change) }) };
 }
 
 /** A caller's own claim, on a field that it may know from elsewhere, is shown in any case. */
@@ -88,8 +89,9 @@ function claimLists(names: ClientNames, answer: Answer): Answer {
 /** A page may have thousands of lines, so other work is let in between. */
 const LINES_AT_ONCE = 500;
 
-async function snapshotOut(names: ClientNames, text: string): Promise<string> {
+async function snapshotOut(names: ClientNames, text: string, rowsVersion: number): Promise<string> {
   const lines = text.split("\n");
+  lines[0] = JSON.stringify({ ...(JSON.parse(lines[0] as string) as object), rowsVersion });
   for (let from = 0; from < lines.length; from += LINES_AT_ONCE) {
     if (from > 0) await setImmediate();
     for (let at = from; at < Math.min(from + LINES_AT_ONCE, lines.length); at++)
@@ -138,7 +140,7 @@ export async function answerInNames(
     const translate = TRANSLATE[name] ?? byRoute;
     if ("refusal" in answer && translate !== byRoute)
       return { refusal: refusalOut(names, answer.refusal, () => (model === "" ? undefined : model)) };
-    return await translate(names, answer, model);
+    return await translate(names, answer, model, spoken.shownRowsVersion);
   }
 }
 

@@ -281,6 +281,19 @@ describe("[M30] [M32] after a rename, a page with the older schema", () => {
   });
 });
 
+test("[M30] rows under other names have another rowsVersion, so that a newer version of an app reads them again", async () => {
+  const { older, newer, page } = await renamed();
+  const versions = async (ask: Ask) => [
+    (await ask("GET", "/v1/log")).body.rowsVersion,
+    JSON.parse((await ask("GET", "/v1/snapshot")).text.split("\n")[0] as string).rowsVersion,
+  ];
+  const [own, current] = [await versions(older), await versions(newer)];
+  expect(new Set(own).size).toBe(1);
+  expect(current).toEqual([2, 2]);
+  expect(own[0]).not.toBe(2);
+  expect(await versions(page("1"))).toEqual(own);
+});
+
 test("[M31] a client can say the version, or nothing", async () => {
   const { page } = await renamed();
   expect((await page("1")("GET", "/v1/models/slide/a")).body.data).toHaveProperty("title");

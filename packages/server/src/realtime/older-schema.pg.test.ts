@@ -127,6 +127,18 @@ test("[M30] claims on the stream have older names; one on a field that the page 
   expect((await older.next("claims")).claims).toMatchObject([{ field: "title", target: { field: "title" } }]);
 });
 
+test("[M30] the welcome has the rowsVersion of the page's names, as the log has", async () => {
+  const { push, stream, token } = await tenant();
+  await push(NEWER, RENAME);
+  const [older, newer] = [await stream(OLDER), await stream(NEWER)];
+  const versionOf = ({ frames }: TestStream) =>
+    frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.rowsVersion] : []));
+  const log = await call("GET", "/v1/log", { token, headers: { "holdfast-schema": schemaFingerprint(OLDER) } });
+  expect(versionOf(older)).toEqual([log.body.rowsVersion]);
+  expect(versionOf(newer)).toEqual([2]);
+  expect(versionOf(older)).not.toEqual([2]);
+});
+
 test("[M34] a page whose schema is too old gets no stream", async () => {
   const { push, token, organization } = await tenant();
   await push(NEWER, RENAME);

@@ -259,7 +259,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
-      rowsVersion: schema.rowsVersion,
+      rowsVersion: spoken.shownRowsVersion,
     };
     send(frame);
     if (logId !== undefined && logId !== head.logId) return void resync("other_log");

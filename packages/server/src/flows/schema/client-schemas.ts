@@ -8,6 +8,7 @@ import {
   type OlderModels,
   olderModels,
   type PastSchema,
+  rowsVersionIn,
   type SaidSchema,
 } from "../../rules/schema/client-names.ts";
 import { createSizedCache } from "../sized-cache.ts";
@@ -19,6 +20,8 @@ export interface SpokenSchema {
   /** Of the current schema. */
   readonly version: number;
   readonly rowsVersion: number;
+  /** What the client is told. */
+  readonly shownRowsVersion: number;
   /** Undefined: it spells them as this schema does. */
   readonly names: ClientNames | undefined;
 }
@@ -113,6 +116,7 @@ export function createClientSchemas(db: Database, schemas: SchemaCache, now: () 
 export const asItIs = ({ version, rowsVersion }: LiveSchema): SpokenSchema => ({
   version,
   rowsVersion,
+  shownRowsVersion: rowsVersion,
   names: undefined,
 });
 
@@ -133,5 +137,5 @@ function spokenBy(
 ): SpokenSchema | Refusal {
   const names = clientNames(models, said);
   if (names && now - names.olderSince > limits.olderSchemaMs) return refuse("schema_too_old");
-  return { version, rowsVersion, names };
+  return { version, rowsVersion, shownRowsVersion: names ? rowsVersionIn(names, rowsVersion) : rowsVersion, names };
 }

@@ -12,7 +12,7 @@ import { listenToLog } from "./log-reader.ts";
 import { type News, newsOfEntries } from "./news.ts";
 
 const unheard = { onSchemaPushed: () => {}, onRenamed: () => {} };
-const spoken = { version: 1, rowsVersion: 1, names: undefined };
+const spoken = { version: 1, rowsVersion: 1, shownRowsVersion: 1, names: undefined };
 const NAMES = {
   key: "older",
   models: new Map([["note", { toNew: new Map([["older", "a"]]), toOld: new Map([["a", "older"]]) }]]),

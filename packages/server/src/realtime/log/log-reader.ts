@@ -56,7 +56,7 @@ export async function listenToLog(
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
-  let spoken: SpokenSchema = { version: 0, rowsVersion: 0, names: undefined };
+  let spoken: SpokenSchema = { version: 0, rowsVersion: 0, shownRowsVersion: 0, names: undefined };
   const { onSchemaPushed } = listeners;
   const subscription = await hub.listen(tenant, { onNews, onSchemaPushed });
 

@@ -1,4 +1,4 @@
-import { modelFingerprint, type SpelledModel } from "@holdfast/sdk/protocol";
+import { modelFingerprint, type SpelledModel, shortHash } from "@holdfast/sdk/protocol";
 import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
 import { type FieldNames, fieldNames } from "./field-names.ts";
 
@@ -26,6 +26,13 @@ export interface ClientNames {
   /** When the first of these models got other names, in ms. */
   readonly olderSince: number;
 }
+
+/**
+ * The `rowsVersion` that such a client gets. Rows that were read under other names count as changed without an entry, so
+ * a newer version of an app reads them again. It is as unlikely to be that of another version as two hashes are equal.
+ */
+export const rowsVersionIn = ({ key }: ClientNames, rowsVersion: number): number =>
+  Number.parseInt(shortHash(`${rowsVersion} ${key}`), 36);
 
 /** The models of a tenant at an earlier version. */
 export interface PastSchema {
