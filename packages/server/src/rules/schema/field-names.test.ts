@@ -1,5 +1,8 @@
+import type { Model } from "@holdfast/sdk/protocol";
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { fieldNames } from "./field-names.ts";
+import { rewriteRow, type StoredRow } from "./schema-change.ts";
 
 type Renames = Readonly<Record<string, string>>;
 
@@ -83,4 +86,69 @@ describe("[M32] a client with an older schema", () => {
   ])("%s", (_, older, pushes, current, expected) => {
     expect(named(older, pushes, current)).toEqual(expected);
   });
+});
+
+/** A push: which of the fields get other names, which are removed, and which names are declared besides. */
+const step = fc.record({
+  renamed: fc.dictionary(fc.constantFrom(..."abcd"), fc.constantFrom(..."abcdef"), { maxKeys: 2 }),
+  removed: fc.subarray([..."abcd"]),
+  added: fc.subarray([..."abcdef"]),
+});
+type Step = Parameters<Parameters<(typeof step)["map"]>[0]>[0];
+
+const modelOf = (names: Iterable<string>): Model => ({
+  fields: Object.fromEntries([...names].map((name) => [name, { type: "string" as const }])),
+});
+
+/** What a push may do to these fields: only old names are renamed, only to new ones, and each at most once. */
+function validPush(fields: ReadonlySet<string>, { renamed, removed, added }: Step) {
+  const renames: Record<string, string> = {};
+  for (const [from, to] of Object.entries(renamed))
+    if (fields.has(from) && !fields.has(to) && !Object.values(renames).includes(to)) renames[from] = to;
+  const gone = new Set([...removed, ...Object.keys(renames)]);
+  const kept = [...fields].filter((name) => !gone.has(name));
+  const declared = added.filter((name) => !fields.has(name) || kept.includes(name));
+  const now = new Set([...kept, ...Object.values(renames), ...declared]);
+  return { renames, now };
+}
+
+test("[M32] a field keeps its values through any pushes, and a client with an older schema never sees those of another", () => {
+  const seen = { renamed: 0, hidden: 0 };
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 6 }), (steps) => {
+      const older = [..."abcd"];
+      let fields = new Set(older);
+      let row: StoredRow = { data: Object.fromEntries(older.map((name) => [name, `of ${name}`])), hidden: null };
+      const changes = steps.map((one, upTo) => {
+        const { renames, now } = validPush(fields, one);
+        row = rewriteRow(row, renames, modelOf(now));
+        // A record is written under the new schema, so that a field which takes a free name has a value.
+        row = {
+          ...row,
+          data: { ...Object.fromEntries([...now].map((name) => [name, `new ${name} ${upTo}`])), ...row.data },
+        };
+        fields = now;
+        return { upTo, renames };
+      });
+      const names = fieldNames(older, changes, [...fields]);
+      const shown = Object.fromEntries(
+        Object.entries(row.data).flatMap(([name, value]) => {
+          const own = names?.toOld.has(name) ? names.toOld.get(name) : name;
+          return typeof own === "string" ? [[own, value]] : [];
+        }),
+      );
+      const values = Object.values(row.data);
+      for (const name of older) {
+        const own = `of ${name}`;
+        expect(shown[name]).toBe(values.includes(own) ? own : undefined);
+        const at = names?.toNew.has(name) ? names.toNew.get(name) : name;
+        if (typeof at === "string" && values.includes(own)) expect(row.data[at]).toBe(own);
+      }
+      if (names && [...names.toNew.values()].some((at) => at !== null)) seen.renamed += 1;
+      if (names && [...names.toOld.values()].includes(null)) seen.hidden += 1;
+    }),
+    { numRuns: 3_000 },
+  );
+  expect(seen.renamed).toBeGreaterThan(100);
+  expect(seen.hidden).toBeGreaterThan(20);
 });
