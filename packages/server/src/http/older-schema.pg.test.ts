@@ -373,15 +373,36 @@ describe("[M34] a schema is spoken for 30 days after the push that changed a nam
 });
 
 describe("[M35] a push through another server", () => {
-  test("is known to the next write: it lands in the field that its client means", async () => {
+  test.each([
+    ["alone", (ask: Ask) => ask("PATCH", "/v1/models/slide/a", { data: { title: "Two" } })],
+    ["in a batch", (ask: Ask) => ask("POST", "/v1/commits", { operations: [UPDATE] })],
+    [
+      "in a bulk",
+      (ask: Ask) => ask("POST", "/v1/commits/bulk", { commits: [{ clientTxId: "one", operations: [UPDATE] }] }),
+    ],
+    [
+      "in a bulk, behind a commit that it depends on",
+      (ask: Ask) =>
+        ask("POST", "/v1/commits/bulk", {
+          commits: [
+            { clientTxId: "one", operations: [{ ...UPDATE, data: { title: "One and a half" } }] },
+            { clientTxId: "two", operations: [UPDATE] },
+          ],
+        }),
+    ],
+  ])("is known to the next write %s: it lands in the field that its client means", async (_, write) => {
     const { push, page } = await tenant();
     const older = page(schemaFingerprint(OLDER));
     await older("POST", "/v1/models/slide", { id: "a", data: { title: "One" } });
     await push(NEWER, { renames: RENAMES }, second.call);
     // By now the name is that of another field, so that a write that is not translated would be taken.
     await push(LATEST, {}, second.call);
-    expect((await older("PATCH", "/v1/models/slide/a", { data: { title: "Two" } })).status).toBe(200);
-    expect((await page(undefined)("GET", "/v1/models/slide/a")).body.data).toMatchObject({ heading: "Two" });
+    const answer = await write(older);
+    expect(answer.status).toBe(200);
+    expect(answer.text).not.toContain("rejected");
+    expect((await page(undefined)("GET", "/v1/models/slide/a")).body.data).toEqual({
+      ...{ id: "a", heading: "Two", place: 0 },
+    });
   });
 
   test.each([
@@ -403,5 +424,7 @@ describe("[M35] a push through another server", () => {
     expect(answer.text).not.toContain('"heading"');
   });
 });
+
+const UPDATE = { action: "update", model: "slide", id: "a", data: { title: "Two" } };
 
 type Ask = (method: string, path: string, json?: unknown) => ReturnType<typeof call>;

@@ -70,8 +70,9 @@ export function olderModels(
     for (const [name, model] of Object.entries(models)) {
       const key = name.toLowerCase();
       const now = current.get(key);
-      const later = now?.changes.slice(changes(key).length) ?? [];
-      const names = now && fieldNames(Object.keys(model.fields), later, Object.keys(now.model.fields));
+      if (!now?.changes.some(isRename)) continue;
+      const later = now.changes.slice(changes(key).length);
+      const names = fieldNames(Object.keys(model.fields), later, Object.keys(now.model.fields));
       const fingerprint = modelFingerprint(name, model);
       const after = next.get(key);
       const olderSince = after?.fingerprint === fingerprint ? after.olderSince : supersededAt;
@@ -83,6 +84,8 @@ export function olderModels(
     }
   return { byFingerprint, byVersion };
 }
+
+const isRename = ({ renames }: SchemaChange): boolean => Object.keys(renames).length > 0;
 
 /** The names of a client with this schema. Undefined: the current ones, or unknown ones, which are not translated. */
 export function clientNames({ byFingerprint, byVersion }: OlderModels, said: SaidSchema): ClientNames | undefined {
