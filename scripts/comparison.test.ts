@@ -6,12 +6,13 @@ const fileOf = (path: string) => new URL(`../docs/${path}`, import.meta.url);
 
 /** `[name](path) Q8, Q9`: a test, or a section of the conformance suite, and the rules that it proves. */
 const proofs = [
-  ...page.matchAll(/\[[^\]]+\]\(([^)#]+(?:\.(?:test|spec)\.tsx?|\/sections\/[\w/-]+\.ts))\)((?: ?,? ?[A-Z]\d+)*)/g),
-].map(([, path = "", rules = ""]) => ({ path, rules: rules.match(/[A-Z]\d+/g) ?? [] }));
+  ...page.matchAll(/\[[^\]]+\]\(([^)#]+(?:\.(?:test|spec)\.tsx?|\/sections\/[\w/-]+\.ts))\)((?: ?,? ?[A-Z]+\d+)*)/g),
+].map(([, path = "", rules = ""]) => ({ path, rules: rules.match(/[A-Z]+\d+/g) ?? [] }));
 
-test("each of the twenty-five problems is linked to a test", () => {
-  const rows = page.split("\n").filter((line) => /^\|.*(\.(test|spec)\.tsx?|\/sections\/[\w/-]+\.ts)\)/.test(line));
-  expect(rows).toHaveLength(25);
+test("each problem is linked to a test", () => {
+  const rows = page.split("\n").filter((line) => /^\| (?!problem elsewhere|-)/.test(line));
+  expect(rows.length).toBeGreaterThanOrEqual(25);
+  expect(rows.filter((line) => !/(\.(test|spec)\.tsx?|\/sections\/[\w/-]+\.ts)\)/.test(line))).toEqual([]);
 });
 
 test.each(proofs)("$path is there, and quotes $rules", ({ path, rules }) => {

@@ -4,6 +4,7 @@ import {
   FIRST_WITH_DOUBTS,
   FIRST_WITH_GUESTS,
   FIRST_WITH_PARTS,
+  FIRST_WITH_SEQUENCES,
   FIRST_WITH_TENANTS,
   FIRST_WITH_VALUES,
 } from "../simulation/model/run.ts";
@@ -19,6 +20,7 @@ const FIRST = {
   parts: FIRST_WITH_PARTS,
   values: FIRST_WITH_VALUES,
   guests: FIRST_WITH_GUESTS,
+  sequences: FIRST_WITH_SEQUENCES,
 };
 
 export const simulation: Suite = {

@@ -46,7 +46,7 @@ async function tell(seed: number): Promise<void> {
 }
 
 function anySeed(): number {
-  return Math.floor(Math.random() * 2 ** 30);
+  return Math.floor(Math.random() * (2 ** 31 - 2 ** 20));
 }
 
 function print(line: string): void {

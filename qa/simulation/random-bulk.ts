@@ -28,7 +28,11 @@ export class RandomBulks {
       chance.percent(40) ? this.#card(head) : this.#operation(head),
     );
     const clientTxId = known?.clientTxId ?? `tx-${this.#sent.length}-${chance.below(1_000_000)}`;
-    return { operations: distinct(operations), clientTxId, clientId: `client_${chance.below(2)}` };
+    return {
+      operations: chance.percent(30) ? operations : distinct(operations),
+      clientTxId,
+      clientId: `client_${chance.below(2)}`,
+    };
   }
 
   /** A record with unique fields and checked references, few of each, so that they often meet. */
@@ -79,7 +83,7 @@ export class RandomBulks {
   }
 }
 
-/** A commit writes a record once. Several writes to one record are not of interest here. */
+/** Most commits write a record once. */
 function distinct(operations: readonly { id: string }[]): readonly { id: string }[] {
   return operations.filter((operation, i) => operations.findIndex(({ id }) => id === operation.id) === i);
 }

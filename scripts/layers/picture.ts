@@ -76,7 +76,7 @@ export const picture: Layer[] = [
   { files: `${sdk}/vite/worker/`, packages: [] },
   { files: `${sdk}/vite/` },
   { files: `${sdk}/testing/`, imports: [`${sdk}/`] },
-  // client.ts builds every part; index.ts, node.ts and options.ts name what users see of it
+  // client.ts builds every part; index.ts, worker.ts, node.ts and options.ts name what users see of it
   { files: `${sdk}/`, imports: [`${sdk}/`] },
 
   // the server

@@ -52,6 +52,7 @@ export function createTools<const S extends ModelSchema>(options: ToolOptions<S>
       release_record: releaseRecord(context),
     },
     async close() {
+      context.readSet.close();
       await within(context.leases.releaseAll(), CLOSE_MS);
     },
   };

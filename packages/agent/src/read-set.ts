@@ -14,6 +14,8 @@ export interface ReadSet {
   /** Reads the record as it is now, which counts as seen from now on; undefined: it does not exist. */
   take(model: string, id: string): Reading | undefined;
   last(model: string, id: string): Reading | undefined;
+  /** Forgets everything. */
+  close(): void;
 }
 
 /** The maximum number of records. Older ones must be read again. */
@@ -21,6 +23,8 @@ const REMEMBERED = 10_000;
 
 export function createReadSet(client: SyncClient<ModelSchema>): ReadSet {
   const seen = new Map<string, Reading>();
+  // A record of an erasure is not there to be written, so its reading is of no use.
+  const off = client.onErased(({ model, id }) => seen.delete(`${model} ${id}`));
   return {
     take(model, id) {
       const key = `${model} ${id}`;
@@ -38,6 +42,10 @@ export function createReadSet(client: SyncClient<ModelSchema>): ReadSet {
       return reading;
     },
     last: (model, id) => seen.get(`${model} ${id}`),
+    close() {
+      off();
+      seen.clear();
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { Lists } from "./api/lists/lists.ts";
 import { odd } from "./api/lists/query-error.ts";
 import { shownRows } from "./api/lists/shown-rows.ts";
 import { modelApi } from "./api/model.ts";
+import { onErased } from "./api/on-erased.ts";
 import { presenceIn } from "./api/presence/presence.ts";
 import type { Joins } from "./api/relations/joins.ts";
 import { shownStatus } from "./api/shown-status.ts";
@@ -43,15 +44,13 @@ export interface Shell {
   /** Loads the runtime, which works with disk and server. Retried until it succeeds. */
   readonly runtime: () => Promise<{ openRuntime(deps: RuntimeDeps): Runtime }>;
   /** Loads the code of queries that include records, if the schema has references. */
-  readonly relations?: (() => Promise<{ readonly Joins: typeof Joins }>) | undefined;
+  readonly relations: () => Promise<{ readonly Joins: typeof Joins }>;
   /** Loads claims and presence on first use. */
-  readonly collab?: (() => Promise<{ openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab }>) | undefined;
+  readonly collab: () => Promise<{ openCollab(deps: LeasesDeps, engineDeps: CollabEngineDeps): Collab }>;
 }
 
 /** How long to wait after a chunk could not be loaded. */
 const CHUNK_RETRY_MS = 3_000;
-const defaultCollab = () => import("./api/claims/collab.ts");
-const defaultRelations = () => import("./api/relations/joins.ts");
 
 /** Assembles a client, and closes it. All decisions are made in the core. */
 export function createShell<const S extends ModelSchema>(shell: Shell, options: ClientOptions<S>): SyncClient<S> {
@@ -87,7 +86,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const loaded = <Chunk>(load: () => Promise<Chunk>) =>
     untilLoaded(load, failed, { clock, everyMs: CHUNK_RETRY_MS, ending });
   const failed = (error: unknown) =>
-    engine.dispatch({ type: "chunkMissing", reason: `A chunk of the app could not be loaded: ${String(error)}` });
+    engine.dispatch({ type: "chunkMissing", reason: notLoaded("A chunk of the app", error) });
   const runtime = lazy(async () => {
     const { openRuntime } = await loaded(shell.runtime);
     return openRuntime({ settings, engine, waiters, clock, random });
@@ -95,7 +94,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   // Beside the runtime, so that the queue does not wait for it.
   const joins = hasReferences(settings.schema)
     ? lazy(async () => {
-        const { Joins } = await loaded(shell.relations ?? defaultRelations);
+        const { Joins } = await loaded(shell.relations);
         const { models } = store.getState();
         return new Joins({ models, odd, compile: (model, query) => lists.compiled(model, query) });
       })
@@ -111,8 +110,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   const collab = lazy(async () => {
     checkOpen(ending);
-    const code = (shell.collab ?? defaultCollab)().catch((error: unknown) => {
-      throw localError("part_not_loaded", `Claims could not be loaded: ${String(error)}`);
+    const code = shell.collab().catch((error: unknown) => {
+      throw localError("part_not_loaded", notLoaded("Claims", error));
     });
     const [{ openCollab }, { server, stream, frames }] = await ending.orEnd(Promise.all([code, runtime.load()]));
     checkOpen(ending);
@@ -199,6 +198,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     transact: (build, commitOptions) => transact(deps, settings.schema, build, commitOptions),
     ...status,
     subscribe,
+    onErased: (listener) => onErased(store, Object.keys(settings.schema.models), listener),
     ready: async ({ rows = "any" } = {}) => {
       await until(store, ending, rows === "complete" ? isComplete : hasRows);
       // Only if it comes at the first attempt: everything else works without it.
@@ -255,6 +255,10 @@ function modelApis<S extends ModelSchema>(
   // Without a prototype: `models.constructor` is a model of that name, or undefined.
   return Object.assign(Object.create(null), Object.fromEntries(apis)) as SyncClient<S>["models"];
 }
+
+/** The error of a browser that forbids `import()` names a specification, and no way out. */
+const notLoaded = (what: string, error: unknown) =>
+  `${what} could not be loaded: ${String(error)}. Service workers forbid import(): use "@holdfast/sdk/worker" there.`;
 
 function checkOpen({ isOver }: Ending): void {
   if (isOver) throw new SyncError(CLOSED);

@@ -25,6 +25,7 @@ export type {
   CommitOperation,
   CommitOptions,
   Conflict,
+  ErasedRecord,
   ModelApi,
   PendingMutation,
   SyncClient,
@@ -63,7 +64,13 @@ export {
 /** Creates a client for browsers. It stores its queue and rows in IndexedDB and shares them with other tabs. */
 export function createClient<const S extends ModelSchema>(options: ClientOptions<S>): SyncClient<S> {
   return createShell(
-    { clock: systemClock, random: systemRandom, runtime: () => import("./browser-runtime.ts") },
+    {
+      clock: systemClock,
+      random: systemRandom,
+      runtime: () => import("./browser-runtime.ts"),
+      relations: () => import("./api/relations/joins.ts"),
+      collab: () => import("./api/claims/collab.ts"),
+    },
     options,
   );
 }

@@ -33,6 +33,7 @@ export function createClientOn<const S extends ModelSchema>(
   const ports = { tabs: alone, signals: noSignals, ...platform };
   return createShell(
     {
+      collab: () => import("./api/claims/collab.ts"),
       ...platform,
       clock: platform.clock ? appClock(platform.clock, reportToApp) : systemClock,
       random: platform.random ? appRandom(platform.random, reportToApp) : systemRandom,

@@ -2,8 +2,9 @@ import { rowFacts } from "./api/facts/row-facts.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
 import { Loads } from "./api/loading/loads.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
-import { judgeWrite } from "./api/writes/judge-write.ts";
+import { judgeCommit } from "./api/writes/judge-commit.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
+import { seenRecords } from "./api/writes/seen-before.ts";
 import { undoOf } from "./api/writes/undo.ts";
 import type { LaterCode } from "./api/writes/write.ts";
 import { alone } from "./browser/tabs.ts";
@@ -56,8 +57,8 @@ export interface Ports {
   /** For tests: replacements for HTTP and the socket. */
   readonly server?: (token: TokenSource) => Server;
   readonly stream?: () => Stream;
-  /** Loads the code that merges texts, if the schema has fields for that. Default: on demand. */
-  readonly merging?: () => Promise<{ readonly mergeText: MergeText }>;
+  /** Loads the code that merges texts, if the schema has fields for that. */
+  readonly merging: () => Promise<{ readonly mergeText: MergeText }>;
 }
 
 /** What the runtime gets from its client. */
@@ -106,7 +107,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const signals = ports.signals();
   const models = Object.keys(schema.models);
   const said = new SaidSchema(schema.models);
-  const merging = hasTexts(schema) ? (ports.merging ?? (() => import("./text/merge-text.ts"))) : undefined;
+  const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
   const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange, schema: said });
@@ -195,7 +196,8 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     readExport,
     Loads,
     undoOf,
-    judgeWrite,
+    judgeCommit,
+    seen: seenRecords(),
     leave(why) {
       if (why === "signed-out") tabs.post({ type: "signedOut" });
       if (why === "signed-out-elsewhere") storage.chosen()?.detach();

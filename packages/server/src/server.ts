@@ -136,6 +136,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const url = await listen(ctx, http);
 
   async function closeAll(): Promise<void> {
+    await http.refuseMore();
     stopping.abort();
     await stop();
     await close();

@@ -6,6 +6,7 @@ import {
   FIRST_WITH_DOUBTS,
   FIRST_WITH_GUESTS,
   FIRST_WITH_PARTS,
+  FIRST_WITH_SEQUENCES,
   FIRST_WITH_TENANTS,
   FIRST_WITH_VALUES,
   Simulation,
@@ -15,7 +16,14 @@ import { turnNetwork } from "./steps/faults.ts";
 import { closeGuest, killGuest } from "./steps/guests.ts";
 import { personDecides } from "./steps/person.ts";
 
-export { FIRST_WITH_DOUBTS, FIRST_WITH_GUESTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES };
+export {
+  FIRST_WITH_DOUBTS,
+  FIRST_WITH_GUESTS,
+  FIRST_WITH_PARTS,
+  FIRST_WITH_SEQUENCES,
+  FIRST_WITH_TENANTS,
+  FIRST_WITH_VALUES,
+};
 
 export interface Violation {
   /** The check that says so. */

@@ -1,13 +1,21 @@
 import { expect, test } from "vitest";
-import { FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES, type Outcome, runSchedule } from "./run.ts";
+import {
+  FIRST_WITH_PARTS,
+  FIRST_WITH_SEQUENCES,
+  FIRST_WITH_TENANTS,
+  FIRST_WITH_VALUES,
+  type Outcome,
+  runSchedule,
+} from "./run.ts";
 
-// The same seeds in every run; `npm run simulate` takes new ones.
+// The same seeds in every run, but for the sequences of one record; `npm run simulate` takes new ones.
 
 const FIRST = 200_000;
 const SCHEDULES = 250;
 const WITH_TENANTS = 150;
 const WITH_PARTS = 100;
 const WITH_VALUES = 60;
+const WITH_SEQUENCES = 120;
 const outcomes: Outcome[] = [];
 
 test("[R11] two runs of each of three seeds are the same run", async () => {
@@ -60,6 +68,18 @@ test("[R42] unique values and checked references hold", async () => {
   expect(broken).toEqual([]);
 });
 
+test("[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown", async () => {
+  const broken: unknown[] = [];
+  // New ones in each run; a broken one is named.
+  const first = FIRST_WITH_SEQUENCES + Math.floor(Math.random() * 2 ** 29);
+  for (let seed = first; seed < first + WITH_SEQUENCES; seed++) {
+    const outcome = await runSchedule({ seed });
+    outcomes.push(outcome);
+    if (outcome.violation) broken.push({ seed, ...outcome.violation });
+  }
+  expect(broken).toEqual([]);
+});
+
 test("the schedules contained every kind of event", () => {
   const sum = (what: string) => outcomes.reduce((all, { counts }) => all + (counts.get(what) ?? 0), 0);
   for (const what of [
@@ -67,6 +87,7 @@ test("the schedules contained every kind of event", () => {
     "write: commit",
     "write: child",
     "write: card",
+    "write: sequence",
     "tab opened",
     "decision: keeps mine",
     "part",

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { FIRST_WITH_GUESTS, FIRST_WITH_PARTS, FIRST_WITH_TENANTS, FIRST_WITH_VALUES, runSchedule } from "./run.ts";
+import {
+  FIRST_WITH_GUESTS,
+  FIRST_WITH_PARTS,
+  FIRST_WITH_SEQUENCES,
+  FIRST_WITH_TENANTS,
+  FIRST_WITH_VALUES,
+  runSchedule,
+} from "./run.ts";
 
 // Always the same seeds: each that once failed, and a few others. The soak suite and `npm run simulate` run many more.
 
@@ -65,6 +72,9 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [92_002_598, "a leader did not store what it had read as a follower beyond the rows that it took from disk"],
   [92_003_245, "what a follower had read beyond the rows on disk was on no disk after it led"],
   [92_003_800, "a tab of a new store took a change number of the cleared one, and read its disk without end"],
+  [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
+  [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
+  [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
 ];
 
 test("[R11] two runs of a seed are the same run", async () => {
@@ -94,6 +104,10 @@ test.each([
     FIRST_WITH_GUESTS,
   ],
   ["[R42] unique values and checked references hold", FIRST_WITH_VALUES],
+  [
+    "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
+    FIRST_WITH_SEQUENCES,
+  ],
 ])("%s", async (_, first) => {
   const broken: unknown[] = [];
   for (let seed = first; seed < first + SCHEDULES; seed++) {

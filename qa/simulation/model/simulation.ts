@@ -21,6 +21,9 @@ export const FIRST_WITH_VALUES = 2 ** 28;
 /** The first seed of schedules in which people of another organization may open tabs at the same time. */
 export const FIRST_WITH_GUESTS = 2 ** 29;
 
+/** The first seed of schedules in which apps may delete and create one record in a row. */
+export const FIRST_WITH_SEQUENCES = 2 ** 30;
+
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
 export interface Weather {
   /** Storage fails, or is wiped. */
@@ -39,6 +42,8 @@ export interface Weather {
   readonly guests: boolean;
   /** There are records with unique fields and checked references. */
   readonly values: boolean;
+  /** Apps delete, create, change and archive one record in a row, in any order. */
+  readonly sequences: boolean;
 }
 
 /** One run: a server, some devices, the time, and the observations. */
@@ -76,6 +81,7 @@ export class Simulation {
       doubts: seed >= FIRST_WITH_DOUBTS && SeededRandom.of(seed, -3).percent(50),
       parts: seed >= FIRST_WITH_PARTS && SeededRandom.of(seed, -4).percent(50),
       values: seed >= FIRST_WITH_VALUES && SeededRandom.of(seed, -5).percent(50),
+      sequences: seed >= FIRST_WITH_SEQUENCES && SeededRandom.of(seed, -7).percent(75),
     };
     const { schedule, service, observations } = this;
     const { tenants: hasTenants, guests: hasGuests, parts: hasParts } = this.weather;

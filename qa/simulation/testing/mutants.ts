@@ -6,8 +6,8 @@ export interface Mutant {
   /** By one of these checks. */
   readonly finds: readonly string[];
   readonly edits: readonly Edit[];
-  /** Only schedules with other users and views, with doubts about good tokens, with parts of a model, with unique fields, or with guests can find it. */
-  readonly needs?: "tenants" | "doubts" | "parts" | "values" | "guests";
+  /** Only schedules with other users and views, with doubts about good tokens, with parts of a model, with unique fields, with guests, or with sequences can find it. */
+  readonly needs?: "tenants" | "doubts" | "parts" | "values" | "guests" | "sequences";
   /** It is found quickly, so every test run includes it. */
   readonly isQuick?: true;
 }
@@ -435,6 +435,18 @@ export const mutants: readonly Mutant[] = [
         find: "        entries.push(entry);\n        pending.set(key, rowOf(entry, before));\n      }\n    }\n  }",
         replace:
           "        entries.push(entry);\n        followed.add(key);\n        pending.set(key, rowOf(entry, before));\n      }\n    }\n  }",
+      },
+    ],
+  },
+  {
+    name: "the create of a record is sent although a person has taken theirs",
+    needs: "sequences",
+    finds: ["what is promised is so"],
+    edits: [
+      {
+        file: `${core}/conflicts/in-view.ts`,
+        find: "  if (conflict.madeUpTo !== undefined && seq <= conflict.madeUpTo) return [];\n",
+        replace: "",
       },
     ],
   },

@@ -118,3 +118,16 @@ test.each([
 ])("[V22] what is no list of events is refused with a sentence: %s", (_, text, says) => {
   expect(readRecording(text)).toContain(says);
 });
+
+test("[ER10] the recorder drops the values of an erased record from the events that it keeps", () => {
+  const stop = recorder.start();
+  const values = { mine: { title: "secret" }, base: { title: "secret" }, theirs: { title: "secret" } };
+  const conflict = { clientTxId: "t1", reason: "stale", model: "slide", id: "s1", fields: ["title"], ...values };
+  memory.set({ pending: [write("sending")], conflicts: [conflict as unknown as Conflict] });
+  expect(JSON.stringify(recorder.events())).toContain("secret");
+  const other = recorder.events()[0];
+  memory.erase({ model: "slide", id: "s1" });
+  expect(JSON.stringify(recorder.events())).not.toContain("secret");
+  expect(recorder.events()[0]).toEqual(other);
+  stop();
+});

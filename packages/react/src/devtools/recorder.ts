@@ -1,6 +1,6 @@
-import type { ModelSchema, SyncClient } from "@holdfast/sdk";
+import type { ErasedRecord, ModelSchema, SyncClient } from "@holdfast/sdk";
 import { sentencesBetween } from "./sentences.ts";
-import { type View, viewOf } from "./view.ts";
+import { type View, viewOf, withoutErased } from "./view.ts";
 
 export interface RecordedEvent {
   /** Increments from 1. Only the last 200 events are kept. */
@@ -43,10 +43,20 @@ export function createRecorder<S extends ModelSchema>(client: SyncClient<S>, now
     for (const listener of [...listeners]) listener();
   }
 
+  /** Drops the values that the events have of the record. */
+  function forget(erased: ErasedRecord): void {
+    events = events.map((event) => ({ ...event, view: withoutErased(event.view, erased) }));
+    if (last) last = withoutErased(last, erased);
+    for (const listener of [...listeners]) listener();
+  }
+
   return {
     start() {
       look();
-      return client.subscribe(look);
+      const offs = [client.subscribe(look), client.onErased(forget)];
+      return () => {
+        for (const off of offs) off();
+      };
     },
     events: () => events,
     subscribe(listener) {

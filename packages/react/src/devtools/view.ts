@@ -1,4 +1,4 @@
-import type { JsonObject, ModelSchema, PendingMutation, SyncClient, SyncStatus } from "@holdfast/sdk";
+import type { ErasedRecord, JsonObject, ModelSchema, PendingMutation, SyncClient, SyncStatus } from "@holdfast/sdk";
 
 type Operations = PendingMutation["operations"];
 
@@ -46,5 +46,20 @@ export function viewOf<S extends ModelSchema>(client: SyncClient<S>): View {
       .attention()
       .slice(0, SEEN_AT_MOST)
       .map(({ clientTxId, code, error, operations }) => ({ clientTxId, code, message: error.message, operations })),
+  };
+}
+
+/** The view without any value of a record. */
+export function withoutErased(view: View, { model, id }: ErasedRecord): View {
+  const isIt = (one: ErasedRecord) => one.id === id && one.model.toLowerCase() === model.toLowerCase();
+  const inWrite = <W extends { readonly operations: Operations }>(write: W): W => ({
+    ...write,
+    operations: write.operations.map((o) => (isIt(o) ? { action: o.action, model: o.model, id } : o)),
+  });
+  return {
+    ...view,
+    pending: view.pending.map(inWrite),
+    conflicts: view.conflicts.map((each) => (isIt(each) ? { ...each, mine: {}, base: {}, theirs: null } : each)),
+    attention: view.attention.map(inWrite),
   };
 }

@@ -58,4 +58,5 @@ export const stillClient = readsOnly({
   pending: () => none,
   attention: () => none,
   subscribe: listen,
+  onErased: listen,
 }) as AnyClient;

@@ -1,4 +1,12 @@
-import type { AttentionItem, Conflict, ModelSchema, PendingMutation, SyncClient, SyncStatus } from "@holdfast/sdk";
+import type {
+  AttentionItem,
+  Conflict,
+  ErasedRecord,
+  ModelSchema,
+  PendingMutation,
+  SyncClient,
+  SyncStatus,
+} from "@holdfast/sdk";
 
 type Row = { readonly id: string } & Record<string, unknown>;
 
@@ -9,6 +17,8 @@ export interface MemoryClient<S extends ModelSchema> {
   put(model: string, row: Row): void;
   remove(model: string, id: string): void;
   set(change: Partial<Answers>): void;
+  /** Says that a record was erased. */
+  erase(record: ErasedRecord): void;
   /** Sets the position of its rows. */
   reach(syncId: number): void;
   /** Sets the result of `ready`. */
@@ -58,6 +68,7 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
   const tables = new Map<string, ReadonlyMap<string, Row>>(models.map((model) => [model, new Map()]));
   const lists = new Map<string, { table: ReadonlyMap<string, Row>; rows: readonly Row[] }>();
   const listeners = new Set<() => void>();
+  const erasures = new Set<(record: ErasedRecord) => void>();
   const writes: unknown[][] = [];
   let answers: Answers = { status: online, conflicts: [], pending: [], attention: [] };
   let listed = 0;
@@ -114,6 +125,10 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
+    onErased: (listener: (record: ErasedRecord) => void) => {
+      erasures.add(listener);
+      return () => erasures.delete(listener);
+    },
     ready: () => ready,
     exportPending: () => Promise.resolve(exported),
     drain: () => Promise.resolve(),
@@ -132,6 +147,9 @@ export function createMemoryClient<S extends ModelSchema>(models: readonly strin
     set: (change) => {
       answers = { ...answers, ...change };
       notify();
+    },
+    erase: (record) => {
+      for (const listener of erasures) listener(record);
     },
     reach: (syncId) => {
       answers = { ...answers, status: { ...answers.status, syncId } };

@@ -7,7 +7,7 @@ import type { Field, Model, ModelSchema } from "../protocol/schema/model-schema.
 import type { DataOf, ModelName } from "../protocol/schema/row-types.ts";
 import type { Operators } from "./lists/query.ts";
 import { fieldOf, mustBe } from "./lists/query-error.ts";
-import { checkModel } from "./writes/write.ts";
+import { checkModel } from "./writes/check-model.ts";
 
 /** Which records a client reads. An absent member does not limit it. */
 export interface FollowScope<S extends ModelSchema> {

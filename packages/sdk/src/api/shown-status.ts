@@ -6,6 +6,7 @@ import type { Lazy } from "./lazy.ts";
 import { sameFields } from "./same.ts";
 import type { PendingMutation, SyncClient, SyncStatus } from "./sync-client.ts";
 import type { DecisionItems } from "./writes/decision-items.ts";
+import type { SeenRecords } from "./writes/seen-before.ts";
 import type { WriteDeps } from "./writes/write.ts";
 
 export interface ShownStatus extends Pick<SyncClient<ModelSchema>, "status" | "pending" | "conflicts" | "attention"> {
@@ -21,19 +22,33 @@ const NONE: readonly never[] = [];
  */
 export function shownStatus(
   shown: () => ClientState,
-  runtime: Lazy<{ decisionItems(deps: WriteDeps): DecisionItems }>,
+  runtime: Lazy<{ decisionItems(deps: WriteDeps): DecisionItems; readonly seen: SeenRecords }>,
   deps: WriteDeps,
 ): ShownStatus {
   let status: SyncStatus | undefined;
   let pending: readonly PendingMutation[] = NONE;
   let pendingQueue: Queue | undefined;
   let items: DecisionItems | undefined;
+  let { erased } = shown();
   const decisionItems = () => {
     items ??= runtime.now()?.decisionItems(deps);
     return items;
   };
-  return {
-    note: () => items?.note(shown()),
+  /** What the app was given last must not keep the values of records that were erased since. */
+  function renew(state: ClientState): void {
+    if (state.erased === erased) return;
+    runtime.now()?.seen.forget([...state.erased.keys()]);
+    erased = state.erased;
+    if (pendingQueue) given.pending();
+    items?.conflicts(state);
+    items?.attention(state);
+  }
+  const given: ShownStatus = {
+    note: () => {
+      const state = shown();
+      items?.note(state);
+      renew(state);
+    },
     status: () => {
       status = sameFields(status, statusOf(shown()));
       return status;
@@ -47,4 +62,5 @@ export function shownStatus(
     conflicts: () => decisionItems()?.conflicts(shown()) ?? NONE,
     attention: () => decisionItems()?.attention(shown()) ?? NONE,
   };
+  return given;
 }

@@ -46,6 +46,11 @@ export interface SyncClient<S extends ModelSchema> {
   /** Called after every change of the results above, or of a model's `get` and `list`. */
   subscribe(listener: () => void): () => void;
   /**
+   * Called for each record that was erased on the server, when the client has read that and has none of its values any
+   * more. Remove your own copies then. Returns a function that ends that.
+   */
+  onErased(listener: (record: ErasedRecord) => void): () => void;
+  /**
    * Resolves when the rows of the local store or of the first snapshot can be read; with `rows: "complete"`, when they
    * are all that the server has (see `rows` of the status).
    */
@@ -243,7 +248,10 @@ export interface Conflict {
   readonly action: Action;
   /** Fields that both sides changed; for a claim conflict, all fields that mine changes. */
   readonly fields: readonly string[];
-  /** The values that this client wanted to write, including its later writes to the same record. */
+  /**
+   * The values that this client wanted to write, including its later writes to the same record. If it creates the record
+   * again, the created values; if it deletes it in the end, none.
+   */
   readonly mine: JsonObject;
   /** The values of the same fields when this client read them. */
   readonly base: JsonObject;
@@ -256,8 +264,18 @@ export interface Conflict {
   keepMine(): Write;
   /** Drops the conflicting fields, and sends the other changes of the write. */
   takeTheirs(): void;
-  /** Sends these values for the conflicting fields instead. */
+  /**
+   * Sends these values for the conflicting fields instead. If theirs is deleted, the record is created from them, and
+   * from mine.
+   */
   merge(patch: JsonObject): Write;
+}
+
+/** A record that was erased: all its values were removed, from the log too. */
+export interface ErasedRecord {
+  /** As the schema spells it. */
+  readonly model: string;
+  readonly id: string;
 }
 
 /** An operation from `operations`, or a replacement for one. */

@@ -159,6 +159,8 @@ export interface NewOperation {
   readonly claim?: string | undefined;
   /** What the writer had in the written fields, if that is not what is shown. */
   readonly base?: JsonObject | null | undefined;
+  /** Fields whose values the record had and that the writer did not type. */
+  readonly copied?: readonly string[] | undefined;
 }
 
 /** A decision of a person, or of the app, about a conflicted or rejected write. */

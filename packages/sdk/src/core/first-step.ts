@@ -1,4 +1,4 @@
-import { refreshed } from "./conflicts/overlay.ts";
+import { withAppended } from "./conflicts/overlay.ts";
 import { type Draft, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
@@ -17,7 +17,7 @@ export const firstMachine: Machine = {
       roll: event.roll,
     };
     applyEvent(draft, event);
-    return [refreshed(draft.state, state), draft.effects];
+    return [withAppended(draft.state, new Set()), draft.effects];
   },
   // Nothing is due before the runtime is loaded.
   nextDueAt: () => undefined,

@@ -46,6 +46,8 @@ export interface ClientState {
   /** The wanted scope; `rows` names the scope that was read. */
   readonly scope: Scope;
   readonly rows: Rows;
+  /** Key of an erased record → position of the erasure, as far as this tab has read it since it was opened. */
+  readonly erased: ReadonlyMap<string, number>;
   readonly queue: Queue;
   /**
    * Records with unsettled writes as the user should see them; null: absent. Other records are shown as in the rows.
@@ -274,6 +276,7 @@ export function initialState(given: {
     renewal: undefined,
     scope: given.scope ?? {},
     rows: noRows,
+    erased: new Map(),
     queue: emptyQueue,
     overlay: {},
     touched: [],

@@ -1,4 +1,4 @@
-import { refreshed } from "./conflicts/overlay.ts";
+import { refreshed } from "./conflicts/refreshed.ts";
 import { onToken, onTokenFailed, onTokenRefused } from "./connection/auth.ts";
 import {
   dropOldToken,
@@ -15,6 +15,7 @@ import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
 import { type Draft, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
+import { forgetErased } from "./log/erased.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
@@ -46,6 +47,7 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
     reconcileQueue(draft, { type: "due" });
     proceed(draft);
     tabs.shareConnection(draft, state);
+    forgetErased(draft, state);
     return [refreshed(draft.state, state), draft.effects];
   },
 });

@@ -279,3 +279,24 @@ test.each([
 ])("[MT13] the caret keeps its place among the words: %s", (_, text, next, at, place) => {
   expect(placeIn(text, next, at)).toBe(place);
 });
+
+test("[D49] a draft of a record that is erased keeps what the person typed, and not the text that it began with", async () => {
+  const { draft, ann, server, settle, stored } = await drafting("body");
+  draft.set("typed");
+  server.erase("note", "n");
+  await settle();
+  expect(draft.state()).toMatchObject({ value: "typed", dirty: true });
+  draft.commit();
+  await settle();
+  expect(ann.client.conflicts()).toMatchObject([{ mine: { body: "typed" }, base: {}, theirs: null }]);
+  expect(JSON.stringify(await ann.client.exportPending())).not.toContain("one two three");
+  expect(stored()).toBeUndefined();
+});
+
+test("[D49] a draft without changes shows nothing of a record that is erased", async () => {
+  const { draft, value, server, settle } = await drafting("title");
+  expect(value()).toBe("a b");
+  server.erase("note", "n");
+  await settle();
+  expect(draft.state()).toEqual({ value: "", dirty: false, conflict: undefined, error: undefined });
+});

@@ -1,4 +1,4 @@
-import type { Conflict, SyncClient } from "../api/sync-client.ts";
+import type { Conflict, ErasedRecord, SyncClient } from "../api/sync-client.ts";
 import type { UndoableWrite } from "../api/writes/write-api.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { MergedText } from "../text/merge-text.ts";
@@ -66,9 +66,14 @@ interface Local {
   readonly text: string;
   readonly base: string;
   readonly readAt: number;
+  /** The record was erased meanwhile, so that there is no base. */
+  readonly isErased?: true;
 }
 
-type AnyClient = Pick<SyncClient<ModelSchema>, "schema" | "models" | "conflicts" | "pending" | "status" | "subscribe">;
+type AnyClient = Pick<
+  SyncClient<ModelSchema>,
+  "schema" | "models" | "conflicts" | "pending" | "status" | "subscribe" | "onErased"
+>;
 type MergeText = (base: string, mine: string, theirs: string) => MergedText;
 
 function modelOf({ models }: AnyClient, model: string) {
@@ -150,16 +155,16 @@ export function openDraft(client: AnyClient, { model, id, field }: DraftTarget, 
     stopTimer();
     follow();
     if (!local) return undefined;
-    const { text, base, readAt } = local;
+    const { text, base, readAt, isErased } = local;
     const now = shown();
     let write: UndoableWrite | undefined;
     try {
       // The person's text is what is shown already, or it is again what it was.
       if (text !== now && text !== base)
         write =
-          base === now
+          base === now && !isErased
             ? api.update(id, { [field]: text })
-            : api.update(id, { [field]: text }, { readAt, base: { [field]: base } });
+            : api.update(id, { [field]: text }, { readAt, base: isErased ? {} : { [field]: base } });
       local = undefined;
       seen = undefined;
       error = undefined;
@@ -197,6 +202,14 @@ export function openDraft(client: AnyClient, { model, id, field }: DraftTarget, 
     if (caret && local && local.text !== before) queueMicrotask(() => caret(local?.text ?? ""));
   }
 
+  /** Only what the person has typed stays. */
+  function onErased(erased: ErasedRecord): void {
+    if (erased.model !== model || erased.id !== id) return;
+    seen = undefined;
+    if (local) local = { ...local, base: "", isErased: true };
+    changed();
+  }
+
   function onComposition({ type }: Event): void {
     clearTimeout(composed);
     if (type === "compositionstart") isComposing = true;
@@ -217,7 +230,10 @@ export function openDraft(client: AnyClient, { model, id, field }: DraftTarget, 
   let stop: (() => void) | undefined;
 
   function start(): () => void {
-    const off = client.subscribe(onClient);
+    const offs = [client.subscribe(onClient), client.onErased(onErased)];
+    const off = () => {
+      for (const end of offs) end();
+    };
     if (isMerged && !mergeText)
       import("../text/merge-text.ts").then(
         (code) => {
@@ -256,6 +272,8 @@ export function openDraft(client: AnyClient, { model, id, field }: DraftTarget, 
         clearTimeout(composed);
         isComposing = false;
         commit();
+        // Nothing tells a draft without listeners that the record was erased.
+        if (!local) seen = last = undefined;
       };
     },
   };

@@ -51,7 +51,11 @@ export class RowKeeper {
     this.#gathered ??= { from, changes: new Map(), settled: [], logId, to, generation };
     this.#gathered.to = to;
     this.#gathered.generation = generation;
-    for (const change of changes) this.#gathered.changes.set(recordKey(change.record), change);
+    for (const change of changes) {
+      const key = recordKey(change.record);
+      const erased = this.#gathered.changes.get(key)?.erased && ({ erased: true } as const);
+      this.#gathered.changes.set(key, { ...change, ...erased });
+    }
     this.#gathered.settled.push(...settled);
   }
 

@@ -6,6 +6,7 @@ import { openRuntime } from "../runtime.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
+import { mergeText } from "../text/merge-text.ts";
 import { type EvictionMarker, StorageFailure } from "./ports.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
@@ -165,12 +166,15 @@ test("[D13] everything that waits can be exported, and imported elsewhere under 
 test("[D14] the client retries loading the runtime until it succeeds; meanwhile writes are shown, and no promise resolves", async () => {
   const own = createTestServer(schema);
   const clock = fakeClock();
-  const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals };
+  const merging = async () => ({ mergeText });
+  const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals, merging };
   let isThere = false;
   const client = createShell(
     {
       clock,
       random: { roll: () => 0.5, id: () => crypto.randomUUID() },
+      relations: () => import("../api/relations/joins.ts"),
+      collab: () => import("../api/claims/collab.ts"),
       runtime: async () => {
         if (!isThere) throw new Error("Failed to fetch");
         return { openRuntime: (deps) => openRuntime(ports, deps) };
@@ -196,6 +200,27 @@ test("[D14] the client retries loading the runtime until it succeeds; meanwhile 
   expect(queued).toBe(true);
   await client.close();
   expect(clock.waiting).toBe(0);
+});
+
+test("[N36] where import() is forbidden, the status and a claim say so, and name the entry that needs none", async () => {
+  const forbidden = () => Promise.reject(new TypeError("import() is disallowed on ServiceWorkerGlobalScope"));
+  const client = createShell(
+    {
+      clock: fakeClock(),
+      random: { roll: () => 0.5, id: () => crypto.randomUUID() },
+      runtime: forbidden,
+      relations: forbidden,
+      collab: forbidden,
+    },
+    { schema, url: "http://127.0.0.1:9", getToken: () => "token" },
+  );
+  const way = /import\(\) is disallowed.*\. Service workers forbid import\(\): use "@holdfast\/sdk\/worker" there\./;
+  await expect(client.models.slide.claim("s1")).rejects.toMatchObject({
+    code: "part_not_loaded",
+    message: expect.stringMatching(way),
+  });
+  expect(client.status().reason).toMatch(way);
+  await client.close();
 });
 
 test("[D16] signOut also empties a disk that has failed, and rejects if it cannot", async () => {

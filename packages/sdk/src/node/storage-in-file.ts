@@ -175,16 +175,24 @@ export function storageInFile(file: StoreFile): Storage {
 
     readQueue: async (seen) => reading(() => snapshotFor(store(), seen)),
 
-    keep: (mutations, generation) =>
-      fenced(generation, () => {
+    keep: async (mutations, generation) => {
+      const done = await fenced(generation, () => {
         const kept = mutations.filter((m) => m.seq !== undefined);
         for (const m of kept) sql.keep.run(textOf(m), m.seq ?? 0, m.clientTxId);
         return changed(kept);
-      }),
+      });
+      // Such a change is rare, and may have removed the values of an erased record.
+      if (done !== "fenced") file.foldLog();
+      return done;
+    },
 
     forget: (places, generation) => fenced(generation, () => forget(places)),
 
-    keepRows: (range, generation) => fenced(generation, () => keepRows(range)),
+    keepRows: async (range, generation) => {
+      const done = await fenced(generation, () => keepRows(range));
+      if (range.changes.some(({ erased }) => erased)) file.foldLog();
+      return done;
+    },
 
     keepPage: (page, generation) => fenced(generation, () => keepPage(page)),
 

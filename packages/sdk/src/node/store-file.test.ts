@@ -114,14 +114,14 @@ test("a store that is destroyed leaves nothing on the disk, and its name is free
   expect(await names()).toEqual([]);
 });
 
-test.each([1, 2, 3, 4])(
+test.each([1, 2, 3, 4, 5])(
   "[D22] a store of version %i is made one of this version, with what is in it",
   async (version) => {
     const file = opened();
     const storage = storageInFile(file);
     await storage.open("c");
     await storage.enqueue([added(write("a"))]);
-    file.db.exec("alter table store drop column others");
+    if (version < 5) file.db.exec("alter table store drop column others");
     if (version < 4) file.db.exec("alter table store drop column view_hash");
     if (version < 3) file.db.exec("alter table store drop column rows_version");
     if (version === 1) file.db.exec("alter table store drop column changes");
@@ -316,4 +316,67 @@ test("[D20] wherever the log ends that a power cut left, what is there is what w
     found.add(there.length);
   }
   expect([...found]).toEqual([0, 2, 4, 6, 8, 10, 12]);
+});
+
+const SECRET = "a value that is going to be erased";
+
+/** All bytes of the store's files. */
+const bytes = () =>
+  readdirSync(folder)
+    .map((name) => readFileSync(join(folder, name), "latin1"))
+    .join("");
+
+const person = (id: string, name: string, syncId = 1) => ({
+  record: { model: "person", id },
+  value: { data: { id, name }, archivedAt: null, syncId },
+});
+
+test("[D46] after an erasure neither the file nor its log has a byte of the value, while the client goes on", async () => {
+  const storage = storageInFile(opened());
+  await storage.open("c");
+  const { generation } = await storage.takeLead();
+  const others = Array.from({ length: 40 }, (_, i) => person(`q${i}`, "x".repeat(300)));
+  const changes = [...others, person("p1", SECRET)];
+  await storage.keepPage({ logId: "log", stamp: 1, first: true, cursor: null, changes }, generation);
+  const range = { logId: "log", settled: [] };
+  // A longer value has another place in the file.
+  const longer = person("p1", `${SECRET} ${"y".repeat(9_000)}`, 2);
+  await storage.keepRows({ ...range, from: 1, to: 2, changes: [longer] }, generation);
+  expect(bytes()).toContain(SECRET);
+  const erased = { record: longer.record, value: undefined, erased: true } as const;
+  await storage.keepRows({ ...range, from: 2, to: 3, changes: [erased] }, generation);
+  expect(bytes()).not.toContain(SECRET);
+  expect((await storage.open("c")).rows.tables.person?.size).toBe(40);
+});
+
+test("[D46] a waiting write that loses the values of an erased record leaves no byte of them", async () => {
+  const storage = storageInFile(opened());
+  await storage.open("c");
+  const { generation } = await storage.takeLead();
+  const waiting = { ...write("a"), lost: { "person/p1": { name: SECRET } } };
+  await storage.enqueue([added(waiting)]);
+  const [kept] = (await storage.readQueue(undefined)).mutations;
+  expect(bytes()).toContain(SECRET);
+  await storage.keep([{ ...waiting, seq: kept?.seq, lost: {} }], generation);
+  expect(bytes()).not.toContain(SECRET);
+  expect((await storage.readQueue(undefined)).mutations).toMatchObject([{ clientTxId: "a", lost: {} }]);
+});
+
+test("[D48] opening a file of an earlier version removes the values that it has deleted", async () => {
+  const file = opened();
+  const storage = storageInFile(file);
+  await storage.open("c");
+  // As earlier versions did.
+  file.db.exec("pragma secure_delete = off");
+  const { generation } = await storage.takeLead();
+  const changes = [person("p1", SECRET), person("p2", "stays")];
+  await storage.keepPage({ logId: "log", stamp: 1, first: true, cursor: null, changes }, generation);
+  const gone = { record: { model: "person", id: "p1" }, value: undefined };
+  await storage.keepRows({ logId: "log", settled: [], from: 1, to: 2, changes: [gone] }, generation);
+  file.db.exec("pragma user_version = 5");
+  file.close();
+  expect(bytes()).toContain(SECRET);
+  const again = storageInFile(opened());
+  expect((await again.open("c")).rows.tables.person?.size).toBe(1);
+  expect(bytes()).not.toContain(SECRET);
 });

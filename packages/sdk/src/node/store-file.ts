@@ -6,7 +6,7 @@ import { isSyncError } from "../errors.ts";
 import { fileFailure, isBusy, isDamage, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
-import { APPLICATION_ID, checkStore, EMPTY } from "./store-tables.ts";
+import { APPLICATION_ID, checkStore, EMPTY, TABLES } from "./store-tables.ts";
 
 /** How durable a transaction is: "strict" is on disk when it returns, "relaxed" soon after. */
 export type Durability = "strict" | "relaxed";
@@ -17,6 +17,8 @@ export interface StoreFile {
   readonly db: SqliteDatabase;
   /** Runs one transaction. Fails with `StorageFailure`. */
   transaction<T>(durability: Durability, work: () => T): T;
+  /** Moves the write-ahead log into the file, and empties it: it may still have what was deleted. */
+  foldLog(): void;
   /** Closes a damaged file and renames it. */
   setAside(error: unknown): StorageFailure;
   close(): void;
@@ -86,6 +88,14 @@ class OpenFile implements StoreFile {
       const result = inTransaction(this.db, "immediate", work);
       this.#checkIdentity();
       return result;
+    } catch (error) {
+      throw fileFailure(this.path, error);
+    }
+  }
+
+  foldLog(): void {
+    try {
+      this.db.exec("pragma wal_checkpoint(truncate)");
     } catch (error) {
       throw fileFailure(this.path, error);
     }
@@ -176,7 +186,8 @@ class OpenFile implements StoreFile {
  */
 function prepare(file: OpenFile, store: string): void {
   const { db } = file;
-  db.exec("pragma locking_mode = exclusive; pragma fullfsync = on");
+  // What is deleted or replaced is overwritten with zeros.
+  db.exec("pragma locking_mode = exclusive; pragma fullfsync = on; pragma secure_delete = on");
   const missing = inTransaction(db, "exclusive", () => checkStore(file.path, db, store));
   // Nothing is written before this point, so a refused file stays unchanged.
   file.beginLog();
@@ -184,8 +195,19 @@ function prepare(file: OpenFile, store: string): void {
     if (missing) db.exec(missing);
     db.prepare("insert into store (one, name, generation) values (1, ?, 0) on conflict do nothing").run(store);
   });
+  // Earlier versions left deleted values in free pages.
+  if (missing && missing !== TABLES) vacuum(db);
   // From here on, the header in the file names its store, even if the rest gets damaged.
   if (missing) db.exec("pragma wal_checkpoint(truncate)");
+}
+
+/** Without room for it, the free pages stay as they are until they are used again. */
+function vacuum(db: SqliteDatabase): void {
+  try {
+    db.exec("vacuum");
+  } catch (error) {
+    if (isDamage(error)) throw error;
+  }
 }
 
 /** Creates the file so that only this user can read it. An existing file is not changed. */

@@ -3,9 +3,9 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that another program's database is not taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 5;
+const VERSION = 6;
 
-const TABLES = `
+export const TABLES = `
   create table store (
     one integer primary key check (one = 1),
     name text not null,
@@ -43,13 +43,14 @@ const ADDED: readonly string[] = [
   "alter table store add column rows_version integer;",
   "alter table store add column view_hash text;",
   "alter table store add column others integer not null default 0;",
+  // Only the file's free pages differ: see `prepare`.
+  "",
 ];
 
 const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;
 
 /** Overwrites the content of all tables. */
 export const EMPTY = `
-  pragma secure_delete = on;
   delete from mutation;
   delete from record;
   delete from store;

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, operation-param, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, commit-problem, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -16,6 +16,7 @@ export { STREAM_PATH } from "./client-paths.ts";
 export { ACTIONS, type Action } from "./commits/action.ts";
 export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
+export { commitProblem, groupProblem, isSyncGroup } from "./commits/commit-problem.ts";
 export {
   changedValues,
   type FieldChange,

@@ -1,4 +1,5 @@
 import { clientLimits } from "./client-limits.ts";
+import { commitLimits } from "./commits/commit-limits.ts";
 import { followedLimits } from "./log/followed-limits.ts";
 
 const KiB = 1024;
@@ -7,16 +8,14 @@ const MiB = 1024 * KiB;
 /** The limits that both sides know. Sizes in bytes, times in milliseconds. */
 export const limits = {
   ...clientLimits,
+  ...commitLimits,
   bodyBytes: MiB,
-  batchBodyBytes: 4 * MiB,
   /** Of a page of records or entries, or of a frame of them, unless one alone has more. */
   pageBytes: 4 * MiB,
   /** Of the current values in one receipt. Those that do not fit are left out. */
   currentValuesBytes: MiB,
   /** Of the answer to a bulk, unless its first commit alone has more. Commits that do not fit are not tried. */
   bulkAnswerBytes: 4 * MiB,
-  /** Objects, arrays, texts, numbers and so on in one body. */
-  jsonValues: 100_000,
   keyLength: 255,
   listDefault: 20,
   listMax: 100,

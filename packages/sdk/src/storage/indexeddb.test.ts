@@ -277,6 +277,25 @@ test("[ER9] no value of an erased record stays in the store, even if few records
   await next.close();
 });
 
+test("[D47] a new record with the id of an erased one leaves no value of that in the store, however soon it is changed", async () => {
+  const name = `erased-${++stores}`;
+  const storage = indexedDbStorage({ name });
+  await storage.open("c");
+  const { generation } = await storage.takeLead();
+  const page = { logId: "log", stamp: 1, first: true, cursor: null };
+  await storage.keepPage({ ...page, changes: ["s1", "s2"].map((id) => put(id, 1)) }, generation);
+  const range = { logId: "log", settled: [] };
+  await Promise.all([
+    storage.keepRows({ ...range, from: 1, to: 3, changes: [{ ...put("s1", 3), erased: true }] }, generation),
+    storage.keepRows({ ...range, from: 3, to: 4, changes: [put("s1", 4)] }, generation),
+  ]);
+  await until(async () => expect(await lying(name)).toEqual({ rows: 1, inParts: 1 }));
+  await storage.close();
+  const { rows } = await indexedDbStorage({ name }).open("d");
+  expect(rows.tables.slide?.get("s1")).toEqual(put("s1", 4).value);
+  expect(rows.tables.slide?.size).toBe(2);
+});
+
 test("[D33] a snapshot that replaces all rows while they are pruned stays whole", async () => {
   const name = `replaced-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 10 });

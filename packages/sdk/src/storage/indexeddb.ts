@@ -154,7 +154,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
       withDatabase((db) => fenced(db, [db.mutations], generation, (lead) => forget(db, lead, places))),
 
     keepRows: async (range, generation) => {
-      const rows = range.changes.map(storedChange);
+      const rows = tombstones.marked(range.changes.map(storedChange));
       const kept = await withDatabase((db) => keepRows(db, range, rows, generation));
       if (kept === "gap" || kept === "fenced") return kept;
       tombstones.note(rows);

@@ -22,7 +22,7 @@ export interface StoredRow extends Partial<LogRow> {
   readonly model: string;
   readonly id: string;
   readonly gone?: true;
-  /** Erased: the snapshot chunks are rewritten without it at once. */
+  /** Erased: the snapshot chunks are rewritten without it at once, also if a new record has its id. */
   readonly erased?: true;
 }
 
@@ -81,8 +81,10 @@ export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;
 
 export const storedRow = (model: string, id: string, row: LogRow): StoredRow => ({ ...row, model: tableOf(model), id });
 
-export const storedChange = ({ record: { model, id }, value, erased }: RowChange): StoredRow =>
-  value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true, ...(erased && { erased }) };
+export const storedChange = ({ record: { model, id }, value, erased }: RowChange): StoredRow => ({
+  ...(value ? storedRow(model, id, value) : { model: tableOf(model), id, gone: true }),
+  ...(erased && { erased }),
+});
 
 export function storedChunks(changes: readonly RowChange[]): StoredChunk[] {
   const parts: StoredChunk[] = [];

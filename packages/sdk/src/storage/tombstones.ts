@@ -18,8 +18,19 @@ export class Tombstones {
   /** Notes rows that are being stored. */
   note(rows: readonly StoredRow[]): void {
     for (const row of rows)
-      if (row.gone) this.#byKey.set(rowKey(row), row);
+      if (row.gone || row.erased) this.#byKey.set(rowKey(row), row);
       else this.#byKey.delete(rowKey(row));
+  }
+
+  /** The rows as they are stored: until the chunks are rewritten, the row of an erased record says so. */
+  marked(rows: readonly StoredRow[]): readonly StoredRow[] {
+    return rows.map((row) => {
+      const isErased = row.erased || this.#byKey.get(rowKey(row))?.erased;
+      const marked = isErased ? { ...row, erased: true as const } : row;
+      // Now, because the next rows may be stored at the same time. What is pruned is looked up on disk.
+      if (isErased) this.#byKey.set(rowKey(row), marked);
+      return marked;
+    });
   }
 
   /** All rows are about to be replaced, so the present tombstones become irrelevant. */
@@ -69,7 +80,10 @@ export class Tombstones {
       await fenced(async () => {
         if (era !== this.#era) throw new Replaced();
         const over = await goneOf(db, slice);
-        await db.rows.bulkDelete(over.map(({ model, id }) => [model, id]));
+        const isAnew = (row: StoredRow) => row.gone !== true;
+        await db.rows.bulkDelete(over.filter((row) => !isAnew(row)).map(({ model, id }) => [model, id]));
+        // A new record with the id of an erased one: no chunk has the erased one any more.
+        await db.rows.bulkPut(over.filter(isAnew).map(({ erased: _, ...row }) => row));
       });
     // Forget the ones that are no tombstones any more.
     for (const row of asked) this.#byKey.delete(rowKey(row));
@@ -82,9 +96,10 @@ type Fenced = <T>(work: () => Promise<T>) => Promise<T>;
 /** All rows were replaced during the pruning, which removed the tombstones too. */
 class Replaced extends Error {}
 
+/** Those of the rows whose records must not be in the chunks: tombstones, and new records with the id of an erased one. */
 async function goneOf(db: Database, asked: readonly StoredRow[]): Promise<readonly StoredRow[]> {
   const rows = await db.rows.bulkGet(asked.map(({ model, id }) => [model, id]));
-  return rows.filter((row) => row?.gone === true).filter((row) => row !== undefined);
+  return rows.filter((row) => row?.gone === true || row?.erased === true).filter((row) => row !== undefined);
 }
 
 function* slicesOf(rows: readonly StoredRow[]): Generator<readonly StoredRow[]> {

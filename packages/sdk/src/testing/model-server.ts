@@ -167,6 +167,19 @@ export class ModelServer {
     this.wasRestored = true;
   }
 
+  /** Erases a record as a secret key does: its entries lose their values, and the log says so. */
+  erase(model: string, id: string): void {
+    const key = recordKey({ model, id });
+    const last = this.log.findLast((entry) => recordKey(entry) === key);
+    if (!last) return;
+    for (const [at, entry] of this.log.entries())
+      if (recordKey(entry) === key) this.log[at] = { ...entry, data: null, erased: true };
+    const { record: _, archivedAt: __, ...rest } = last;
+    const made = { clientTxId: `erase-${this.head}`, clientId: null, actor: "key", changedFields: null } as const;
+    this.#append({ ...rest, ...made, verb: "erased", data: null, syncId: this.head + 1 });
+    for (const listener of this.#listeners) listener();
+  }
+
   #decide(commit: Commit, actor: string): BulkItem {
     // Each question is asked of every operation before the next one.
     for (const operation of commit.operations) {
@@ -177,22 +190,29 @@ export class ModelServer {
     }
     if (commit.logId !== undefined && commit.logId !== this.logId) return refusal("other_log");
     if (commit.operations.some(({ readAt = 0 }) => readAt > this.head)) return refusal("read_at_in_future");
-    if (commit.operations.some((o) => o.action === "create" && this.#isRefusedCreate(o, actor)))
+    if (commit.operations.some((o, at) => this.#isRefusedCreate(o, actor, commit.operations.slice(0, at))))
       return refusal("already_exists");
-    const stale = commit.operations
-      .map((o) => this.#staleness(o, commit.clientId, actor))
-      .filter((n) => n !== undefined);
+    const written = new Set<string>();
+    const stale = commit.operations.flatMap((o) => {
+      const key = recordKey(o);
+      // What the commit itself has written to a record before is no news.
+      const found = written.has(key) ? undefined : this.#staleness(o, commit.clientId, actor);
+      const before = this.rows.get(key);
+      if (!isNoOp(o, before, this.#after(before, o, actor)) && (before || o.action === "create")) written.add(key);
+      return found ? [{ found, onStale: o.onStale }] : [];
+    });
     if (stale.length > 0)
-      return commit.operations.some((o) => o.onStale === "reject" && this.#staleness(o, commit.clientId, actor))
+      return stale.some(({ onStale }) => onStale === "reject")
         ? refusal("stale_context")
-        : this.#receipt(commit, { notifications: stale });
+        : this.#receipt(commit, { notifications: stale.map(({ found }) => found) });
     const missingIds: string[] = [];
     const entries: LogEntry[] = [];
     const pending = new Map<string, ServerRow | undefined>();
     for (const operation of commit.operations) {
       const key = recordKey(operation);
       const before = pending.has(key) ? pending.get(key) : this.rows.get(key);
-      if (!before && operation.action !== "create") missingIds.push(operation.id);
+      if (!before && operation.action !== "create")
+        missingIds.push(...(missingIds.includes(operation.id) ? [] : [operation.id]));
       else if (!isNoOp(operation, before, this.#after(before, operation, actor))) {
         const entry = this.#entry(operation, before, commit, actor, this.head + entries.length + 1);
         entries.push(entry);
@@ -257,8 +277,12 @@ export class ModelServer {
   }
 
   /** A create that says what the same participant created there, untouched since, is no refusal: it is the same create once more. */
-  #isRefusedCreate(operation: Operation, actor: string): boolean {
-    const row = this.rows.get(recordKey(operation));
+  #isRefusedCreate(operation: Operation, actor: string, before: readonly Operation[]): boolean {
+    if (operation.action !== "create") return false;
+    const key = recordKey(operation);
+    const last = before.findLast((o) => recordKey(o) === key && (o.action === "create" || o.action === "delete"));
+    if (last) return last.action === "create";
+    const row = this.rows.get(key);
     if (!row) return false;
     const entry = this.log[row.syncId - 1];
     const wanted = this.#after(undefined, operation, actor, entry?.createdAt);

@@ -3,11 +3,11 @@ import {
   type BareWriteBody,
   CommitBody,
   type CreateBody,
+  commitProblem,
   type EndpointName,
   isRecordId,
   type OperationBody,
   operationParam,
-  type Read,
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
 import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
@@ -17,7 +17,6 @@ import type { CommitAction, CommitOperation, CommitRequest } from "../rules/comm
 import { isVisibleName, requestKey } from "../rules/commits/idempotency-key.ts";
 import { canonical } from "../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { commitIn } from "../rules/schema/translate.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { isObject, translateCommit } from "./dialect.ts";
@@ -106,18 +105,17 @@ function dataOf(endpoint: SingleEndpoint, model: string, body: SingleBody): { da
 export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | Refusal {
   const names = commitNames(sender, body);
   if (isRefusal(names)) return names;
+  const problem = commitProblem(body);
+  if (problem) return refuse(problem.code, problem);
   const operations: CommitOperation[] = [];
   for (const [index, asked] of body.operations.entries()) {
     const operation = operationOn({ ...asked, model: asked.model.toLowerCase() });
     if (isRefusal(operation)) return { ...operation, param: operationParam(index, operation.param) };
     operations.push(operation);
   }
-  const reads: Read[] = [];
-  for (const [index, read] of (body.reads ?? []).entries()) {
-    const refusal = checkRead(read);
-    if (refusal) return { ...refusal, param: `reads[${index}].${refusal.param}` };
-    reads.push(read.model === undefined ? read : { ...read, model: read.model.toLowerCase() });
-  }
+  const reads = (body.reads ?? []).map((read) =>
+    read.model === undefined ? read : { ...read, model: read.model.toLowerCase() },
+  );
   return inCurrentNames(sender, {
     principal: sender.principal,
     endpoint: "commit",
@@ -186,19 +184,6 @@ function operationOn(asked: RequestedOperation): CommitOperation | Refusal {
     // Hash the operation as requested: a retry gets a different generated id but must have the same fingerprint.
     ...(idempotencyKey !== undefined && { fingerprint: sha256(canonical(asked, "idempotencyKey")) }),
   };
-}
-
-function checkRead({ model, id, group, fields }: Read): Refusal | undefined {
-  if (group !== undefined && (model !== undefined || id !== undefined))
-    return refuse("invalid_value", { param: "group", message: "A premise must name a record or a group, not both." });
-  if (group !== undefined) {
-    if (fields !== undefined)
-      return refuse("invalid_value", { param: "fields", message: "A premise on a group must not have fields." });
-    return isSyncGroup(group) ? undefined : refuse("invalid_sync_group", { param: "group" });
-  }
-  if (model === undefined) return refuse("missing_field", { param: "model" });
-  if (id === undefined) return refuse("missing_field", { param: "id" });
-  return isRecordId(id) ? undefined : refuse("invalid_id", { param: "id" });
 }
 
 /**

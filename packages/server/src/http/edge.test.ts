@@ -11,7 +11,7 @@ import { createEdge } from "./edge.ts";
 const TOGETHER = 40;
 
 test("[L15] bodies of some ten kilobytes that came together are read one in each turn of the event loop", async () => {
-  const app = await createEdge({
+  const { app } = await createEdge({
     logger: pino({ level: "silent" }),
     isOriginAllowed: () => true,
     stopping: new AbortController().signal,

@@ -1,4 +1,3 @@
-import type { Duplex } from "node:stream";
 import cors from "@fastify/cors";
 import { type ErrorCode, headers, limits, type ServerLimits } from "@holdfast/sdk/protocol";
 import fastify, {
@@ -17,6 +16,7 @@ import { createLimiter, type Limiter } from "../limits/limiter.ts";
 import { isJsonType, parseJson } from "../payload/parse-json.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import { brokenRequests } from "./broken-requests.ts";
+import { type Connections, watchConnections } from "./connections.ts";
 import { countAnswers } from "./count-answers.ts";
 import type { Counters } from "./counters.ts";
 import { drain } from "./drain.ts";
@@ -35,6 +35,11 @@ export interface EdgeOptions {
   readonly largeBodies: Limiter;
 }
 
+export interface Edge {
+  readonly app: FastifyInstance;
+  readonly connections: Connections;
+}
+
 /** Headers that may occur only once, each with its own bit. */
 const ONCE = new Map(
   ["authorization", "idempotency-key", "content-type", "content-length", "host"].map((name, i) => [name, 1 << i]),
@@ -50,7 +55,7 @@ export async function createEdge({
   answers,
   largeBodies,
   limits: { headerBytes, headerCount, headersMs, requestMs },
-}: EdgeOptions): Promise<FastifyInstance> {
+}: EdgeOptions): Promise<Edge> {
   const broken = brokenRequests(docUrl);
   const app = fastify({
     loggerInstance: logger,
@@ -82,7 +87,7 @@ export async function createEdge({
   // For an unknown `Expect` header, Node would respond with 417 and no envelope.
   app.server.on("checkExpectation", (request, response) => app.server.emit("request", request, response));
   broken.watch(app.server);
-  letGoWhenStopping(app, stopping);
+  const connections = watchConnections(app, stopping);
   app.decorate("stopping", stopping);
   app.decorate("docUrl", docUrl);
   app.decorate("counters", counters);
@@ -130,9 +135,11 @@ export async function createEdge({
     if (refusal.code === "request_too_large" && !(await drain(request.raw))) void reply.header("connection", "close");
     return sendRefusal(reply, refusal);
   });
-  // While the server stops, close the connection after each response, so that the client reconnects to another process.
-  app.addHook("onSend", (_request, reply, payload, next) => {
-    if (stopping.aborted) void reply.header("connection", "close");
+  // While the server stops, close each connection after the response to the last request on it, so that the client
+  // reconnects to another process. Fastify would close it after the first one.
+  app.addHook("onSend", ({ raw }, reply, payload, next) => {
+    const header = connections.headerFor(raw);
+    if (header) void reply.header("connection", header);
     next(null, payload);
   });
   app.setNotFoundHandler((request, reply) => {
@@ -140,27 +147,7 @@ export async function createEdge({
     if (allowed.length === 0) return sendRefusal(reply, refuse("route_not_found"));
     return sendRefusal(reply.header("allow", allowed.join(", ")), refuse("method_not_allowed"));
   });
-  return app;
-}
-
-/**
- * Closes two kinds of connection that would delay a stop: connections without any request yet (browsers open some in
- * advance), which Node does not count as idle, and connections whose last response is still to be sent, which would be
- * kept alive.
- */
-function letGoWhenStopping({ server }: FastifyInstance, stopping: AbortSignal): void {
-  const mute = new Set<Duplex>();
-  server.on("connection", (socket) => {
-    mute.add(socket);
-    socket.once("close", () => mute.delete(socket));
-  });
-  server.on("request", ({ socket }) => mute.delete(socket));
-  server.on("upgrade", (_request, socket) => mute.delete(socket));
-  stopping.addEventListener("abort", () => {
-    for (const socket of mute) socket.destroy();
-    const sweep = setInterval(() => server.closeIdleConnections(), 50).unref();
-    server.once("close", () => clearInterval(sweep));
-  });
+  return { app, connections };
 }
 
 function checkHeaders(raw: readonly string[], url: string, most: number): Refusal | undefined {

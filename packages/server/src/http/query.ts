@@ -1,7 +1,6 @@
-import { ownValue } from "@holdfast/sdk/protocol";
+import { isSyncGroup, ownValue } from "@holdfast/sdk/protocol";
 import type { Parameter } from "../rules/lists/list-filter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import type { Query, QueryTable } from "./answer.ts";
 
 /**

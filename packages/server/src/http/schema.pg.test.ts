@@ -1,7 +1,6 @@
-import type { LogEntry, Model } from "@holdfast/sdk/protocol";
+import { isSyncGroup, type LogEntry, type Model } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { isSyncGroup } from "../rules/schema/sync-group.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
 import { follow, type TestStream } from "../testing/stream/stream.ts";
 

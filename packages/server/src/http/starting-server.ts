@@ -43,7 +43,7 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
   const stopping = new AbortController();
   const { docUrl } = createPublicUrl(options.publicUrl);
   const refusal = refuse("unavailable", { message: "The server is starting. Try again in a moment." });
-  const app = await createEdge({
+  const { app, connections } = await createEdge({
     logger: options.logger,
     isOriginAllowed: originCheck(options.origins),
     stopping: stopping.signal,
@@ -53,9 +53,12 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
     answers: createAnswerBytes({ perToken: serverLimits.answerBytesPerToken, total: Number.POSITIVE_INFINITY }),
     largeBodies: createLimiter({ most: 1, mostPerKey: 1 }),
   });
+  // Close the connection, so that the next request reaches the real server.
+  app.addHook("onSend", ({ raw }, reply, payload, next) => {
+    if (connections.isNewest(raw)) void reply.header("connection", "close");
+    next(null, payload);
+  });
   app.addHook("onRequest", ({ method, url }, reply, next) => {
-    // Close the connection, so that the next request reaches the real server.
-    void reply.header("connection", "close");
     if (METHODS.has(method) && LIVE.has(url.split("?")[0] as string)) next();
     else sendRefusal(reply, refusal);
   });
@@ -65,9 +68,10 @@ export async function listenWhileStarting(options: StartingOptions): Promise<Sta
   const { port } = app.server.address() as AddressInfo;
   let closed: Promise<void> | undefined;
   const close = async () => {
+    const { closed } = await connections.refuseMore();
     stopping.abort();
     const cut = setTimeout(() => app.server.closeAllConnections(), CLOSE_MS);
-    await app.close();
+    await closed;
     clearTimeout(cut);
   };
   return { port, close: () => (closed ??= close()) };

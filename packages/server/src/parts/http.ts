@@ -30,6 +30,8 @@ const PATIENCE_MS = 6_000;
 export interface Http extends Part {
   readonly app: FastifyInstance;
   readonly counters: Counters;
+  /** Accepts no more connections. What has arrived before is read. */
+  refuseMore(): Promise<void>;
 }
 
 export async function openHttp(
@@ -38,18 +40,22 @@ export async function openHttp(
   { quota }: Authentication,
 ): Promise<Http> {
   const counters = createCounters();
-  const app = await createEdge({
+  const { app, connections } = await createEdge({
     ...{ logger, isOriginAllowed, limits, counters, answers, stopping },
     docUrl: publicUrl.docUrl,
     largeBodies: createLimiter(LARGE_BODIES),
   });
   quota.watch(app.server);
+  let closed: Promise<void> | undefined;
   return {
     app,
     counters,
+    async refuseMore() {
+      ({ closed } = await connections.refuseMore());
+    },
     async stop() {
       const patience = setTimeout(() => app.server.closeAllConnections(), PATIENCE_MS).unref();
-      await app.close();
+      await (closed ?? app.close());
       clearTimeout(patience);
     },
   };

@@ -1,7 +1,7 @@
-import { isRecordId } from "@holdfast/sdk/protocol";
+import { isRecordId, isSyncGroup } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { isVisibleName, requestKey } from "./commits/idempotency-key.ts";
-import { checkGroups, groupsOf, isSyncGroup, organizationGroup } from "./schema/sync-group.ts";
+import { checkGroups, groupsOf, organizationGroup } from "./schema/sync-group.ts";
 
 test.each(["a", "A-Z_0.9:~", "...", "a".repeat(255), "-"])("[H8] %s is an id", (id) => {
   expect(isRecordId(id)).toBe(true);

@@ -1,5 +1,7 @@
+import type { Conflict } from "../../../../packages/sdk/src/api/sync-client.ts";
 import type { Write } from "../../../../packages/sdk/src/api/writes/write-api.ts";
 import type { Json, JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
+import { jsonEqual } from "../../../../packages/sdk/src/protocol/json-equal.ts";
 import type { Device } from "../client/device.ts";
 import type { Tab } from "../client/tab.ts";
 import type { Simulation } from "../simulation.ts";
@@ -21,9 +23,14 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
     blockedMayChange(simulation, device, tab);
     const keys = [`${model}/${id}`];
     const instead = (write: Write) => device.wrote(tab, write, keys);
+    const patch = answer === "merges" ? merged(fields, chance.below(1_000)) : {};
+    const isSeen = isSeenFully(tab, conflict);
     if (answer === "keeps mine") instead(conflict.keepMine());
-    else if (answer === "merges") instead(conflict.merge(merged(fields, chance.below(1_000))));
+    else if (answer === "merges") instead(conflict.merge(patch));
     else conflict.takeTheirs();
+    const wanted = { "keeps mine": conflict.mine, "takes theirs": conflict.theirs, merges: patch }[answer];
+    const wrong = isSeen ? wronglyShown(tab, conflict, wanted) : undefined;
+    if (wrong !== undefined) simulation.observations.broken.push(`${tab.name}: a person ${answer}, and ${wrong}`);
     // The replacement of a late write is late too.
     if (simulation.observations.retried.has(clientTxId))
       for (const name of namesIn(tab)) if (!before.has(name)) simulation.observations.retried.add(name);
@@ -42,6 +49,38 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
     device.wrote(tab, again, keys);
   } else item.discard();
   return decided(simulation, device, tab, before, `${answer} ${item.clientTxId}`);
+}
+
+const SINGLE_VALUES = ["title", "notes"] as const;
+
+/** Whether nothing else than the decision says what becomes of the record. */
+function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflict): boolean {
+  const isMeant = (operation: { readonly model: string; readonly id: string }) =>
+    operation.model === model && operation.id === id;
+  const others = [...client.pending(), ...client.attention()].filter(
+    (write) => write.clientTxId !== clientTxId && write.operations.some(isMeant),
+  );
+  return (
+    model === "slide" && reason === "stale" && others.every((write) => "phase" in write && write.phase === "blocked")
+  );
+}
+
+/** What the tab shows of a record against the decision; undefined: it is as the person wants it. */
+function wronglyShown(
+  { client }: Tab,
+  { id, fields, theirs }: Conflict,
+  wanted: JsonObject | null,
+): string | undefined {
+  const shown = client.models.slide.get(id);
+  if (wanted === null) return shown && `${id} is there`;
+  if (!shown) return undefined;
+  const field = SINGLE_VALUES.find(
+    (name) =>
+      name in wanted &&
+      (fields.includes(name) || wanted !== theirs) &&
+      !jsonEqual(shown[name] ?? null, wanted[name] ?? null),
+  );
+  return field && `${field} of ${id} is ${JSON.stringify(shown[field])}, and not ${JSON.stringify(wanted[field])}`;
 }
 
 /** Writes behind the decided one continue as decided, under their names. */

@@ -33,6 +33,7 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
     undo: 5,
     newest: 5,
     card: simulation.weather.values ? 30 : 0,
+    sequence: simulation.weather.sequences ? 40 : 0,
   });
   simulation.count(`write: ${what}`);
   const shared = `shared-${chance.below(SHARED)}`;
@@ -79,6 +80,8 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
     }
     case "card":
       return wroteCard(simulation, device, tab);
+    case "sequence":
+      return wroteSequence(simulation, device, tab, shared);
     case "newest":
       if (tab.isOutdated) return onShared(slide.update(shared, { notes: mark }, options(shared)));
       return onShared(slide.update(shared, { tag: mark }, options(shared)));
@@ -97,6 +100,32 @@ export function appWrites(simulation: Simulation, device: Device, tab: Tab): str
       return wrote(slide.update(id, { notes: mark }), `slide/${id}`);
     }
   }
+}
+
+/** Several writes to one record before any of them is sent, in any order: each a commit of its own, or all together. */
+function wroteSequence(simulation: Simulation, device: Device, tab: Tab, id: string): string {
+  const { chance } = simulation;
+  const keys = [`slide/${id}`];
+  let isThere = tab.client.models.slide.get(id) !== undefined;
+  const operations = Array.from({ length: 2 + chance.below(4) }, (_, nth): CommitOperation<Schema> => {
+    // Mostly what has an effect: the server refuses the rest, which then stops all that is behind it.
+    const isSensible = chance.percent(90);
+    const [there, absent] = isSensible ? [isThere, !isThere] : [true, true];
+    const rest = there
+      ? { delete: 5, update: 3, archive: 1, unarchive: 1 }
+      : { delete: 0, update: 0, archive: 0, unarchive: 0 };
+    const action = chance.weighed({ create: absent ? 5 : 0, ...rest });
+    if (action === "create" || action === "delete") isThere = action === "create";
+    const title = `${tab.name} ${chance.below(1_000)} ${nth}`;
+    const record = { model: "slide", id } as const;
+    if (action === "create") return { ...record, action, data: { title, notes: title } };
+    if (action === "update") return { ...record, action, data: { [chance.percent(50) ? "title" : "notes"]: title } };
+    return { ...record, action };
+  });
+  const commits = chance.percent(25) ? [operations] : operations.map((operation) => [operation]);
+  for (const commit of commits) device.wrote(tab, tab.client.commit(commit, stale(simulation)), keys);
+  const actions = operations.map(({ action }) => action).join(commits.length > 1 ? ", " : " and ");
+  return `${tab.name} writes in a row to ${id}: ${actions}`;
 }
 
 const CARDS = 5;

@@ -1,7 +1,7 @@
 import type { Engine } from "../../engine/engine.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { type Lazy, use } from "../lazy.ts";
-import { checkModel } from "../writes/write.ts";
+import { checkModel } from "../writes/check-model.ts";
 import type { ClaimsApi, RecordClaims } from "./claims-api.ts";
 import type { Collab } from "./collab.ts";
 

@@ -49,6 +49,7 @@ export class Lists {
   readonly #kept = new Map<string, KeptView>();
   readonly #byTable = new Map<string, Set<LiveView>>();
   #changes = 0;
+  #erased: ClientState["erased"] | undefined;
   #subscribers = 0;
   /** The records added since the last sweep, and the time of that sweep. */
   #added = 0;
@@ -78,8 +79,16 @@ export class Lists {
   }
 
   /** Called once after every step, before the subscribers. */
-  note({ touched }: ClientState): void {
+  note({ touched, erased }: ClientState): void {
     this.#changes += 1;
+    if (this.#erased === erased) return this.#note(touched);
+    this.#note(touched);
+    this.#erased = erased;
+    // A list that is read later would keep the values of erased records until then.
+    for (const { view } of this.#kept.values()) view.read(this.#state());
+  }
+
+  #note(touched: ClientState["touched"]): void {
     if (this.#clock.monotonic() - this.#sweptAt > UNREAD_MS) this.#sweep();
     const joins = this.#joins?.now();
     if (touched === "everything") {

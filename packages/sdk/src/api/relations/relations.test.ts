@@ -9,6 +9,7 @@ import { openRuntime } from "../../runtime.ts";
 import { memoryStorage } from "../../storage/memory.ts";
 import { fakeClock } from "../../testing/fake-clock.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { mergeText } from "../../text/merge-text.ts";
 import type { SyncClient } from "../sync-client.ts";
 import { Joins } from "./joins.ts";
 
@@ -157,7 +158,8 @@ test("[R33] an unknown relation, and a wrong query in one, say where they are", 
 test("[R37] without the code for relations, writes are queued and other lists are shown", async () => {
   const clock = fakeClock();
   const { settle } = createTestServer(schema);
-  const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals };
+  const merging = async () => ({ mergeText });
+  const ports = { storage: async () => memoryStorage(), tabs: alone, signals: noSignals, merging };
   let isThere = false;
   const client = createShell(
     {
@@ -168,6 +170,7 @@ test("[R37] without the code for relations, writes are queued and other lists ar
         if (!isThere) throw new Error("Failed to fetch");
         return { Joins };
       },
+      collab: () => import("../claims/collab.ts"),
     },
     { schema, url: "http://127.0.0.1:9", getToken: () => "token", paused: true },
   );

@@ -94,8 +94,11 @@ function conflictOf(deps: WriteDeps, open: OpenConflict, position: number): Conf
     observedSyncId,
     keepMine: () => makeDecision(deps, clientTxId, id, { kind: "keep-mine", asOf }),
     takeTheirs: () => void makeDecision(deps, clientTxId, id, { kind: "take-theirs", asOf }),
-    merge: (patch: JsonObject) =>
-      makeDecision(deps, clientTxId, id, { kind: "merge", asOf, model, id, patch: jsonCopy(patch, "patch") }),
+    merge(given: JsonObject) {
+      const patch = jsonCopy(given, "patch");
+      if (Object.keys(patch).length > 0) editedOperations(deps, [{ action: "update", model, id, data: patch }]);
+      return makeDecision(deps, clientTxId, id, { kind: "merge", asOf, model, id, patch });
+    },
   };
 }
 

@@ -2,9 +2,11 @@ import { shownRow } from "../../core/conflicts/overlay.ts";
 import { participantOf } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
 import { tableOf } from "../../core/log/tables.ts";
+import { knownFailure } from "../../core/queue/known-failure.ts";
 import { shownState } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
+import { groupProblem } from "../../protocol/commits/commit-problem.ts";
 import { brokenPattern } from "../../protocol/schema/pattern.ts";
 import { brokenRecordRule, type RuleWriter } from "../../protocol/schema/record-rules.ts";
 import { factsOf } from "../facts/row-facts.ts";
@@ -25,6 +27,8 @@ export function judgeWrite(
     const broken = declared && brokenPattern(declared, value);
     if (broken) throw ruleBroken(`The "${field}" field ${broken.demand}.`, `data.${field}`, broken.rule);
   }
+  const odd = groupProblem(model, { ...data, id });
+  if (odd) throw new SyncError(knownFailure(odd.code, odd.message, { param: odd.param }));
   const shown = isAlone && action !== "create" ? shownRow(shownState(state), { model: name, id }) : undefined;
   if (!shown) return;
   const before = { data: shown.data, createdBy: factsOf(shownState(state), { model: name, id })?.$createdBy };

@@ -10,6 +10,6 @@ export function makeCommit<S extends ModelSchema>(
   operations: readonly CommitOperation<S>[],
   { reads = [], ...options }: CommitOptions<S> = {},
 ): UndoableWrite {
-  const premises = reads.map((read): Premise => ({ ...read, onStale: read.onStale ?? options.onStale ?? "notify" }));
+  const premises = reads.map((read): Premise => ({ ...read, onStale: read?.onStale ?? options.onStale ?? "notify" }));
   return makeWrite(deps, operations, options, premises);
 }

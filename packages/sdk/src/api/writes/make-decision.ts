@@ -17,5 +17,7 @@ export function makeDecision(deps: WriteDeps, clientTxId: string, id: string, de
 /** The operations of an edited write, validated like those of a new one. */
 export function editedOperations(deps: WriteDeps, operations: readonly OperationRequest[]): readonly NewOperation[] {
   checkCount(operations);
-  return operations.map((o) => ({ ...checked(deps, o), onStale: "notify" }));
+  const edited = operations.map((o) => ({ ...checked(deps, o), onStale: "notify" as const }));
+  deps.later()?.judgeCommit(deps.engine.store.getState(), edited);
+  return edited;
 }

@@ -20,8 +20,10 @@ import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import type { ShownRows } from "../lists/shown-rows.ts";
-import type { judgeWrite } from "./judge-write.ts";
+import { checkModel } from "./check-model.ts";
+import type { judgeCommit } from "./judge-commit.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import type { SeenRecords } from "./seen-before.ts";
 import type { undoOf } from "./undo.ts";
 import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
 import { got, wrong } from "./wrong-field.ts";
@@ -40,7 +42,8 @@ export interface WriteDeps {
 /** What writes need only later than the first view, and so comes with the runtime. */
 export interface LaterCode {
   readonly undoOf: typeof undoOf;
-  readonly judgeWrite: typeof judgeWrite;
+  readonly judgeCommit: typeof judgeCommit;
+  readonly seen: SeenRecords;
 }
 
 const ON_STALE: readonly OnStale[] = ["reject", "overwrite", "notify"];
@@ -51,6 +54,7 @@ export function makeWrite(
   asked: readonly OperationRequest[],
   options: WriteOptions = {},
   reads: readonly Premise[] = [],
+  isUndo = false,
 ): UndoableWrite {
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
@@ -63,15 +67,19 @@ export function makeWrite(
   const isAlone = asked.length === 1;
   const operations = asked.map((one): NewOperation => {
     const operation = checked(deps, one, isAlone);
-    deps.later()?.judgeWrite(deps.engine.store.getState(), operation, isAlone);
-    return underClaim({ ...operation, readAt, onStale }, claims);
+    const copied = isUndo ? Object.keys(operation.data ?? {}) : undefined;
+    return underClaim({ ...operation, readAt, onStale, ...(copied && { copied }) }, claims);
   });
+  deps.later()?.judgeCommit(deps.engine.store.getState(), operations, reads);
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
     throw invalid("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
   const before = new Map(operations.map((o) => [recordKey(o), shownNow(deps, o)]));
+  deps.later()?.seen.remember(before);
+  // Without the values that its author saw: they may be erased.
+  const written = operations.map(({ base: _, ...rest }) => rest);
   /** What the changes of the write did is not there, or taken back already. */
   let isGone = false;
   if (operations.some(({ changes }) => changes))
@@ -87,9 +95,11 @@ export function makeWrite(
       const now = (record: RecordRef) => shownNow(deps, record);
       const later = deps.later();
       if (!later) throw localError("part_not_loaded", "The client is still loading: it cannot undo yet.");
-      const back = later.undoOf({ operations, isGone, before: (record) => before.get(recordKey(record)), now, models });
+      const there = written.filter((o) => before.has(recordKey(o)));
+      const was = (record: RecordRef) => before.get(recordKey(record));
+      const back = later.undoOf({ operations: there, isGone, before: was, now, models });
       isGone = true;
-      return back.length === 0 ? undefined : makeWrite(deps, back, undoOptions);
+      return back.length === 0 ? undefined : makeWrite(deps, back, undoOptions, [], true);
     },
   };
 }
@@ -115,19 +125,6 @@ export function checkCount(asked: readonly unknown[], reads: readonly unknown[] 
 function underClaim(o: NewOperation, claims: readonly LeaseRef[]): NewOperation {
   const lease = claims.find(({ model, recordId: id }) => recordKey({ model, id }) === recordKey(o));
   return lease && o.action !== "create" ? { ...o, claim: lease.id } : o;
-}
-
-export function checkModel(models: object, model: unknown): void {
-  if (typeof model === "string" && Object.hasOwn(models, tableOf(model))) return;
-  const message = `The client's schema has no model ${JSON.stringify(model)}.`;
-  throw new SyncError({
-    code: "unknown_model",
-    type: "not_found_error",
-    status: 404,
-    then: "fix",
-    message,
-    param: "model",
-  });
 }
 
 /** An operation of the app, validated against the schema. `isAlone`: no other one changes the record before it. */

@@ -1,12 +1,13 @@
 import type { Action } from "../../protocol/commits/action.ts";
+import { changedValues } from "../../protocol/commits/field-change.ts";
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { ownValue } from "../../protocol/own-value.ts";
-import type { Rows } from "../log/rows.ts";
-import { lookUp, type RecordRef, recordKey } from "../log/tables.ts";
+import { lookUp, type RecordRef, recordKey, tableOf } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
-import { onRecord, type Queue } from "../queue/queue.ts";
+import { onRecord } from "../queue/queue.ts";
+import type { ClientState } from "../state.ts";
 
 /** A conflict on one record: a conflicted write, the changes of others, and the base that both started from. */
 export interface OpenConflict {
@@ -18,6 +19,13 @@ export interface OpenConflict {
   readonly fields: readonly string[];
   /** Everything that this client wants to write to the record, including its later writes. */
   readonly mine: JsonObject;
+  /** What these writes make of the record in the end: they change it, delete it, or create it anew as `mine`. */
+  readonly wants: "changes" | "deletion" | "creation";
+  /**
+   * The last `seq` of the writes that belong to the new record: the last create, and what was written before a person
+   * could see theirs. Undefined if they create none. They may delete it again.
+   */
+  readonly madeUpTo: number | undefined;
   readonly base: JsonObject;
   /** Null: the record was deleted. */
   readonly theirs: JsonObject | null;
@@ -34,10 +42,7 @@ export interface OpenConflict {
   readonly claim: ClaimRefusal | undefined;
 }
 
-interface Sides {
-  readonly rows: Rows;
-  readonly queue: Queue;
-}
+type Sides = Pick<ClientState, "rows" | "queue" | "models">;
 
 /** One conflict for each notification of a conflicted write. */
 export function openConflictsOf(sides: Sides, conflicted: Mutation): readonly OpenConflict[] {
@@ -54,7 +59,7 @@ export function openConflictOn(sides: Sides, conflicted: Mutation, key: string):
 }
 
 function openConflictOf(
-  { rows, queue }: Sides,
+  { rows, queue, models }: Sides,
   conflicted: Mutation,
   notification: StaleNotification,
   claim: ClaimRefusal | undefined,
@@ -63,7 +68,8 @@ function openConflictOf(
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
   const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
-  const { mine, base } = wantedValues(onRecord(queue, key), conflicted, key);
+  const wanted = wantedValues(onRecord(queue, key), conflicted, key, models);
+  const { mine, base, madeUpTo } = wanted;
   const reported = (notification.currentValues ?? {}) as JsonObject;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);
   const fields = new Set(notification.conflictingFields);
@@ -72,8 +78,8 @@ function openConflictOf(
     for (const field of Object.keys(mine))
       if (
         !row ||
-        (!jsonEqual(ownValue(row.data, field), ownValue(base, field)) &&
-          !jsonEqual(ownValue(row.data, field), ownValue(mine, field)))
+        (!jsonEqual(ownValue(row.data, field), ownValue(mine, field)) &&
+          (madeUpTo !== undefined || !jsonEqual(ownValue(row.data, field), ownValue(base, field))))
       )
         fields.add(field);
   const shown = new Set([...fields, ...Object.keys(mine)]);
@@ -83,8 +89,7 @@ function openConflictOf(
     id: notification.id,
     action: conflicted.operations.find((o) => recordKey(o) === key)?.action ?? "update",
     fields: [...fields],
-    mine,
-    base,
+    ...wanted,
     theirs: now && pick({ ...reported, ...now }, shown),
     writtenBy: notification.writtenBy,
     isPremise: notification.group !== undefined,
@@ -95,31 +100,44 @@ function openConflictOf(
   };
 }
 
+type Wanted = Pick<OpenConflict, "mine" | "base" | "wants" | "madeUpTo">;
+
 /**
  * What a conflicted write and the writes after it want of one record, and the value of each field when it was first
  * touched. A field that was absent then has no base: a later write saw this client's own value there.
  */
-function wantedValues(
-  writes: readonly Mutation[],
-  conflicted: Mutation,
-  key: string,
-): { mine: JsonObject; base: JsonObject } {
-  const mine: Record<string, Json> = {};
+function wantedValues(writes: readonly Mutation[], conflicted: Mutation, key: string, models: Sides["models"]): Wanted {
+  let mine: Record<string, Json> = {};
+  let wants: Wanted["wants"] = "changes";
+  let madeUpTo: number | undefined;
   const base: Record<string, Json> = {};
   const touched = new Set<string>();
+  const seenAfter = conflicted.stage.phase === "conflicted" ? conflicted.stage.conflictedAfter : 0;
   for (const write of writes.slice(writes.indexOf(conflicted)))
-    for (const operation of write.operations) {
-      if (recordKey(operation) !== key) continue;
-      const seen = operation.base ?? {};
-      for (const field of Object.keys((operation.action === "update" ? operation.data : seen) ?? {})) {
-        const value = ownValue(seen, field);
+    for (const { action, model, id, data, changes, base: seen } of write.operations) {
+      if (recordKey({ model, id }) !== key) continue;
+      const isWritten = action === "update" || action === "create";
+      for (const field of Object.keys((isWritten ? data : seen) ?? {})) {
+        const value = ownValue(seen ?? {}, field);
         if (!touched.has(field) && value !== undefined) base[field] = value;
         touched.add(field);
       }
-      if (operation.action === "update") Object.assign(mine, operation.data);
+      if (action === "delete" || action === "create") {
+        mine = {};
+        wants = action === "create" ? "creation" : "deletion";
+        // A premise on a record that the write does not touch leaves the record's own writes as they are.
+        if (action === "create" && conflicted.keys.includes(key)) madeUpTo = Math.max(seenAfter, positionOf(write));
+      }
+      // A write to a record that this client has deleted changes nothing.
+      if (!isWritten || wants === "deletion") continue;
+      Object.assign(mine, data);
+      if (changes && wants === "creation") Object.assign(mine, changedValues(mine, changes, models[tableOf(model)]));
     }
-  return { mine, base };
+  return { mine, base, wants, madeUpTo };
 }
+
+/** Writes that are not on disk yet come last. */
+export const positionOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
 
 /** For a deleted record, the server reports all written fields and no values. */
 const reportedValues = ({ conflictingFields, currentValues = {} }: StaleNotification): JsonObject | null =>

@@ -26,30 +26,58 @@ export function inView(conflicted: Mutation, conflicts: readonly OpenConflict[])
   };
 }
 
-/** If "mine" is kept for a deleted record, the record is restored first, with mine on top. */
-export function broughtBack(conflicted: Mutation, conflicts: readonly OpenConflict[]): Mutation {
-  const deleted = new Set(conflicts.filter((d) => d.theirs === null).map(recordKey));
-  const operations = conflicted.operations.map((o): MutationOperation => {
-    const row = deleted.has(recordKey(o)) ? conflicted.lost?.[recordKey(o)] : undefined;
-    if (!row || o.action !== "update") return o;
-    const { changes, ...rest } = o;
-    const values = changes && changedValues(row, changes, undefined);
-    return { ...rest, action: "create", data: { ...without(row, ["id"]), ...o.data, ...values } };
+/**
+ * If "mine" is kept for a deleted record, the record is restored first, with mine on top. If mine deletes it in the end,
+ * or creates it anew, it stays deleted until then: what was written before has nothing to change.
+ */
+export function broughtBack(
+  conflicted: Mutation,
+  followers: readonly Mutation[],
+  conflicts: readonly OpenConflict[],
+): { readonly instead: Mutation; readonly again: readonly Mutation[] } {
+  const deleted = new Map(conflicts.flatMap((d) => (d.theirs === null ? [[recordKey(d), d.wants]] : [])));
+  const broughtOperations = (write: Mutation): Mutation => ({
+    ...write,
+    operations: write.operations.flatMap((o) => {
+      const key = recordKey(o);
+      const wants = deleted.get(key);
+      if (o.action === "create") deleted.delete(key);
+      if (!wants || o.action === "create" || o.action === "delete") return [o];
+      const { changes, ...rest } = o;
+      // A delete of a missing record succeeds, so the decision has a write that can be confirmed.
+      if (wants !== "changes") return write === conflicted ? [{ ...rest, action: "delete", data: undefined }] : [];
+      const row = conflicted.lost?.[key];
+      if (!row) return [o];
+      deleted.delete(key);
+      const values = changes && changedValues(row, changes, undefined);
+      const typed = { ...o.data, ...values };
+      const copied = Object.keys(without(row, ["id", ...Object.keys(typed)]));
+      const whole = { ...rest, action: "create", data: { ...without(row, ["id"]), ...typed }, copied } as const;
+      return o.action === "update" ? [whole] : [whole, o];
+    }),
   });
-  return { ...conflicted, operations };
+  return { instead: broughtOperations(conflicted), again: followers.map(broughtOperations) };
 }
 
 /**
  * Removes the conflicting fields from an operation. A conflicted delete or archive is dropped as a whole; a later one
- * is a separate intent and stays.
+ * is a separate intent and stays. Of a record that was created anew, everything is dropped: also the delete before it.
  */
 export function withoutContested(
   o: MutationOperation,
   conflicts: readonly OpenConflict[],
-  which: "conflicted" | "later",
+  {
+    seq,
+    which,
+    taken,
+  }: { readonly seq: number; readonly which: "conflicted" | "later"; readonly taken: "theirs" | "merged" },
 ): readonly MutationOperation[] {
   const conflict = conflicts.find((d) => recordKey(d) === recordKey(o));
-  if (!conflict || o.action === "create") return [o];
+  if (!conflict) return [o];
+  if (conflict.madeUpTo !== undefined && seq <= conflict.madeUpTo) return [];
+  // Nothing can be written to a record that stays deleted.
+  if (taken === "theirs" && conflict.theirs === null && o.action !== "delete") return [];
+  if (o.action === "create") return [o];
   if (o.action !== "update") return which === "conflicted" ? [] : [o];
   const data = without(o.data ?? {}, conflict.fields);
   // A change fits whatever they wrote. Only who holds a claim can keep it out.

@@ -1,12 +1,11 @@
 import { applyOperation, type Moment, type Row } from "../../protocol/commits/apply.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
-import type { RowChange } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, type RecordRef, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
-import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
-import { openConflictOn, without } from "./conflict.ts";
+
+/* What the client shows before the runtime is loaded. Nothing is in conflict then. */
 
 /** A record as the user should see it: the row with this client's unsettled writes on top. */
 export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: RecordRef): Row | undefined {
@@ -14,24 +13,13 @@ export function shownRow(state: Pick<ClientState, "rows" | "overlay">, record: R
   return shown === undefined ? lookUp(state.rows.tables, record) : (shown ?? undefined);
 }
 
-/** Recomputes only the views of the touched records. */
-export function refreshed(state: ClientState, before: ClientState): ClientState {
-  const { touched, appended } = state;
-  if (touched === "everything") {
-    const keys = [...state.queue.byRecord.entries()].map(([key]) => key);
-    return refreshKeys({ ...state, overlay: {}, appended: [] }, before, keys);
-  }
-  if (touched.length + appended.length === 0) return state;
-  const whole = refreshKeys(state, before, touched);
-  return appended.length === 0 ? whole : extended(whole, new Set(touched));
-}
-
 /**
  * Applies appended writes on top of the current view, so that a keystroke costs the same with a long queue on one
  * record as with a short one. Records that were recomputed contain them already.
  */
-function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
+export function withAppended(state: ClientState, done: ReadonlySet<string>): ClientState {
   const { appended, models } = state;
+  if (appended.length === 0) return state;
   const by = participantOf(state);
   const shown = new Map<string, Row | undefined>();
   for (const write of appended)
@@ -51,74 +39,12 @@ function extended(state: ClientState, done: ReadonlySet<string>): ClientState {
   return { ...state, touched, appended: [], overlay: changeTables(state.overlay, changes) };
 }
 
-function refreshKeys(state: ClientState, before: ClientState, keys: readonly string[]): ClientState {
-  const overlay: RecordChange<Row | null>[] = [];
-  const same: RowChange[] = [];
-  for (const key of new Set(keys)) {
-    const record = refOf(key);
-    const row = lookUp(state.rows.tables, record);
-    const writes = onRecord(state.queue, key);
-    const shownBefore = shownRow(before, record);
-    if (writes.length > 0) {
-      const shown = overlaid(state, key, row, writes);
-      overlay.push({
-        record,
-        value: shown && shownBefore && isSameRow(shown, shownBefore) ? shownBefore : (shown ?? null),
-      });
-      continue;
-    }
-    overlay.push({ record, value: undefined });
-    // The log confirmed what was shown already: keep the same object, so that views do not render again.
-    if (row && shownBefore && row.data !== shownBefore.data && jsonEqual(row.data, shownBefore.data))
-      same.push({ record, value: { ...row, data: shownBefore.data } });
-  }
-  const tables = changeTables(state.rows.tables, same);
-  return { ...state, overlay: changeTables(state.overlay, overlay), rows: { ...state.rows, tables } };
-}
-
-/**
- * Starts with the row and applies each unsettled write in queue order. For a conflicted write, and for writes made
- * before the conflict arrived, the conflicting fields are left out: the user sees theirs, and the conflict contains
- * mine. Later writes were made after seeing theirs, so they are shown. Rejected writes are not shown.
- */
-function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
-  const model = state.models[tableOf(refOf(key).model)];
-  const by = participantOf(state);
-  let shown = row;
-  let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number } | undefined;
-  // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
-  // snapshot, without names.
-  const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
-  for (const write of writes.slice(echoed + 1)) {
-    if (write.stage.phase === "rejected") continue;
-    if (write.stage.phase === "conflicted") {
-      const conflict = openConflictOn(state, write, key);
-      if (conflict) {
-        const { fields, claim } = conflict;
-        contested = { fields, claimed: claim ? fields : [], upTo: write.stage.conflictedAfter };
-      }
-    }
-    for (const { action, id, model: name, data, changes } of write.operations) {
-      if (recordKey({ model: name, id }) !== key) continue;
-      const hidden = contested && (write.stage.phase === "conflicted" || positionOf(write) <= contested.upTo);
-      if (hidden && write.stage.phase === "conflicted" && action !== "update" && action !== "create") continue;
-      const { fields, claimed } = (hidden && contested) || { fields: [], claimed: [] };
-      const step = { action, id, data: data && without(data, fields), changes: changes && without(changes, claimed) };
-      shown = applyOperation(shown, step, model, momentOf(write, by));
-    }
-  }
-  return shown;
-}
-
 /** Few writes need their date, and formatting dates is the most expensive part of this loop. */
-const momentOf = ({ createdAt }: Mutation, by: string | undefined): Moment => ({
+export const momentOf = ({ createdAt }: Mutation, by: string | undefined): Moment => ({
   by,
   get now() {
     return new Date(createdAt).toISOString();
   },
 });
 
-/** Writes that are not on disk yet come last. */
-const positionOf = ({ seq }: Mutation): number => seq ?? Number.POSITIVE_INFINITY;
-
-const isSameRow = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);
+export const isSameRow = (a: Row, b: Row) => a.archivedAt === b.archivedAt && jsonEqual(a.data, b.data);

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../protocol/json.ts";
 import type { Decision, NewOperation, Plan } from "../events.ts";
 import { recordKey } from "../log/tables.ts";
 import type { Mutation, MutationOperation } from "../queue/mutation.ts";
@@ -5,7 +6,7 @@ import { find, onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-conflict.ts";
-import { type OpenConflict, openConflictsOf, without } from "./conflict.ts";
+import { type OpenConflict, openConflictsOf, positionOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
 
 /**
@@ -42,8 +43,8 @@ type Writes = readonly Mutation[];
 type OpenConflicts = readonly OpenConflict[];
 
 function keepMine(conflicted: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
-  const instead = broughtBack(inView(conflicted, conflicts), conflicts);
-  return { write: conflicted, instead, again: rebased(followers, conflicts) };
+  const again = rebased(conflicted, followers, conflicts);
+  return { write: conflicted, ...broughtBack(inView(conflicted, conflicts), again, conflicts) };
 }
 
 function merge(
@@ -54,26 +55,52 @@ function merge(
 ): Plan {
   const answered = conflicts.filter((d) => recordKey(d) === recordKey(decision));
   const contested = answered.flatMap((d) => d.fields);
-  const mine = broughtBack(inView(conflicted, conflicts), conflicts);
-  const operations = mine.operations.map((o): MutationOperation => {
-    if (recordKey(o) !== recordKey(decision)) return o;
+  const { instead: mine, again: later } = broughtBack(
+    inView(conflicted, conflicts),
+    rebased(conflicted, followers, conflicts),
+    conflicts,
+  );
+  const whole = answered.find((d) => d.theirs === null || d.madeUpTo !== undefined);
+  const [first] = mine.operations.filter((o) => recordKey(o) === recordKey(decision));
+  const operations = mine.operations.flatMap((o): readonly MutationOperation[] => {
+    if (recordKey(o) !== recordKey(decision)) return [o];
+    if (whole) return o === first ? [mergedWhole(o, whole, conflicted, decision.patch)] : [];
     const rest = without(o.data ?? {}, contested);
-    const action = o.action === "create" ? "create" : "update";
     const changes = o.changes && without(o.changes, Object.keys(decision.patch));
-    return { ...o, action, data: { ...rest, ...decision.patch }, ...(changes && { changes }) };
+    return [{ ...o, action: "update", data: { ...rest, ...decision.patch }, ...(changes && { changes }) }];
   });
   // Later writes to this record are part of "mine", which the patch replaces. Later writes to other records stay.
-  const again = withoutFields(rebased(followers, conflicts), answered);
+  const again = withoutFields(later, answered, "merged");
   return { write: conflicted, instead: { ...mine, operations }, again };
+}
+
+/**
+ * The one operation that is left of all that a write does to a record. If theirs is deleted, it creates the record: with
+ * mine in the fields that the patch leaves out. If mine was created anew, it gives theirs the values of the patch.
+ */
+function mergedWhole(
+  { changes: _, ...o }: MutationOperation,
+  { theirs, wants, mine }: OpenConflict,
+  { lost }: Mutation,
+  patch: JsonObject,
+): MutationOperation {
+  if (theirs) return { ...o, action: "update", data: patch };
+  const row = wants === "creation" ? {} : without(lost?.[recordKey(o)] ?? {}, ["id"]);
+  const copied = Object.keys({ ...row, ...o.data }).filter((field) => !(field in mine) && !(field in patch));
+  return { ...o, action: "create", data: { ...row, ...o.data, ...mine, ...patch }, copied };
 }
 
 function takeTheirs(conflicted: Mutation, conflicts: OpenConflicts, followers: Writes): Plan {
   // A changed premise affects the whole commit, not only one record.
   const premiseMoved = conflicts.some((d) => d.isPremise || !conflicted.keys.includes(recordKey(d)));
   const mine = inView(conflicted, conflicts);
-  const operations = premiseMoved ? [] : mine.operations.flatMap((o) => withoutContested(o, conflicts, "conflicted"));
+  const operations = premiseMoved
+    ? []
+    : mine.operations.flatMap((o) =>
+        withoutContested(o, conflicts, { seq: positionOf(conflicted), which: "conflicted", taken: "theirs" }),
+      );
   const instead = operations.length > 0 ? { ...mine, operations } : undefined;
-  return { write: conflicted, instead, again: withoutFields(followers, conflicts) };
+  return { write: conflicted, instead, again: withoutFields(followers, conflicts, "theirs") };
 }
 
 /** Later writes to the conflicting records that are on disk and not sent: the server has not tried them. */
@@ -89,23 +116,31 @@ function followersOf({ queue }: ClientState, conflicted: Mutation, conflicts: Op
 
 /**
  * Rebases later writes onto theirs where a person has seen theirs: in the conflicting fields, and in all fields once
- * the rows have read that far. The server checks the other fields.
+ * the rows have read that far. The server checks the other fields. What follows a create is about the record as it was
+ * created, so nothing of theirs is in it.
  */
-const rebased = (followers: Writes, conflicts: OpenConflicts): Writes =>
-  followers.map((follower) => ({
+function rebased(conflicted: Mutation, followers: Writes, conflicts: OpenConflicts): Writes {
+  const created = new Set(conflicted.operations.flatMap((o) => (o.action === "create" ? [recordKey(o)] : [])));
+  return followers.map((follower) => ({
     ...follower,
     operations: follower.operations.map((o) => {
-      const conflict = conflicts.find((d) => recordKey(d) === recordKey(o));
+      const key = recordKey(o);
+      const conflict = conflicts.find((d) => recordKey(d) === key);
       if (!conflict) return o;
-      if (conflict.claim) return { ...unclaimed(o), readAt: Math.max(o.readAt ?? 0, conflict.observedSyncId) };
+      const seen = { readAt: Math.max(o.readAt ?? 0, conflict.observedSyncId) };
+      if (conflict.claim) return { ...unclaimed(o), ...seen };
+      if (o.action === "create") created.add(key);
       const written = o.action === "update" ? Object.keys(o.data ?? {}) : undefined;
-      if (!conflict.seen && !written?.every((field) => conflict.fields.includes(field))) return o;
-      return { ...o, readAt: Math.max(o.readAt ?? 0, conflict.observedSyncId) };
+      const isSeen = conflict.seen || created.has(key) || written?.every((field) => conflict.fields.includes(field));
+      return isSeen ? { ...o, ...seen } : o;
     }),
   }));
+}
 
-const withoutFields = (followers: Writes, conflicts: OpenConflicts): Writes =>
+const withoutFields = (followers: Writes, conflicts: OpenConflicts, taken: "theirs" | "merged"): Writes =>
   followers.map((follower) => ({
     ...follower,
-    operations: follower.operations.flatMap((o) => withoutContested(withoutClaim(o, conflicts), conflicts, "later")),
+    operations: follower.operations.flatMap((o) =>
+      withoutContested(withoutClaim(o, conflicts), conflicts, { seq: positionOf(follower), which: "later", taken }),
+    ),
   }));

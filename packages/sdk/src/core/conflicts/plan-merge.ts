@@ -7,7 +7,7 @@ import type { Field } from "../../protocol/schema/model-schema.ts";
 import { brokenPattern } from "../../protocol/schema/pattern.ts";
 import type { Plan } from "../events.ts";
 import { lookUp, recordKey, tableOf } from "../log/tables.ts";
-import { type Mutation, type MutationOperation, utf8Length } from "../queue/mutation.ts";
+import { type Mutation, type MutationOperation, sentOf, utf8Length } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import type { ClientState } from "../state.ts";
@@ -116,7 +116,7 @@ function mergedWrite(
   }
   if (after.size === 0) return write;
   const isTooLarge =
-    utf8Length(JSON.stringify(operations.map(({ base: _, ...sent }) => sent))) > MOST_BYTES - ENVELOPE_BYTES ||
+    utf8Length(JSON.stringify(operations.map(sentOf))) > MOST_BYTES - ENVELOPE_BYTES ||
     [...after.values()].some(({ row, values }) => utf8Length(JSON.stringify({ ...row, ...values })) > MOST_BYTES);
   if (isTooLarge) return undefined;
   for (const [key, record] of after) records.set(key, record);

@@ -134,3 +134,10 @@ test("[R39] an entry says who created a row or changed it last, and when", () =>
   const last = { updatedAtMs: Date.parse(time(9)), updatedBy: "user:cleo", archivedAt: time(9) };
   expect(row(changed)).toMatchObject({ ...made, ...last });
 });
+
+test("[ER10] a record that is erased and created again in one range is erased on disk, too", () => {
+  const entries = [at(7, "a", "erased"), at(8, "a", "created", "another"), at(9, "a", "updated", "changed")];
+  const done = readRange(start, { from: 4, to: 9, entries });
+  if (typeof done === "string") throw new Error(done);
+  expect(done.changes).toMatchObject([{ value: { data: { title: "changed" } }, erased: true }]);
+});

@@ -21,7 +21,9 @@ export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: R
     const row = known ? known.value : lookUp(before.tables, record);
     // A snapshot row may be newer than the position from which the log is read.
     if (row && row.syncId >= entry.syncId) continue;
-    latest.set(key, { record, value: rowAfter(row, entry), ...(entry.verb === "erased" && { erased: true }) });
+    // Also if a new record with the same id follows: what is on disk under its key belongs to the erased one.
+    const erased = (entry.verb === "erased" || known?.erased) && ({ erased: true } as const);
+    latest.set(key, { record, value: rowAfter(row, entry), ...erased });
   }
   const changes = [...latest.values()];
   const read = { ...before, tables: changeTables(before.tables, changes), position: range.to };

@@ -11,6 +11,7 @@ import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import type { Reading } from "../state.ts";
+import { forgetGone, noteErased } from "./erased.ts";
 import { readRange } from "./read-range.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
@@ -29,14 +30,13 @@ export function onLogRange(draft: Draft, range: LogRange): void {
   }
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
   const keys = [...keysOf(read.changes), ...(rows.ahead?.keys() ?? [])];
-  const erased = new Set(keysOf(read.changes.filter((change) => change.erased)));
+  const erased = noteErased(draft, range);
   // Erased data must not be kept for a person who wants to restore the record.
   keepLost(
     draft,
     read.rows,
     keys.filter((key) => !erased.has(key)),
   );
-  forgetLost(draft, [...erased]);
   set(draft, { rows: read.rows });
   touch(draft, keys);
   markEchoed(draft, range);
@@ -71,19 +71,6 @@ function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
   if (changes.size === 0) return;
   set(draft, { queue: withChanged(queue, [...changes.values()]) });
   keep(draft, [...changes.values()]);
-}
-
-/** Records were erased: also drop the values that were kept when the records were deleted. */
-function forgetLost(draft: Draft, keys: readonly string[]): void {
-  const writes = keys.flatMap((key) =>
-    [...onRecord(draft.state.queue, key)].flatMap((write) => {
-      const { [key]: known, ...lost } = write.lost ?? {};
-      return known ? [{ ...write, lost }] : [];
-    }),
-  );
-  if (writes.length === 0) return;
-  set(draft, { queue: withChanged(draft.state.queue, writes) });
-  keep(draft, writes);
 }
 
 /**
@@ -139,11 +126,15 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const isOther = before.logId !== rows.logId || (!isSameLog && (rows.position ?? 0) < (before.position ?? 0));
   const other = before.position !== undefined && isOther;
   const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);
-  keepLost(
-    draft,
-    rows,
-    [...draft.state.queue.byRecord.entries()].map(([key]) => key),
-  );
+  const keys = [...draft.state.queue.byRecord.entries()].map(([key]) => key);
+  // A record that another log or part does not have can be restored. One that only a snapshot of the same log does not have may have been
+  // erased meanwhile, or the token may not read it any more.
+  if (other || rows.scope !== before.scope) keepLost(draft, rows, keys);
+  else
+    forgetGone(
+      draft,
+      keys.filter((key) => !lookUp(rows.tables, refOf(key))),
+    );
   set(draft, { rows, reading: { ...draft.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(draft, "everything");
   // The other log may lack writes that the old log contained.

@@ -21,6 +21,8 @@ export interface MutationOperation {
   readonly claim?: string | undefined;
   /** The values that the user saw: the written fields, or the whole record for delete, archive and unarchive. */
   readonly base: JsonObject | null;
+  /** Fields of `data` with values that the record had and that its author did not type: an undo, or a restored record. */
+  readonly copied?: readonly string[] | undefined;
 }
 
 export interface Premise {
@@ -158,13 +160,16 @@ export function serialized(m: Mutation, clientId: string, { position = 0, logId 
   const operations = m.operations.map((o) => (o.readAt === undefined ? { ...o, readAt: position } : o));
   const reads = m.reads.map((r) => (r.readAt === undefined ? { ...r, readAt: position } : r));
   const body = JSON.stringify({
-    operations: operations.map(({ base: _, ...sent }) => sent),
+    operations: operations.map(sentOf),
     ...(reads.length > 0 && { reads }),
     clientTxId: m.clientTxId,
     clientId,
   });
   return { ...m, operations, reads, body, bytes: utf8Length(body), logId };
 }
+
+/** An operation as it is sent. */
+export const sentOf = ({ base: _, copied: __, ...sent }: MutationOperation) => sent;
 
 /**
  * Counted by hand, because this layer must not use platform APIs. Counting code units would let multi-byte text exceed

@@ -1,5 +1,6 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
+import { recordKey } from "../log/tables.ts";
 import type { ClientState } from "../state.ts";
 import type { Failure } from "./failure.ts";
 import { knownFailure } from "./known-failure.ts";
@@ -85,7 +86,18 @@ function reached(receipt: CommitReceipt, rows: { logId: string | undefined; posi
 /** A write to a missing record has no effect, so it must not appear as saved. Deleting a missing record succeeds. */
 export function missingRecordFailure(mutation: Mutation, receipt: CommitReceipt): Failure | undefined {
   const missing = new Set(receipt.missingIds);
-  const lost = mutation.operations.find((o) => o.action !== "delete" && o.action !== "create" && missing.has(o.id));
+  const { operations } = mutation;
+  const lost = operations.find(
+    (o, at) =>
+      o.action !== "delete" &&
+      o.action !== "create" &&
+      missing.has(o.id) &&
+      // Only the delete before a create may have found nothing. What is deleted or created afterwards needs no record.
+      !operations.some(
+        (other, i) =>
+          recordKey(other) === recordKey(o) && (other.action === "create" || (i > at && other.action === "delete")),
+      ),
+  );
   return (
     lost &&
     knownFailure("record_not_found", "The record does not exist: nothing was written.", {

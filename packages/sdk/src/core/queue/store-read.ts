@@ -1,4 +1,4 @@
-import { refreshed } from "../conflicts/overlay.ts";
+import { refreshed } from "../conflicts/refreshed.ts";
 import { checkOwner } from "../connection/owner.ts";
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";

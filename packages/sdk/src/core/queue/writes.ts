@@ -1,9 +1,11 @@
 import { baseOf, seenAt } from "../conflicts/base.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
+import { forgetGone } from "../log/erased.ts";
+import { lookUp, refOf } from "../log/tables.ts";
 import { type Mutation, serialized } from "./mutation.ts";
 import { newWrite, show } from "./new-write.ts";
-import { withMutations } from "./queue.ts";
+import { find, withMutations } from "./queue.ts";
 
 /** The app made a write. This step shows it, an effect stores it, and only then is it sent. */
 export const onMutated = (draft: Draft, event: Mutated): void => take(draft, [newWrite(draft, event)]);
@@ -11,11 +13,19 @@ export const onMutated = (draft: Draft, event: Mutated): void => take(draft, [ne
 /** Adds writes that were exported from a queue, with their texts and names. */
 export function onImported(draft: Draft, mutations: readonly Mutation[]): void {
   set(draft, { queue: withMutations(draft.state.queue, mutations) });
-  touch(
-    draft,
-    mutations.flatMap((m) => m.keys),
-  );
-  if (mutations.length > 0) persist(draft, mutations);
+  const keys = mutations.flatMap((m) => m.keys);
+  touch(draft, keys);
+  const { rows, scope } = draft.state;
+  const hasAll = Object.values(scope).every((part) => part === undefined);
+  // The record may have been erased since they were exported.
+  if (rows.position !== undefined && hasAll)
+    forgetGone(
+      draft,
+      keys.filter((key) => !lookUp(rows.tables, refOf(key))),
+    );
+  const { queue } = draft.state;
+  const taken = mutations.map((m) => find(queue, m.clientTxId) ?? m);
+  if (taken.length > 0) persist(draft, taken);
 }
 
 function persist(draft: Draft, mutations: readonly Mutation[]): void {

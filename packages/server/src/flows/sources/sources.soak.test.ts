@@ -404,11 +404,10 @@ test("[DS31] text and JSON that no record can have are left out, and stop neithe
   service.put(model, "half", { title: "a\ud800b" });
   service.put(model, "nul", { title: "a\0b" });
   service.put(model, "deep", { more: JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) });
-  service.put(model, "big", { more: 2 ** 60 });
   service.put(model, "i\0d", { title: "x" });
   service.put(model, "good", { title: "back\\u0000slash" });
   await until(async () => (await read("good")) !== undefined);
-  for (const id of ["half", "nul", "deep", "big"])
+  for (const id of ["half", "nul", "deep"])
     expect([id, (await call("GET", `/v1/models/${model}/${id}`)).status]).toEqual([id, 404]);
   for (const query of ["filter[title]=fine", "order_by=title"])
     expect((await call("GET", `/v1/models/${model}?${query}`)).status).toBe(200);

@@ -1,10 +1,9 @@
-import { closeCodes, limits } from "@holdfast/sdk/protocol";
+import { closeCodes, isSyncGroup, limits } from "@holdfast/sdk/protocol";
 import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { type View, type ViewRequest, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
-import { isSyncGroup } from "../../rules/schema/sync-group.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { CatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";

@@ -1,6 +1,5 @@
-import { closeCodes, type FrameUp, limits } from "@holdfast/sdk/protocol";
+import { closeCodes, type FrameUp, isSyncGroup, limits } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
-import { isSyncGroup } from "../../rules/schema/sync-group.ts";
 import { type Principal, participantName } from "../../rules/tokens/participant.ts";
 import { deny, isWithin } from "../../rules/tokens/scope.ts";
 import type { PresenceRooms } from "./presence-rooms.ts";

@@ -10,6 +10,7 @@ import {
   fits,
   type GroupRule,
   isFilledByServer,
+  isSyncGroup,
   jsonEqual,
   limits,
   type Model,
@@ -20,7 +21,6 @@ import {
 import { isScalar } from "../lists/list-column.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { faultOfRelations } from "./relation-names.ts";
-import { isSyncGroup } from "./sync-group.ts";
 import { faultOfValues } from "./value-faults.ts";
 
 type Problem = NonNullable<ErrorEnvelope["problems"]>[number];

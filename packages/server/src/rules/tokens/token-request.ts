@@ -1,6 +1,12 @@
-import { type CapabilityBody, type EphemeralKeyBody, limits, type ParticipantKind } from "@holdfast/sdk/protocol";
+import {
+  type CapabilityBody,
+  type EphemeralKeyBody,
+  isSyncGroup,
+  limits,
+  type ParticipantKind,
+} from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
-import { isSyncGroup, organizationGroup } from "../schema/sync-group.ts";
+import { organizationGroup } from "../schema/sync-group.ts";
 
 /** The checked permissions for a new token. */
 export interface TokenGrant {

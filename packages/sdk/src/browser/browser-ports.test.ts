@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { mayPersist } from "./browser-runtime.ts";
+import { mayPersist } from "./browser-ports.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 

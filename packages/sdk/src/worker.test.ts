@@ -1,0 +1,22 @@
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { expect, test } from "vitest";
+import * as page from "./index.ts";
+import * as worker from "./worker.ts";
+
+test("[PK12] the entry for workers has the names of the one for pages", () => {
+  expect(Object.keys(worker).sort()).toEqual(Object.keys(page).sort());
+});
+
+test("[PK12] nothing that the entry for workers imports calls import()", async () => {
+  const entryPoints = [fileURLToPath(new URL("./worker.ts", import.meta.url))];
+  const { metafile } = await build({
+    ...{ entryPoints, bundle: true, write: false, metafile: true, outdir: "/bundle" },
+    ...{ format: "esm", splitting: true, platform: "browser", conditions: ["holdfast-source"] },
+  });
+  expect(Object.keys(metafile.inputs).some((path) => path.includes("dexie"))).toBe(true);
+  const dynamic = Object.entries(metafile.inputs).filter(([, { imports }]) =>
+    imports.some(({ kind }) => kind === "dynamic-import"),
+  );
+  expect(dynamic.map(([path]) => path)).toEqual([]);
+});
