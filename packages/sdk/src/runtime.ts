@@ -16,7 +16,7 @@ import type { Engine } from "./engine/engine.ts";
 import { knownOwner } from "./engine/known-owner.ts";
 import { lateStorage, lateTabs } from "./engine/late-ports.ts";
 import type { PendingPromises } from "./engine/pending-promises.ts";
-import { createPerformer, type Frames } from "./engine/performer.ts";
+import { createPerformer, type Frames, LOST } from "./engine/performer.ts";
 import type {
   Clock,
   EvictionMarker,
@@ -36,6 +36,7 @@ import { withMemoryFallback } from "./storage/fallback.ts";
 import type { Exchange } from "./transport/exchange.ts";
 import { httpServer } from "./transport/http.ts";
 import { kyExchange } from "./transport/ky-exchange.ts";
+import { SaidSchema } from "./transport/said-schema.ts";
 import { logStream } from "./transport/stream.ts";
 import { tokenSource } from "./transport/token.ts";
 
@@ -105,11 +106,12 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   const tabs = lateTabs();
   const signals = ports.signals();
   const models = Object.keys(schema.models);
+  const said = new SaidSchema(schema.models);
   const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
   const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
-  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange });
-  const stream = ports.stream?.() ?? logStream({ url, clock, models, WebSocket });
+  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange, schema: said });
+  const stream = ports.stream?.() ?? logStream({ url, clock, models, schema: said, WebSocket });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },
     engine.dispatch,
@@ -161,7 +163,26 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     if (evictionMarker) noted = { marker: evictionMarker, stop: watchQueue(engine, evictionMarker, clock) };
     storage.become(found.storage);
     tabs.become(ports.tabs(found.name));
-    restore({ store: found, tabs, engine, clientId, evictionMarker, named, tokenOwner, areShared });
+    restore({
+      store: found,
+      tabs,
+      engine,
+      clientId,
+      evictionMarker,
+      named,
+      tokenOwner,
+      areShared,
+      schema: said.own,
+      otherSchema,
+    });
+  }
+
+  /** Tabs share rows, so they cannot have names of their own. From now on all of them have the current ones. */
+  function otherSchema(): void {
+    if (said.now === undefined) return;
+    said.now = undefined;
+    stream.close();
+    engine.dispatch({ type: "streamClosed", code: LOST, reason: "A tab with another version of the app was opened." });
   }
 
   const restored = start();

@@ -70,7 +70,7 @@ export type Happening =
   | { readonly type: "notIdentified" }
   /** The app uses claims or presence, so this tab needs its own socket. */
   | { readonly type: "connectionWanted" }
-  | Exclude<TabMessage, { readonly type: "answered" }>
+  | Exclude<TabMessage, { readonly type: "answered" | "schema" }>
   // The app
   | Mutated
   | { readonly type: "followed"; readonly scope: Scope }

@@ -28,7 +28,7 @@ import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 
 /** The close code of a lost connection. */
-const LOST = 1006;
+export const LOST = 1006;
 
 export interface PerformerDeps {
   readonly storage: Storage;

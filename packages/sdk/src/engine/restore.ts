@@ -16,8 +16,12 @@ export function restore(given: {
   /** The owner of the token, if the server has named it. */
   tokenOwner: string | undefined;
   areShared: boolean;
+  /** What the client says of its schema. */
+  schema: string;
+  /** A tab with another schema shares the store. */
+  otherSchema(): void;
 }): void {
-  const { tabs, engine, named, tokenOwner, areShared } = given;
+  const { tabs, engine, named, tokenOwner, areShared, schema } = given;
   const { stored, isNew } = given.store;
   // The generated client id stays with the store and names it, also if the app gives the client another one.
   const storeId = stored.clientId;
@@ -42,6 +46,11 @@ export function restore(given: {
     received: (message) => {
       // A tab may not have noticed yet that its store was cleared.
       if (message.storeId !== undefined && message.storeId !== storeId) return;
+      if ("schema" in message && message.schema !== undefined && message.schema !== schema) {
+        given.otherSchema();
+        if (message.type === "joined") tabs.post({ type: "schema", schema, storeId });
+      }
+      if (message.type === "schema") return;
       // A response to another tab's request must not match a request of this tab.
       if (message.type === "answered") engine.dispatch({ ...message, request: -1 });
       // A tab that lost the disk shares no slots with the others any more.
@@ -50,7 +59,7 @@ export function restore(given: {
   });
   const { scope } = engine.store.getState();
   if (scope.models || scope.groups || scope.where) tabs.post({ type: "scope", scope, storeId });
-  tabs.post({ type: "joined", ...queueNumbersOf(engine.store.getState()), storeId });
+  tabs.post({ type: "joined", schema, ...queueNumbersOf(engine.store.getState()), storeId });
   const { paused, storageTrouble } = engine.store.getState();
   if (!paused && storageTrouble === undefined) tabs.campaign(true);
 }

@@ -14,7 +14,7 @@ export function undiciExchange(): Exchange {
   const dispatcher = new Agent({ headersTimeout: 0, bodyTimeout: 0 }).compose(
     interceptors.redirect({ maxRedirections: MAX_REDIRECTIONS }),
   );
-  return async ({ method, url, token, body }, signal) => {
+  return async ({ method, url, token, schema, body }, signal) => {
     const answer = await request(url, {
       dispatcher,
       method,
@@ -23,6 +23,7 @@ export function undiciExchange(): Exchange {
         authorization: `Bearer ${token}`,
         "accept-encoding": "gzip",
         "user-agent": "holdfast-sdk",
+        ...(schema !== undefined && { [headers.schema]: schema }),
         ...(body !== undefined && { "content-type": "application/json" }),
       },
       ...(body !== undefined && { body }),

@@ -6,5 +6,7 @@ export const headers = {
   replayed: "idempotent-replayed",
   /** `true` when a stale write was held by `onStale: "notify"`: nothing was written. */
   held: "holdfast-held",
+  /** The schema that the client was built with: a version, or `schemaFingerprint`. */
+  schema: "holdfast-schema",
   retryAfter: "retry-after",
 } as const;

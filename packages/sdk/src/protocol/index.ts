@@ -27,7 +27,7 @@ export {
   writtenFields,
 } from "./commits/field-change.ts";
 export { Operation, type OperationBody, Read } from "./commits/operation.ts";
-export { operationParam } from "./commits/operation-param.ts";
+export { operationIndexOf, operationParam } from "./commits/operation-param.ts";
 export { OnStale, StaleNotification } from "./commits/stale.ts";
 export { Datasource, DatasourceBody, DatasourceKey } from "./datasources/datasource.ts";
 export {
@@ -96,6 +96,8 @@ export {
   type RuleWriter,
 } from "./schema/record-rules.ts";
 export { relationName } from "./schema/relations.ts";
+export { modelFingerprint, type SpelledModel, schemaFingerprint } from "./schema/schema-fingerprint.ts";
+export { shortHash } from "./short-hash.ts";
 export { closeCodes } from "./stream/close-codes.ts";
 export {
   ClaimFrame,

@@ -28,6 +28,12 @@ export const limits = {
   schemaModels: 200,
   schemaFields: 200,
   schemaIndexes: 20,
+  /** What a client says of its schema: 200 fingerprints with commas. */
+  schemaSaidLength: 1_600,
+  /** How long clients with an older schema get the names that they know, from the push of the next one. */
+  olderSchemaMs: 2_592_000_000,
+  /** Versions of a schema that are looked for: so many before the current one. */
+  olderSchemas: 200,
   capabilityTtlSeconds: 600,
   ephemeralTtlSeconds: 900,
   tokenTtlMaxSeconds: 86_400,

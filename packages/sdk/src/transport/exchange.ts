@@ -10,6 +10,8 @@ export interface ExchangeRequest {
   readonly method: Route[0];
   readonly url: string;
   readonly token: string;
+  /** The header `Holdfast-Schema`. */
+  readonly schema?: string | undefined;
   /** JSON, sent byte for byte. */
   readonly body?: string | undefined;
   /** The request outlives the page. */

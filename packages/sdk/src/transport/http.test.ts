@@ -10,6 +10,7 @@ import { undiciExchange } from "../node/undici-exchange.ts";
 import type { Exchange } from "./exchange.ts";
 import { httpServer } from "./http.ts";
 import { kyExchange } from "./ky-exchange.ts";
+import { SaidSchema } from "./said-schema.ts";
 import { tokenSource } from "./token.ts";
 
 const closing: (() => void)[] = [];
@@ -27,6 +28,7 @@ async function server(
   exchange: () => Exchange,
   answer: (response: ServerResponse, received: Received, n: number) => void,
   timeoutMs = 60_000,
+  schema?: SaidSchema,
 ) {
   const received: Received[] = [];
   const listening = createServer((request, response) => {
@@ -47,7 +49,11 @@ async function server(
   const url = `http://127.0.0.1:${(listening.address() as AddressInfo).port}`;
   const token = tokenSource(() => "token-1", systemClock);
   const models = ["slide", "note"];
-  return { received, url, http: httpServer({ url: `${url}/api`, token, timeoutMs, models, exchange: exchange() }) };
+  return {
+    received,
+    url,
+    http: httpServer({ ...(schema && { schema }), url: `${url}/api`, token, timeoutMs, models, exchange: exchange() }),
+  };
 }
 const { signal } = new AbortController();
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
@@ -142,6 +148,21 @@ describe.each([
     expect(received.map((h) => [h.request.method, h.request.url, h.request.headers.authorization, h.body])).toEqual([
       ["POST", "/api/v1/commits/bulk", "Bearer token-1", body],
     ]);
+  });
+
+  test("[N37] every request says the schema of the client, until its tabs have several", async () => {
+    const schema = new SaidSchema({ slide: { fields: { title: { type: "string" } } } });
+    const { received, http } = await server(exchange, (response) => json(response, 200, {}), 60_000, schema);
+    const ask = async () => {
+      await http.send("{}", signal);
+      await http.readLog(0, signal);
+      await http.readSnapshot(null, signal);
+      await http.request("readClaim", { params: { id: "c" } }, signal);
+      return new Set(received.splice(0).map(({ request }) => request.headers["holdfast-schema"]));
+    };
+    expect(await ask()).toEqual(new Set([schema.own]));
+    schema.now = undefined;
+    expect(await ask()).toEqual(new Set([undefined]));
   });
 
   test("[Q6] Retry-After is read in seconds and as a date", async () => {

@@ -9,6 +9,7 @@ import { type ClientEndpointName, clientPaths } from "../protocol/client-paths.t
 import type { List } from "../protocol/lists/list.ts";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { Exchange, ExchangeResponse } from "./exchange.ts";
+import type { SaidSchema } from "./said-schema.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";
@@ -20,6 +21,7 @@ export interface HttpOptions {
   /** Only these models are read. */
   readonly models: readonly string[];
   readonly exchange: Exchange;
+  readonly schema?: SaidSchema;
 }
 
 interface Given extends Omit<Asked, "body" | "query"> {
@@ -30,7 +32,7 @@ interface Given extends Omit<Asked, "body" | "query"> {
 /** Attempts per snapshot page, so that a long snapshot does not restart because one page was cut off. */
 const PAGE_TRIES = 3;
 
-export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOptions): Server {
+export function httpServer({ url, token, timeoutMs, models, exchange, schema }: HttpOptions): Server {
   const base = url.replace(/\/+$/, "");
 
   async function call<T>(
@@ -108,7 +110,10 @@ export function httpServer({ url, token, timeoutMs, models, exchange }: HttpOpti
     const [method, pattern] = clientPaths[name];
     const path = pattern.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ""));
     const address = `${base}${path}${query ? `?${query}` : ""}`;
-    return exchange({ method, url: address, token: bearer, body, keepalive: keepalive === true }, signal);
+    return exchange(
+      { method, url: address, token: bearer, schema: schema?.now, body, keepalive: keepalive === true },
+      signal,
+    );
   }
 
   /** Retries a page that was cut off, with a smaller size, so that a long snapshot does not restart. */

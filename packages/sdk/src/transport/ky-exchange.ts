@@ -13,13 +13,17 @@ export function kyExchange(fetch?: typeof globalThis.fetch): Exchange {
     hooks: { beforeRequest: [setToken] },
     ...(fetch && { fetch }),
   });
-  return async ({ method, url, token, body, keepalive }, signal) => {
+  return async ({ method, url, token, schema, body, keepalive }, signal) => {
     const response = await client(url, {
       method,
       signal,
       keepalive,
       context: { token },
-      ...(body !== undefined && { body, headers: { "content-type": "application/json" } }),
+      headers: {
+        ...(schema !== undefined && { [headers.schema]: schema }),
+        ...(body !== undefined && { "content-type": "application/json" }),
+      },
+      ...(body !== undefined && { body }),
     });
     return {
       status: response.status,

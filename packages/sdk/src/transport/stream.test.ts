@@ -6,6 +6,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import type { StreamListener } from "../engine/ports.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
+import { SaidSchema } from "./said-schema.ts";
 import { logStream } from "./stream.ts";
 
 const closing: (() => void)[] = [];
@@ -13,7 +14,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-async function openStream(Socket: unknown = WebSocket) {
+async function openStream(Socket: unknown = WebSocket, schema?: SaidSchema) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   const received: unknown[] = [];
@@ -29,6 +30,7 @@ async function openStream(Socket: unknown = WebSocket) {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api`,
     clock,
     models: ["slide"],
+    ...(schema && { schema }),
     WebSocket: Socket,
   });
   closing.push(() => {
@@ -64,6 +66,20 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
   ]);
   expect(addresses).toEqual(["/api/v1/stream"]);
   expect(sockets[0]?.protocol).toBe("holdfast.v1");
+});
+
+test("[N37] hello says the schema of the client, until a server does not know that", async () => {
+  const schema = new SaidSchema({ slide: { fields: { title: { type: "string" } } } });
+  const { stream, received, sockets, frames, opened } = await openStream(WebSocket, schema);
+  await opened();
+  stream.hello(greeting);
+  await until(() => expect(received).toHaveLength(1));
+  expect(received[0]).toMatchObject({ schema: schema.own });
+  sockets[0]?.send('{"frame":"error","type":"validation_error","code":"invalid_frame","message":"?"}');
+  await until(() => expect(frames).toHaveLength(1));
+  stream.hello(greeting);
+  await until(() => expect(received).toHaveLength(2));
+  expect(received[1]).not.toHaveProperty("schema");
 });
 
 test("[N3] a silent connection is pinged after 20 s, and closed without an answer within 5 s", async () => {

@@ -4,6 +4,7 @@ import { clientLimits as limits } from "../protocol/client-limits.ts";
 import { STREAM_PATH } from "../protocol/client-paths.ts";
 import { STREAM_PROTOCOL } from "../protocol/version.ts";
 import { readFrame } from "./read-frame.ts";
+import type { SaidSchema } from "./said-schema.ts";
 
 /*
  * One partysocket for the life of the client. Its own reconnecting is suppressed, because the core alone decides when
@@ -19,6 +20,7 @@ export interface StreamOptions {
   readonly url: string;
   readonly clock: Clock;
   readonly models: readonly string[];
+  readonly schema?: SaidSchema;
   /** For platforms without their own WebSocket. */
   readonly WebSocket?: unknown;
 }
@@ -30,7 +32,7 @@ const CONNECT_MS = 10_000;
 const TIMED_OUT = 4000;
 
 /** The WebSocket that delivers the log. It has no state of its own: the core decides when to open it. */
-export function logStream({ url, clock, models, WebSocket }: StreamOptions): Stream {
+export function logStream({ url, clock, models, schema, WebSocket }: StreamOptions): Stream {
   const address = streamAddress(url);
   /** The listener of the present attempt. Undefined: there is none, and the gate is shut. */
   let listener: StreamListener | undefined;
@@ -101,6 +103,8 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
     if (!listener) return;
     restartPingTimer();
     const frame = readFrame(event.data);
+    // An older server does not know what a client can say of its schema.
+    if (schema && frame?.frame === "error" && frame.code === "invalid_frame") schema.now = undefined;
     if (frame) listener.frame(frame);
   };
   socket.onclose = (event) => {
@@ -129,6 +133,7 @@ export function logStream({ url, clock, models, WebSocket }: StreamOptions): Str
         ...(groups && { groups }),
         ...(where && { where }),
         ...(view !== undefined && { view }),
+        schema: schema?.now,
       });
     },
     send,

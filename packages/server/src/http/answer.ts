@@ -1,4 +1,5 @@
 import type { Body, EndpointName, QueryParameter, Reply } from "@holdfast/sdk/protocol";
+import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
 import type { Answer } from "../limits/answer-bytes.ts";
 import type { Parameter } from "../rules/lists/list-filter.ts";
 import type { Refusal } from "../rules/refusal.ts";
@@ -15,6 +16,10 @@ export interface ApiRequest<N extends EndpointName> {
   /** Counts the bytes of the response while it is made. Undefined for the operator. */
   readonly answer: Answer | undefined;
   readonly keyHeader: string | undefined;
+  /** What the client says of its schema. */
+  readonly schemaHeader: string | readonly string[] | undefined;
+  /** What the client calls the fields. Undefined: it does not say which schema it has. */
+  readonly spoken?: SpokenSchema | undefined;
   /** Fires when the client disconnects or the server stops. A long poll then responds at once. */
   signal(): AbortSignal;
   /** Whether the caller's token has ended since the request arrived. Long polls check it after waiting. */

@@ -10,12 +10,14 @@ import {
   operationParam,
   type UpdateBody,
 } from "@holdfast/sdk/protocol";
+import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
 import { newId } from "../ids.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import type { CommitAction, CommitOperation, CommitRequest } from "../rules/commits/commit-request.ts";
 import { isVisibleName, requestKey } from "../rules/commits/idempotency-key.ts";
 import { canonical } from "../rules/json/canonical.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { commitIn } from "../rules/schema/translate.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { isObject, translateCommit } from "./dialect.ts";
 
@@ -23,6 +25,7 @@ export interface Sender {
   readonly principal: Principal;
   /** The Idempotency-Key header. */
   readonly keyHeader: string | undefined;
+  readonly spoken?: SpokenSchema | undefined;
 }
 
 type SingleEndpoint = "createRecord" | "updateRecord" | "deleteRecord" | "archiveRecord" | "unarchiveRecord";
@@ -67,7 +70,7 @@ export function singleCommit(
     ...(body.readAt !== undefined && { readAt: body.readAt }),
   });
   if (isRefusal(operation)) return operation;
-  return {
+  return inCurrentNames(sender, {
     principal: sender.principal,
     endpoint,
     single: true,
@@ -82,7 +85,14 @@ export function singleCommit(
       [model, ...(path.id === undefined ? [] : [path.id]), ...(route === "eraseRecord" ? ["erase"] : [])],
       body,
     ),
-  };
+  });
+}
+
+/** After the fingerprint: a commit that is repeated after a push is the same as before. */
+function inCurrentNames({ spoken }: Sender, commit: CommitRequest): CommitRequest | Refusal {
+  if (!spoken) return commit;
+  const translated = spoken.names ? commitIn(spoken.names, commit) : commit;
+  return isRefusal(translated) ? translated : { ...translated, schemaVersion: spoken.version };
 }
 
 /** A favorite may be updated without data; the update then changes nothing. */
@@ -106,7 +116,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
   const reads = (body.reads ?? []).map((read) =>
     read.model === undefined ? read : { ...read, model: read.model.toLowerCase() },
   );
-  return {
+  return inCurrentNames(sender, {
     principal: sender.principal,
     endpoint: "commit",
     single: false,
@@ -117,7 +127,7 @@ export function batchCommit(sender: Sender, body: CommitBody): CommitRequest | R
     ...names,
     serverTxId: newId("stx_"),
     fingerprint: fingerprint("commit", [], body),
-  };
+  });
 }
 
 const checkShape = shapeCheck(CommitBody);

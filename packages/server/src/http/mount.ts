@@ -3,10 +3,12 @@ import { type EndpointName, type EndpointSchema, endpoints, headers, limits, pat
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
+import type { ClientSchemas } from "../flows/schema/client-schemas.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import type { ApiRequest, ApiResponse, Handler, Handlers, QueryTable } from "./answer.ts";
+import { answerInNames, isSpoken, readSaidHeader } from "./answer-names.ts";
 import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
 import { answerOf } from "./count-answers.ts";
@@ -16,12 +18,32 @@ import { readQuery } from "./query.ts";
 import { whenEnded } from "./when-ended.ts";
 
 /** Builds the routes from three tables (paths, endpoints, handlers): authentication, query, body shape, response. */
-export function mount(app: FastifyInstance, handlers: Handlers, authHook: AuthHook): void {
+export function mount(
+  app: FastifyInstance,
+  handlers: Handlers,
+  authHook: AuthHook,
+  schemasOf: (tenant: Principal) => ClientSchemas | Promise<ClientSchemas>,
+): void {
   app.decorateRequest("principal");
   app.decorateRequest("cameAt", 0);
   app.decorateRequest("bodyBytes", 0);
   for (const name of Object.keys(paths) as EndpointName[])
-    mountOne(app, name, handlers[name] as Handler<never>, authHook);
+    mountOne(app, name, inNames(name, handlers[name] as Handler<never>, schemasOf), authHook);
+}
+
+/** For endpoints that name fields: answers under the names of the schema that the client has. */
+function inNames(
+  name: EndpointName,
+  handler: Handler<never>,
+  schemasOf: (tenant: Principal) => ClientSchemas | Promise<ClientSchemas>,
+): Handler<never> {
+  if (!isSpoken(name)) return handler;
+  return async (asked) => {
+    if (asked.schemaHeader === undefined) return await handler(asked);
+    const said = readSaidHeader(asked.schemaHeader);
+    if (isRefusal(said)) return { refusal: said };
+    return (await answerInNames(name, handler, asked, await schemasOf(asked.principal), said)) as ApiResponse<never>;
+  };
 }
 
 function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<never>, authHook: AuthHook): void {
@@ -64,6 +86,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
           bodyBytes: request.bodyBytes,
           answer,
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
+          schemaHeader: request.headers[headers.schema],
           signal: () => goneSignal(request, reply),
           recheck: () => authHook.recheck(request),
         };

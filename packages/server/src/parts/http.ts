@@ -72,6 +72,10 @@ export function mountRoutes(
     app,
     countReads(handlers, (tenant) => usage.add(tenant, "reads")),
     authHook,
+    (of) => {
+      const found = followed(of);
+      return found instanceof Promise ? found.then(({ clientSchemas }) => clientSchemas) : found.clientSchemas;
+    },
   );
   mountHealth(app, databaseReadiness(own.pool, own.lanes.canCommit));
   mountMetrics(app, {

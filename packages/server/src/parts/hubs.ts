@@ -1,5 +1,6 @@
 import { type FollowClaims, followClaims } from "../flows/claims/follow-claims.ts";
 import { type FollowLog, followLog } from "../flows/log/follow-log.ts";
+import { type ClientSchemas, createClientSchemas } from "../flows/schema/client-schemas.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type ClaimHub, createClaimHub } from "../realtime/claims/claim-hub.ts";
 import { type CatchUp, createCatchUp } from "../realtime/log/catch-up.ts";
@@ -18,6 +19,7 @@ export interface Hubs extends Part {
   readonly catchUp: CatchUp;
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
+  readonly clientSchemas: ClientSchemas;
 }
 
 export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
@@ -27,13 +29,15 @@ export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneConte
   const catchUp = createCatchUp(log, createLimiter(CATCH_UPS), cacheBytes / 8);
   const claims = followClaims(pool, schemas);
   const claimHub = createClaimHub(claims, heads, report("claim_news_failed"));
+  const clientSchemas = createClientSchemas(pool, schemas, Date.now);
   wake.subscribe({ log: hub.hint, schema: hub.schemaHint, claims: claimHub.changed, opened: heads.askAll });
   return {
-    ...{ log, hub, catchUp, claims, claimHub },
+    ...{ log, hub, catchUp, claims, claimHub, clientSchemas },
     forget() {
       catchUp.forget();
       hub.forget();
       claimHub.forget();
+      clientSchemas.forget();
     },
     async close() {
       heads.close();

@@ -3,8 +3,9 @@ import type { WebSocket } from "ws";
 import type { DocUrl } from "../envelope/envelope.ts";
 import type { FollowClaims } from "../flows/claims/follow-claims.ts";
 import type { Waiter } from "../flows/claims/keep-claims.ts";
-import type { FollowLog } from "../flows/log/follow-log.ts";
+import type { CurrentLog, FollowLog } from "../flows/log/follow-log.ts";
 import { viewHashOf } from "../flows/log/view-hash.ts";
+import { asItIs, type ClientSchemas, type SpokenSchema } from "../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
@@ -14,6 +15,8 @@ import { parseJson } from "../payload/parse-json.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import { coveredModels, isSameView, type View, type ViewRequest } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { readSaid, type SaidSchema } from "../rules/schema/client-names.ts";
+import { claimFrameOut, whereIn } from "../rules/schema/translate.ts";
 import { ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
@@ -41,6 +44,7 @@ export interface Followed {
   readonly catchUp: CatchUp;
   readonly claims: FollowClaims;
   readonly claimHub: ClaimHub;
+  readonly clientSchemas: ClientSchemas;
 }
 
 export interface SessionDeps extends HandshakeDeps {
@@ -75,6 +79,8 @@ type Phase =
       readonly log: FollowLog;
       readonly reader: LogReader;
       readonly requested: ViewRequest;
+      /** The schema, and what the client calls its fields. */
+      readonly spoken: SpokenSchema;
     } & AuthenticatedClient);
 
 export interface Session {
@@ -114,10 +120,15 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     excused: () => membership.greeting,
     closing: () => end(),
   });
-  const listeners = { send: notify, write: writePage, enterPage, onSchemaPushed };
+  const listeners = { send: notify, write: writePage, enterPage, onSchemaPushed, onRenamed };
   const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
-    ...{ share: connection.watched, notify },
+    share: connection.watched,
+    notify: (text) => {
+      const names = phase.name === "greeting" ? undefined : phase.spoken.names;
+      const frame = names ? claimFrameOut(names, text) : text;
+      if (frame !== undefined) notify(frame);
+    },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
@@ -199,29 +210,43 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     greetingBytes = 0;
     const view = viewOfRequest(principal, hello);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
+    const said = hello.schema === undefined ? undefined : readSaid(hello.schema);
+    if (hello.schema !== undefined && !said)
+      return fail(refuse("invalid_frame", { param: "schema" }), closeCodes.badFrame);
     // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
-    const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, view));
-    if ((await readOn?.()) === "trimmed") resync("trimmed");
+    const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, said));
+    const came = await readOn?.();
+    if (came === "trimmed") resync("trimmed");
+    if (came === "renamed") resync("schema");
   }
 
   /** Returns a function that continues by reading the log. */
   async function welcome(
     { token, log: logId, since, view: seenUnder, models, groups, where, ...hello }: Frame<"hello">,
     principal: Principal,
-    view: View,
+    said: SaidSchema | undefined,
   ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
-    const requested = { models, groups, where };
     const clientId = hello.clientId ?? null;
     leave();
-    const { log, hub, catchUp, claims, claimHub } = await followed(principal);
+    const { log, hub, catchUp, claims, claimHub, clientSchemas } = await followed(principal);
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
     // Read the head after listening has started, so that no entry between the two is lost.
-    const { head, schema } = await log.current(principal.tenant).catch((error: unknown) => {
-      reader.end();
-      throw error;
-    });
+    const { head, schema, spoken } = await currentFor(said, principal.tenant, log, clientSchemas).catch(
+      (error: unknown) => {
+        reader.end();
+        throw error;
+      },
+    );
     if (socket.readyState !== socket.OPEN) return void reader.end();
-    phase = { name: "welcomed", principal, token, clientId, log, reader, requested };
+    const requested = inCurrentNames({ models, groups, where }, spoken);
+    const view = isRefusal(spoken)
+      ? { refusal: spoken, closeCode: closeCodes.badFrame }
+      : viewOfRequest(principal, requested);
+    if (isRefusal(spoken) || "refusal" in view) {
+      reader.end();
+      return void ("refusal" in view && fail(view.refusal, view.closeCode));
+    }
+    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, spoken };
     membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
@@ -234,7 +259,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
-      rowsVersion: schema.rowsVersion,
+      rowsVersion: spoken.shownRowsVersion,
     };
     send(frame);
     if (logId !== undefined && logId !== head.logId) return void resync("other_log");
@@ -243,7 +268,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
     await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
-    return () => reader.begin(view, position, schema.version);
+    return () => reader.begin(view, position, spoken);
   }
 
   /** The token's part of a welcome or renewal. */
@@ -259,16 +284,22 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   }
 
   function onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
-    if (phase.name === "greeting") return;
+    if (phase.name === "greeting" || schema.version === phase.spoken.version) return;
     const { version, hash, models } = schema;
-    if (rowsChanged) return resync("schema");
+    // Which names an older schema has for the fields of the new one, the next hello tells.
+    if (rowsChanged || phase.spoken.names) return resync("schema");
+    phase = { ...phase, spoken: { ...phase.spoken, version } };
     const view = viewOfRequest(phase.principal, phase.requested);
     send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
   }
 
+  function onRenamed(): void {
+    if (phase.name === "welcomed") resync("schema");
+  }
+
   function follow({ models, groups, where }: Frame<"follow">): void {
     if (phase.name === "greeting") return;
-    const requested = { models, groups, where };
+    const requested = inCurrentNames({ models, groups, where }, phase.spoken);
     const view = viewOfRequest(phase.principal, requested);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     phase.reader.follow(view);
@@ -344,6 +375,34 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       return true;
     },
   };
+}
+
+/** What a reader asks for, under the current names. */
+function inCurrentNames(requested: ViewRequest, spoken: SpokenSchema | Refusal): ViewRequest {
+  const { where } = requested;
+  return isRefusal(spoken) || !spoken.names || !where
+    ? requested
+    : { ...requested, where: whereIn(spoken.names, where) };
+}
+
+/** The head of a log, its schema, and what a client calls its fields. */
+async function currentFor(
+  said: SaidSchema | undefined,
+  tenant: number,
+  log: FollowLog,
+  schemas: ClientSchemas,
+): Promise<CurrentLog & { readonly spoken: SpokenSchema | Refusal }> {
+  let known: { readonly version: number; readonly spoken: SpokenSchema | Refusal } | undefined;
+  for (;;) {
+    const current = await log.current(tenant);
+    const { schema } = current;
+    // Nothing may be awaited after the head was read: a push would be missed.
+    if (!said) return { ...current, spoken: asItIs(schema) };
+    if (known?.version === schema.version) return { ...current, spoken: known.spoken };
+    const spoken = schemas.under(tenant, schema, said);
+    if (!(spoken instanceof Promise)) return { ...current, spoken };
+    known = { version: schema.version, spoken: await spoken };
+  }
 }
 
 const TOO_LONG = {

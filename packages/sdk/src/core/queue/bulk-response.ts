@@ -174,7 +174,8 @@ function tryAgain(draft: Draft, writes: Writes, reason: string, more = { atLeast
 
 /** The server refused the whole request. Send its writes one by one to find the invalid one. */
 function applyRefusal(draft: Draft, writes: Writes, failure: Failure): void {
-  const only = writes.length === 1 ? writes[0] : undefined;
+  // The page is too old, and not its writes: a newer version of the app sends them.
+  const only = writes.length === 1 && failure.code !== "schema_too_old" ? writes[0] : undefined;
   if (only && (failure.type === "validation_error" || failure.type === "too_large_error"))
     return reject(draft, [only], failure);
   requeue(draft, writes);

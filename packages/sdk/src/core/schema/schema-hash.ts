@@ -1,5 +1,6 @@
 import { writtenFields } from "../../protocol/commits/field-change.ts";
 import type { Field, Model, ModelSchema } from "../../protocol/schema/model-schema.ts";
+import { shortHash, sortedJson } from "../../protocol/short-hash.ts";
 import { tableOf } from "../log/tables.ts";
 import type { MutationOperation } from "../queue/mutation.ts";
 
@@ -9,7 +10,7 @@ type Models = Readonly<Record<string, Model>>;
  * A short hash of a schema: 11 letters and digits, independent of the order of models and fields. Two different schemas
  * collide with a probability of 2^-52.
  */
-export const schemaHash = ({ models }: Pick<ModelSchema, "models">): string => hashOf(sorted(models));
+export const schemaHash = ({ models }: Pick<ModelSchema, "models">): string => shortHash(sortedJson(models));
 
 /** The hash of the part that a write uses, so that other schema changes do not affect the write. */
 export function shapeOf(
@@ -21,7 +22,7 @@ export function shapeOf(
     const fields = [...writtenFields({ data, changes })].sort();
     return [tableOf(model), known !== undefined, fields.map((field) => [field, meaningOf(known?.fields[field])])];
   });
-  return hashOf(sorted(used));
+  return shortHash(sortedJson(used));
 }
 
 /**
@@ -32,23 +33,4 @@ function meaningOf(field: Field | undefined): object | null {
   if (!field) return null;
   const { references, inverse, merge, pattern, transitions, writableBy, onDelete, unique, ...meaning } = field;
   return meaning;
-}
-
-/** JSON with sorted keys. */
-const sorted = (value: unknown): string =>
-  JSON.stringify(value, (_, v: unknown) =>
-    typeof v === "object" && v !== null && !Array.isArray(v)
-      ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : v,
-  );
-
-/** Two FNV-1a hashes with different seeds. Not cryptographic: no secret depends on it. */
-function hashOf(text: string): string {
-  let [a, b] = [0x811c9dc5, 0x01000193];
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x01000193);
-    b = Math.imul(b ^ unit ^ (i << 3), 0x5bd1e995);
-  }
-  return ((a >>> 0) * 2 ** 20 + ((b >>> 0) & 0xfffff)).toString(36).padStart(11, "0");
 }

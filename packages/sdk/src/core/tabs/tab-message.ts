@@ -24,7 +24,13 @@ export type TabMessage =
   /** The state of the leader's connection. */
   | { readonly type: "connection"; readonly connection: LeaderConnection }
   /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
-  | ({ readonly type: "joined" } & QueueNumbers)
+  | ({
+      readonly type: "joined";
+      /** Of a tab that was opened: what it says of its schema. */
+      readonly schema?: string;
+    } & QueueNumbers)
+  /** The answer to a tab that was opened with another schema. */
+  | { readonly type: "schema"; readonly schema: string }
   /** The tab leads with this generation of the store. */
   | { readonly type: "leading"; readonly generation?: number | undefined }
   /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */

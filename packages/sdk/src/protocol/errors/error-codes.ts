@@ -65,6 +65,7 @@ export const errorCodes = {
   invalid_cursor: validation(400),
   invalid_sync_group: validation(400),
   invalid_schema: validation(400),
+  schema_too_old: validation(400),
   invalid_idempotency_key: validation(400),
   idempotency_key_mismatch: validation(400),
   token_in_query: validation(400),

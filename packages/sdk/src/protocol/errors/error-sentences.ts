@@ -31,6 +31,8 @@ export const errorSentences = {
   invalid_cursor: "The cursor does not belong to this list. Start again without one.",
   invalid_sync_group: "A sync group must have the form <kind>:<id>.",
   invalid_schema: "The pushed schema is malformed; `param` says where.",
+  schema_too_old:
+    "The schema has changed more than 30 days ago, and this page was built with the one before. Reload the page.",
   invalid_idempotency_key: "An idempotency key must be 1 to 255 visible ASCII characters.",
   idempotency_key_mismatch: "The header and the body have different idempotency keys. Send one of them.",
   token_in_query:

@@ -20,6 +20,8 @@ export const Hello = Type.Object(
     where: Type.Optional(FollowedRecords),
     /** The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`. */
     view: Type.Optional(Type.String({ maxLength: 64 })),
+    /** The schema that the client was built with, as in the header `Holdfast-Schema`. */
+    schema: Type.Optional(Type.String({ maxLength: limits.schemaSaidLength })),
   },
   strict,
 );

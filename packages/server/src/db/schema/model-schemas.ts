@@ -13,7 +13,7 @@ export interface StoredSchema extends ModelSchema {
 }
 
 /** The schema changes of a model. Its name may equal an object method's, hence `hasOwn`. */
-export const changesOf = ({ changes }: StoredSchema, key: string): readonly SchemaChange[] =>
+export const changesOf = ({ changes }: Pick<StoredSchema, "changes">, key: string): readonly SchemaChange[] =>
   ownValue(changes, key) ?? [];
 
 type SchemaBody = Omit<StoredSchema, "version" | "hash">;
@@ -33,6 +33,31 @@ export async function readSchema(db: Transaction, tenant: number, version: numbe
   const { text, values, name, read } = loadSchema(tenant, version);
   const { rows, command } = await db.query({ name, text, values: [...values] });
   return read(rows, command);
+}
+
+/** A version of a tenant's models, and when the next one was stored. */
+export interface SupersededSchema extends StoredSchema {
+  /** In ms. */
+  readonly supersededAt: number;
+}
+
+/** Earlier versions, newest first. */
+export async function readOlderSchemas(
+  db: Transaction,
+  tenant: number,
+  before: number,
+  most: number,
+): Promise<SupersededSchema[]> {
+  const { rows } = await db.query<{ version: number; hash: string; body: string; at: string }>(
+    `select s.version, s.hash, s.body, extract(epoch from next.created_at) * 1000 as at
+     from holdfast.model_schema s join holdfast.model_schema next on next.tenant = s.tenant and next.version = s.version + 1
+     where s.tenant = $1 and s.version < $2 order by s.version desc limit $3`,
+    [tenant, before, most],
+  );
+  return rows.map(({ version, hash, body, at }) => ({
+    ...{ version, hash, ...UNCHANGED, ...(JSON.parse(body) as SchemaBody) },
+    supersededAt: Number(at),
+  }));
 }
 
 export async function insertSchema(

@@ -15,6 +15,8 @@ export interface LiveSchema {
   readonly hiddenModels: readonly string[];
   /** The version that last changed rows without a log entry. */
   readonly rowsVersion: number;
+  /** Fields of some models had other names once. */
+  readonly hasRenames: boolean;
   /** The rows of some models are in tables of the caller's. */
   readonly hasTables: boolean;
   /** The records of some models are in services of the caller's. */
@@ -24,6 +26,8 @@ export interface LiveSchema {
 /** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
 export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
   get(tenant: number, version: number): LiveSchema | undefined;
+  /** The last one that was used, which may have been superseded. */
+  latest(tenant: number): LiveSchema | undefined;
   put(tenant: number, schema: StoredSchema | undefined): LiveSchema;
   forget(): void;
 }
@@ -36,6 +40,7 @@ export const NO_SCHEMA: LiveSchema = {
   values: declaredValues([]),
   hiddenModels: [],
   rowsVersion: 0,
+  hasRenames: false,
   hasTables: false,
   hasSources: false,
 };
@@ -56,6 +61,7 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
       const cached = byTenant.get(tenant);
       return cached?.version === version ? cached : undefined;
     },
+    latest: byTenant.peek,
     put: (tenant, schema) => {
       if (!schema) return NO_SCHEMA;
       const live: LiveSchema = {
@@ -70,6 +76,9 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
         values: declaredValues(Object.entries(schema.models)),
         hiddenModels: schema.hiddenModels,
         rowsVersion: schema.rowsVersion,
+        hasRenames: Object.keys(schema.models).some((name) =>
+          changesOf(schema, name.toLowerCase()).some(({ renames }) => Object.keys(renames).length > 0),
+        ),
         hasTables: hasTables(schema.models),
         hasSources: hasSources(schema.models),
       };

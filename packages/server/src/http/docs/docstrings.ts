@@ -417,6 +417,15 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   SchemaPushed: {
     unchanged: "The schema was already the same.",
   },
+  modelFingerprint: {
+    "": "The names and types of a model's fields as 7 letters and digits. Two models collide with a probability of 2^-36.",
+  },
+  schemaFingerprint: {
+    "": "What a client says of its schema: the fingerprint of each of its models. One for all of them would not do, since an app may declare only some of the models.",
+  },
+  sortedJson: {
+    "": "JSON with sorted keys.",
+  },
   Welcome: {
     "": "The client was heard; entries after `resumeFrom` follow.",
     stamp: "Head of the log now.",
@@ -462,6 +471,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     log: "The log that `since` counts in.",
     where: "Only these records of the models that it names.",
     view: "The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`.",
+    schema: "The schema that the client was built with, as in the header `Holdfast-Schema`.",
   },
   Auth: {
     "": "A new token, before the old one expires.",

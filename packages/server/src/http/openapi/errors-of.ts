@@ -54,6 +54,7 @@ const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
 export function errorsOf(
   [method, path]: readonly [method: string, path: string],
   endpoint: EndpointSchema,
+  more: readonly ErrorCode[] = [],
 ): ReadonlyMap<number, readonly ErrorCode[]> {
   const { audience, body, query = {}, filters, errors = [] } = endpoint;
   const named = (condition: boolean, ...codes: ErrorCode[]) => (condition ? codes : []);
@@ -76,6 +77,7 @@ export function errorsOf(
     ...named("group" in query, "invalid_sync_group"),
     ...named("ids" in query, "invalid_id"),
     ...errors,
+    ...more,
   ]);
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {

@@ -12,6 +12,7 @@ import {
   type QueryParameter,
 } from "@holdfast/sdk/protocol";
 import type { DocUrl } from "../../envelope/envelope.ts";
+import { isSpoken } from "../answer-names.ts";
 import { errorsOf, isWrite } from "./errors-of.ts";
 import { bodyExamples } from "./examples.ts";
 import type { Plain, Schemas } from "./json-schema.ts";
@@ -45,7 +46,7 @@ export function operation(
     summary: model ? `${endpoint.summary}: ${model.name}` : endpoint.summary,
     tags: [model ? modelTag(model.name) : tagOf(path)],
     ...(endpoint.audience !== "token" && { security: [{ [securityOf(endpoint)]: [] }] }),
-    parameters: parametersOf(path, endpoint, describing.schemas, model),
+    parameters: parametersOf(endpointName, endpoint, describing.schemas, model),
     ...requestBody(endpointName, endpoint, describing.schemas, model),
     responses: { ...successes(endpoint, describing, model), ...errors(endpointName, endpoint, describing) },
   };
@@ -58,7 +59,13 @@ export const modelTag = (name: string): string => `model ${name}`;
 
 const securityOf = ({ audience }: EndpointSchema): string => (audience === "operator" ? "operator" : "secretKey");
 
-function parametersOf(path: string, endpoint: EndpointSchema, schemas: Schemas, model?: ModelParts): Plain[] {
+function parametersOf(
+  endpointName: EndpointName,
+  endpoint: EndpointSchema,
+  schemas: Schemas,
+  model?: ModelParts,
+): Plain[] {
+  const [, path] = paths[endpointName];
   const inPath = [...path.matchAll(/:([A-Za-z]+)/g)].flatMap(([, name = ""]) =>
     name === "model" && model ? [] : [pathParameter(name, path)],
   );
@@ -66,7 +73,8 @@ function parametersOf(path: string, endpoint: EndpointSchema, schemas: Schemas, 
     queryParameter(name, parameter, schemas, model),
   );
   if (endpoint.filters) inQuery.push({ $ref: "#/components/parameters/Filter" });
-  return [...inPath, ...inQuery, ...(isWrite(endpoint) ? [{ $ref: "#/components/parameters/IdempotencyKey" }] : [])];
+  const inHeader = [...(isWrite(endpoint) ? ["IdempotencyKey"] : []), ...(isSpoken(endpointName) ? ["Schema"] : [])];
+  return [...inPath, ...inQuery, ...inHeader.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
 }
 
 function pathParameter(name: string, path: string): Plain {
@@ -132,9 +140,12 @@ function successes(endpoint: EndpointSchema, { schemas, responses }: Describing,
 
 const STATUS: Readonly<Record<string, string>> = { 200: "Done.", 201: "Created.", 202: "It waits." };
 
+/** Of the header that names the client's schema. */
+const SCHEMA_ERRORS = ["invalid_value", "schema_too_old"] as const;
+
 function errors(name: EndpointName, endpoint: EndpointSchema, { schemas, responses, docUrl }: Describing): Plain {
   return Object.fromEntries(
-    [...errorsOf(paths[name], endpoint)].map(([status, codes]) => {
+    [...errorsOf(paths[name], endpoint, isSpoken(name) ? SCHEMA_ERRORS : [])].map(([status, codes]) => {
       const response = {
         description: codes
           .map((code) => `- [\`${code}\`](${docUrl(code)}): ${inMarkdown(errorSentences[code])}`)
@@ -232,5 +243,12 @@ export const parameterComponents = (): Plain => ({
     in: "header",
     description: "1 to 255 visible ASCII characters. The same key and body return the same receipt for 30 days.",
     schema: { type: "string", minLength: 1, maxLength: limits.keyLength },
+  },
+  Schema: {
+    name: "Holdfast-Schema",
+    in: "header",
+    description:
+      "The schema that the client was built with: a version, or a fingerprint of each model, separated by commas. If fields have been renamed since, the request and the answer have the names of that schema, for 30 days after the push.",
+    schema: { type: "string", maxLength: limits.schemaSaidLength },
   },
 });

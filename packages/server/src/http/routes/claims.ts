@@ -1,6 +1,8 @@
 import { type ClaimRelease, limits } from "@holdfast/sdk/protocol";
 import type { Acquired, ClaimFlows } from "../../flows/claims/claim-flows.ts";
+import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import { fieldIn } from "../../rules/schema/translate.ts";
 import type { Handlers } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
@@ -20,16 +22,22 @@ type ClaimHandlers = Pick<
 /** Claims: acquire, wait for, renew, release, reorder and list. */
 export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
   return {
-    acquireClaim: async ({ principal, params: { model = "", id = "" }, body }) =>
-      acquired(await flows.acquire(principal, { model, id, at: "" }, body ?? {})),
-    acquireClaimOn: async ({ principal, body: { target, ...rest } }) =>
-      acquired(
-        await flows.acquire(
-          principal,
-          { model: target.model, id: target.id, at: "target." },
-          { ...rest, ...(target.field !== undefined && { field: target.field }) },
-        ),
-      ),
+    acquireClaim: async ({
+      principal,
+      params: { model = "", id = "" },
+      body: { field: sent, ...rest } = {},
+      spoken,
+    }) => {
+      const field = currentField(spoken, model, sent, "field");
+      if (isRefusal(field)) return { refusal: field };
+      return acquired(await flows.acquire(principal, { model, id, at: "" }, { ...rest, ...field }));
+    },
+    acquireClaimOn: async ({ principal, body: { target, ...rest }, spoken }) => {
+      const { model, id, field: sent } = target;
+      const field = currentField(spoken, model, sent, "target.field");
+      if (isRefusal(field)) return { refusal: field };
+      return acquired(await flows.acquire(principal, { model, id, at: "target." }, { ...rest, ...field }));
+    },
     releaseRecord: async ({ principal, params: { model = "", id = "" }, query: { one } }) =>
       released(await flows.releaseRecord(principal, { model, id, at: "" }, one.client_id)),
     reorderClaims: async ({ principal, params: { model = "", id = "" }, body }) =>
@@ -67,6 +75,18 @@ export function claimRoutes(flows: ClaimFlows): ClaimHandlers {
     renewClaim: async ({ principal, params: { id = "" }, body }) => valued(await flows.renew(principal, id, body?.ttl)),
     releaseClaim: async ({ principal, params: { id = "" } }) => released(await flows.release(principal, id)),
   };
+}
+
+/** The field that a client with this schema means. */
+function currentField(
+  spoken: SpokenSchema | undefined,
+  model: string,
+  sent: string | undefined,
+  param: string,
+): { readonly field?: string } | Refusal {
+  if (sent === undefined) return {};
+  const field = spoken?.names ? fieldIn(spoken.names, model, sent, param) : sent;
+  return isRefusal(field) ? field : { field };
 }
 
 const STATUS = { granted: 201, renewed: 200, waiting: 202 } as const;

@@ -7,9 +7,11 @@ import type { Answer } from "../../limits/answer-bytes.ts";
 import { type CommitRequest, recordKey, touched } from "../../rules/commits/commit-request.ts";
 import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { ClientNames } from "../../rules/schema/client-names.ts";
+import { modelsOf, receiptOut, refusalOut } from "../../rules/schema/translate.ts";
 import { type Principal, participantName, readParticipantName } from "../../rules/tokens/participant.ts";
 import type { ApiResponse, Handlers } from "../answer.ts";
-import { batchCommit, bulkCommit, recordsNamed, singleCommit } from "../commit-requests.ts";
+import { batchCommit, bulkCommit, recordsNamed, type Sender, singleCommit } from "../commit-requests.ts";
 import { readFlag } from "../query.ts";
 
 type CommitHandlers = Pick<
@@ -31,6 +33,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     async ({
       principal,
       keyHeader,
+      spoken,
       params,
       body,
       bodyBytes,
@@ -38,6 +41,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     }: {
       principal: CommitRequest["principal"];
       keyHeader: string | undefined;
+      spoken?: Sender["spoken"];
       params: Readonly<Record<string, string>>;
       body: Parameters<typeof singleCommit>[3] | undefined;
       bodyBytes: number;
@@ -45,9 +49,8 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     }) =>
       submitOne(
         submit,
-        singleCommit({ principal, keyHeader }, endpoint, params as { model: string; id?: string }, body ?? {}),
-        bodyBytes,
-        answer,
+        singleCommit({ principal, keyHeader, spoken }, endpoint, params as { model: string; id?: string }, body ?? {}),
+        { bytes: bodyBytes, answer, names: spoken?.names },
       );
   return {
     createRecord: single("createRecord"),
@@ -59,14 +62,13 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
     },
     archiveRecord: single("archiveRecord"),
     unarchiveRecord: single("unarchiveRecord"),
-    commit: async ({ principal, keyHeader, body, bodyBytes, answer }) =>
-      submitOne(
-        submit,
-        batchCommit({ principal, keyHeader }, body as Parameters<typeof batchCommit>[1]),
-        bodyBytes,
+    commit: async ({ principal, keyHeader, spoken, body, bodyBytes, answer }) =>
+      submitOne(submit, batchCommit({ principal, keyHeader, spoken }, body as Parameters<typeof batchCommit>[1]), {
+        bytes: bodyBytes,
         answer,
-      ),
-    commitBulk: async ({ principal, keyHeader, body, bodyBytes, answer }) => {
+        names: spoken?.names,
+      }),
+    commitBulk: async ({ principal, keyHeader, spoken, body, bodyBytes, answer }) => {
       if (keyHeader !== undefined)
         return {
           refusal: refuse("invalid_idempotency_key", {
@@ -75,16 +77,22 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
         };
       return submitBulk(
         (commits) => submit(commits, bodyBytes, answer),
-        body.commits.map((element) => ({ element, commit: bulkCommit({ principal, keyHeader: undefined }, element) })),
+        body.commits.map((element) => ({
+          element,
+          commit: bulkCommit({ principal, keyHeader: undefined, spoken }, element),
+        })),
         docUrl,
+        spoken?.names,
       );
     },
-    readCommit: async ({ principal, params: { clientTxId = "" }, query }) => {
+    readCommit: async ({ principal, params: { clientTxId = "" }, query, spoken }) => {
       const writer = writerAsked(principal, query.one.participant);
       if (isRefusal(writer)) return { refusal: writer };
       const receipt = await readCommit(principal.tenant, writer, clientTxId);
       if (!receipt) return { refusal: refuse("commit_not_found", { param: "clientTxId" }) };
-      return { text: receipt.body, ...(receipt.held && { headers: { [headers.held]: "true" } }) };
+      const { names } = spoken ?? {};
+      const text = names ? receiptOut(names, receipt.body, () => undefined) : receipt.body;
+      return { text, ...(receipt.held && { headers: { [headers.held]: "true" } }) };
     },
   };
 }
@@ -105,16 +113,32 @@ function writerAsked(principal: Principal, named: string | undefined): string | 
 
 type WriteAnswer = Exclude<ApiResponse<"commit">, { value: unknown }>;
 
+interface Answering {
+  readonly bytes: number;
+  readonly answer: Answer | undefined;
+  /** What the client calls the fields, if it has an older schema. */
+  readonly names: ClientNames | undefined;
+}
+
 async function submitOne(
   submit: SubmitCommits,
   commit: CommitRequest | Refusal,
-  bytes: number,
-  answer: Answer | undefined,
+  { bytes, answer, names }: Answering,
 ): Promise<WriteAnswer> {
   if (isRefusal(commit)) return { refusal: commit };
   const result = await submit([commit], bytes, answer);
   if (result.kind === "failed") return { refusal: failureOf(result) };
-  return answerOf(result.judged[0] as Judged);
+  return answerOf(inNames(names, result.judged[0] as Judged));
+}
+
+/** A judgement as the client's schema spells it. */
+function inNames(names: ClientNames | undefined, judged: Judged): Judged {
+  if (!names) return judged;
+  const { commit, decision } = judged;
+  const modelAt = modelsOf(commit);
+  const body = receiptOut(names, judged.body, modelAt);
+  if (decision.kind !== "refused") return { ...judged, body };
+  return { ...judged, body, decision: { ...decision, refusal: refusalOut(names, decision.refusal, modelAt) } };
 }
 
 const failureOf = ({ code, message }: Extract<JobResult, { kind: "failed" }>): Refusal =>
@@ -149,6 +173,7 @@ async function submitBulk(
   submit: SubmitCommits,
   elements: readonly Element[],
   docUrl: DocUrl,
+  names: ClientNames | undefined,
 ): Promise<ApiResponse<"commitBulk">> {
   const operations = elements.reduce(
     (sum, { element, commit }) => sum + (isRefusal(commit) ? recordsNamed(element) : commit.operations).length,
@@ -168,7 +193,7 @@ async function submitBulk(
   const result =
     tried.length === 0 ? { kind: "judged" as const, judged: [] } : await submit(tried.map(({ commit }) => commit));
   if (result.kind === "failed") return { refusal: failureOf(result) };
-  const judgedAt = new Map(tried.map(({ index }, i) => [index, result.judged[i] as Judged]));
+  const judgedAt = new Map(tried.map(({ index }, i) => [index, inNames(names, result.judged[i] as Judged)]));
   const items = elements.map(({ commit }, index) => {
     const judged = judgedAt.get(index);
     if (judged) return itemOf(judged, (position) => tried[position]?.index ?? position, docUrl);

@@ -7,6 +7,8 @@ import { parseJson } from "../../payload/parse-json.ts";
 import { shapeCheck } from "../../payload/shape-check.ts";
 import { type View, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { ClientNames } from "../../rules/schema/client-names.ts";
+import { whereIn } from "../../rules/schema/translate.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { checkGroups, readInteger } from "../query.ts";
@@ -16,9 +18,14 @@ export type AwaitNews = (tenant: number, after: number, waitMs: number, signal: 
 
 const checkWhere = shapeCheck(Type.Object({ where: FollowedRecords }));
 
-function viewAsked(principal: Principal, { one, many }: Pick<Query, "one" | "many">): View | Refusal {
-  const where = one.where === undefined ? undefined : readWhere(one.where);
-  if (where && isRefusal(where)) return where;
+function viewAsked(
+  principal: Principal,
+  { one, many }: Pick<Query, "one" | "many">,
+  names: ClientNames | undefined,
+): View | Refusal {
+  const sent = one.where === undefined ? undefined : readWhere(one.where);
+  if (sent && isRefusal(sent)) return sent;
+  const where = sent && names ? whereIn(names, sent) : sent;
   return viewOf(principal, { models: many.model, groups: many.group, where });
 }
 
@@ -37,7 +44,7 @@ export function logRoutes(
   awaitNews: AwaitNews,
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
-    readLog: async ({ principal, query, signal, recheck }) => {
+    readLog: async ({ principal, query, spoken, signal, recheck }) => {
       const { tenant } = principal;
       const after = readInteger(query.one.after, { name: "after", min: 0, max: Number.MAX_SAFE_INTEGER, absent: 0 });
       const limit = readInteger(query.one.limit, {
@@ -50,7 +57,7 @@ export function logRoutes(
       const refusal = [after, limit, wait].find(isRefusal) ?? checkGroups(query.many.group);
       if (isRefusal(after) || isRefusal(limit) || isRefusal(wait) || refusal)
         return { refusal: refusal ?? refuse("invalid_value") };
-      const view = viewAsked(principal, query);
+      const view = viewAsked(principal, query, spoken?.names);
       if (isRefusal(view)) return { refusal: view };
       let page = await readLog(tenant, view, after, limit);
       if (page.models.length === 0 && query.many.model)
@@ -78,7 +85,7 @@ export function logRoutes(
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },
-    readSnapshot: async ({ principal, query: { one, many } }) => {
+    readSnapshot: async ({ principal, query: { one, many }, spoken }) => {
       const limit = readInteger(one.limit, {
         name: "limit",
         min: 1,
@@ -88,7 +95,7 @@ export function logRoutes(
       if (isRefusal(limit)) return { refusal: limit };
       const refusal = checkGroups(many.group);
       if (refusal) return { refusal };
-      const view = viewAsked(principal, { one, many });
+      const view = viewAsked(principal, { one, many }, spoken?.names);
       if (isRefusal(view)) return { refusal: view };
       const page = await readSnapshot({
         reader: principal,

@@ -3,6 +3,8 @@ import type { ListRecords, ListRequest } from "../../flows/lists/list-records.ts
 import type { ReadHistory } from "../../flows/log/read-history.ts";
 import type { ReadRecord } from "../../flows/log/read-record.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { ClientNames } from "../../rules/schema/client-names.ts";
+import { filterRefusalOut, filtersIn, orderIn, type TranslatedFilter } from "../../rules/schema/translate.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
@@ -17,11 +19,15 @@ export function recordRoutes(
       const found = await readRecord(principal, model, id);
       return isRefusal(found) ? { refusal: found } : { value: found };
     },
-    listRecords: async ({ principal, params: { model = "" }, query }) => {
-      const asked = readListQuery(query);
+    listRecords: async ({ principal, params: { model = "" }, query, spoken }) => {
+      const sent = readListQuery(query);
+      if (isRefusal(sent)) return { refusal: sent };
+      const asked = inCurrentNames(spoken?.names, model, sent);
       if (isRefusal(asked)) return { refusal: asked };
-      const page = await listRecords({ reader: principal, model, ...asked });
-      if (isRefusal(page)) return { refusal: page };
+      const { filters, ...rest } = asked;
+      const request = { reader: principal, model, ...rest, filters: filters.map(({ parameter }) => parameter) };
+      const page = await listRecords(request);
+      if (isRefusal(page)) return { refusal: filterRefusalOut(page, filters) };
       const tail = JSON.stringify({
         has_more: page.nextCursor !== null,
         next_cursor: page.nextCursor,
@@ -49,7 +55,21 @@ export function recordRoutes(
   };
 }
 
-function readListQuery({ one, others }: Query): Omit<ListRequest, "reader" | "model"> | Refusal {
+type AskedList = Omit<ListRequest, "reader" | "model">;
+
+function inCurrentNames(
+  names: ClientNames | undefined,
+  model: string,
+  { orderBy: order, filters: sent, ...rest }: AskedList,
+): (Omit<AskedList, "filters"> & { readonly filters: readonly TranslatedFilter[] }) | Refusal {
+  if (!names) return { ...rest, orderBy: order, filters: sent.map((parameter) => ({ sent: parameter[0], parameter })) };
+  const orderBy = orderIn(names, model, order);
+  if (isRefusal(orderBy)) return orderBy;
+  const filters = filtersIn(names, model, sent);
+  return isRefusal(filters) ? filters : { ...rest, orderBy, filters };
+}
+
+function readListQuery({ one, others }: Query): AskedList | Refusal {
   const paging = readPaging(one);
   if (isRefusal(paging)) return paging;
   const { order_by: orderBy = "id", state = "live", ids: idList, search } = one;

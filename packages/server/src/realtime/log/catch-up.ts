@@ -1,8 +1,9 @@
 import type { FollowLog } from "../../flows/log/follow-log.ts";
+import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import { createSizedCache, type SizedCache } from "../../flows/sized-cache.ts";
 import type { Limiter } from "../../limits/limiter.ts";
-import { type View, viewName } from "../../rules/log/view.ts";
-import { entriesFrame, type News, newsOfEntries } from "./news.ts";
+import type { View } from "../../rules/log/view.ts";
+import { entriesFrame, isUnder, type News, newsOfEntries, readerName } from "./news.ts";
 
 /** The next range that a reader needs: entries after a position, optionally up to another one. */
 export interface CatchUpQuestion {
@@ -12,8 +13,8 @@ export interface CatchUpQuestion {
   /** The position of the newest known erasure: pages that were read before it must not be sent. */
   readonly erasedTo: number;
   readonly view: View;
-  /** The schema version from the reader's welcome. Older entries are translated to this version's names. */
-  readonly schemaVersion: number;
+  /** The schema of the reader's welcome. Older entries are translated to this version's names, or to the reader's. */
+  readonly spoken: SpokenSchema;
 }
 
 export interface CatchUpPage {
@@ -27,8 +28,11 @@ export interface CatchUpPage {
  * page is read once, each frame is built once per view, and tenants are served round-robin, a few pages at a time.
  */
 export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses" | "bytes"> {
-  /** Sends a page in fair order. "trimmed": the next entries are no longer kept. */
-  page(question: CatchUpQuestion, send: (page: CatchUpPage) => void): Promise<"sent" | "trimmed">;
+  /**
+   * Sends a page in fair order. "trimmed": the next entries are no longer kept. "renamed": a push has changed the records
+   * or names meanwhile.
+   */
+  page(question: CatchUpQuestion, send: (page: CatchUpPage) => void): Promise<"sent" | "trimmed" | "renamed">;
   forget(): void;
 }
 
@@ -42,7 +46,7 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
   /** Pages whose read is in progress. */
   const reading = new Map<string, Promise<News | undefined>>();
 
-  async function read(key: string, { tenant, after, to, schemaVersion }: CatchUpQuestion): Promise<News | undefined> {
+  async function read(key: string, { tenant, after, to, spoken }: CatchUpQuestion): Promise<News | undefined> {
     const entries = await log.entries(tenant, after, to);
     const last = entries.at(-1)?.syncId;
     // A log has no gaps: missing entries were trimmed during the read.
@@ -50,7 +54,7 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     // Read the schema after the page: an entry may belong to a model that was declared meanwhile.
     const { schema } = await log.current(tenant);
     const news = newsOfEntries(after, last, entries, schema);
-    if (schema.version === schemaVersion) pages.set(key, news);
+    if (schema.version === spoken.version) pages.set(key, news);
     return news;
   }
 
@@ -62,18 +66,19 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     return asked;
   }
 
-  async function pageOf(question: CatchUpQuestion): Promise<CatchUpPage | undefined> {
-    const { tenant, after, to, schemaVersion, erasedTo, view } = question;
-    const key = `${tenant}:${after}:${to}:${schemaVersion}:${erasedTo}`;
-    const frameKey = `${key} ${viewName(view)}`;
+  async function pageOf(question: CatchUpQuestion): Promise<CatchUpPage | "trimmed" | "renamed"> {
+    const { tenant, after, to, spoken, erasedTo, view } = question;
+    const key = `${tenant}:${after}:${to}:${spoken.version}:${erasedTo}`;
+    const frameKey = `${key} ${readerName(view, spoken.names)}`;
     const known = frames.get(frameKey);
     if (known) return known;
     const news = await newsOf(key, question);
-    if (!news) return undefined;
+    if (!news) return "trimmed";
+    if (!isUnder(news, spoken)) return "renamed";
     // Other readers of the same page may have built its frame meanwhile.
     const made = frames.peek(frameKey);
     if (made) return made;
-    const page = { to: news.to, frame: Buffer.from(entriesFrame(view, news)) };
+    const page = { to: news.to, frame: Buffer.from(entriesFrame(view, news, spoken.names)) };
     if (pages.peek(key)) frames.set(frameKey, page);
     return page;
   }
@@ -82,7 +87,7 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
     page: (question, send) =>
       turns.take(question.tenant, "", async () => {
         const page = await pageOf(question);
-        if (!page) return "trimmed";
+        if (typeof page === "string") return page;
         send(page);
         return "sent";
       }),

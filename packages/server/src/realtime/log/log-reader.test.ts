@@ -7,15 +7,24 @@ import { createLimiter } from "../../limits/limiter.ts";
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import { declaredValues } from "../../rules/schema/declared-values.ts";
 import { createCatchUp } from "./catch-up.ts";
-import type { Hub } from "./hub.ts";
+import type { Hub, Listener } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
+import { type News, newsOfEntries } from "./news.ts";
 
+const unheard = { onSchemaPushed: () => {}, onRenamed: () => {} };
+const spoken = { version: 1, rowsVersion: 1, shownRowsVersion: 1, names: undefined };
+const NAMES = {
+  key: "older",
+  models: new Map([["note", { toNew: new Map([["older", "a"]]), toOld: new Map([["a", "older"]]) }]]),
+  olderSince: 0,
+};
 const enterPage = async () => () => {};
 
 const schemaOf = (...names: string[]): LiveSchema => ({
   version: names.length,
   hash: "",
   values: declaredValues([]),
+  hasRenames: false,
   hasTables: false,
   hasSources: false,
   models: new Map(
@@ -63,9 +72,9 @@ test("[T2] a reader that catches up gets entries of a model that was declared me
       received.push(...entriesOf(frame));
       declared = schemaOf("note", "task");
     },
-    onSchemaPushed: () => {},
+    ...unheard,
   });
-  expect(await reader.begin({ models: undefined, groups: undefined }, 0, 1)).toBe("live");
+  expect(await reader.begin({ models: undefined, groups: undefined }, 0, spoken)).toBe("live");
   expect(received).toEqual(Array.from({ length: many }, (_, i) => i + 1));
 });
 
@@ -92,8 +101,8 @@ test("[T11] sockets that catch up from the same position share what is read, and
         frames.add(frame);
         received.push(...entriesOf(frame));
       };
-      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, enterPage, write, onSchemaPushed: () => {} });
-      await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+      const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, enterPage, write, ...unheard });
+      await reader.begin({ models: undefined, groups: undefined }, 0, spoken);
       return received.length;
     }),
   );
@@ -105,9 +114,9 @@ test("[T11] sockets that catch up from the same position share what is read, and
     send: () => {},
     enterPage,
     write: async (frame) => void frames.add(frame),
-    onSchemaPushed: () => {},
+    ...unheard,
   });
-  await other.begin({ models: new Set(["note"]), groups: undefined }, 0, 1);
+  await other.begin({ models: new Set(["note"]), groups: undefined }, 0, spoken);
   expect(reads).toBe(3);
   expect(frames.size).toBe(6);
 });
@@ -131,9 +140,9 @@ test("[ER6] a page that was read before an erasure is read again for a reader th
       send: () => {},
       enterPage,
       write: async () => {},
-      onSchemaPushed: () => {},
+      ...unheard,
     });
-    await reader.begin({ models: undefined, groups: undefined }, 0, 1);
+    await reader.begin({ models: undefined, groups: undefined }, 0, spoken);
     return reads;
   };
   expect(await readAll()).toBe(1);
@@ -167,9 +176,9 @@ test("[B11] a page that is not written yet keeps its place, and a small one does
       send: () => {},
       enterPage: enter,
       write: () => new Promise((resolve) => void written.push(resolve)),
-      onSchemaPushed: () => {},
+      ...unheard,
     });
-    const ended = reader.begin({ models: undefined, groups: undefined }, 0, 1);
+    const ended = reader.begin({ models: undefined, groups: undefined }, 0, spoken);
     return { written, ended };
   };
   const small = await begin(10);
@@ -182,4 +191,31 @@ test("[B11] a page that is not written yet keeps its place, and a small one does
   large.written[0]?.();
   expect(await large.ended).toBe("live");
   await until(() => next.written.length === 1);
+});
+
+test.each([
+  ["whose rows another schema has changed", { rowsVersion: 2 }, undefined],
+  ["under another schema, if the reader has names of its own", { version: 2 }, NAMES],
+])("[M35] news %s are not sent", async (_, changed, names) => {
+  let onNews = (_: News) => {};
+  const hub = {
+    listen: async (_tenant: number, listener: Listener) => {
+      onNews = listener.onNews;
+      return { position: () => 0, erasedTo: () => 0, end: () => {} };
+    },
+  } as unknown as Hub;
+  const heard: string[] = [];
+  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
+    enterPage,
+    write: async () => {},
+    send: (frame) => heard.push(frame),
+    onSchemaPushed: () => {},
+    onRenamed: () => heard.push("renamed"),
+  });
+  expect(await reader.begin({ models: undefined, groups: undefined }, 0, { ...spoken, names })).toBe("live");
+  const schema = schemaOf("note");
+  onNews(newsOfEntries(0, 1, [entryOf(1, "note")], schema));
+  expect(heard).toEqual([expect.stringContaining(names ? '"older":"x"' : '"a":"x"')]);
+  onNews(newsOfEntries(1, 2, [entryOf(2, "note")], { ...schema, ...changed }));
+  expect(heard.slice(1)).toEqual(["renamed"]);
 });

@@ -1,11 +1,13 @@
 import { closeCodes, isSyncGroup, limits } from "@holdfast/sdk/protocol";
+import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
-import { type View, type ViewRequest, viewName, viewOf } from "../../rules/log/view.ts";
+import { type View, type ViewRequest, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
+import type { ClientNames } from "../../rules/schema/client-names.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { CatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
-import { entriesFrame, type News } from "./news.ts";
+import { entriesFrame, isUnder, type News, readerName } from "./news.ts";
 
 /**
  * Reads one tenant's log for one socket. It listens first and reads the log afterwards, so no entry can fall between
@@ -23,9 +25,9 @@ export interface LogReader {
   follow(view: View): void;
   /**
    * Reads the log from a position until it reaches the tail; from there on the tail delivers. "trimmed": the next
-   * entries are no longer kept.
+   * entries are no longer kept. "renamed": a push has changed the records or names meanwhile.
    */
-  begin(view: View, after: number, schemaVersion: number): Promise<"live" | "trimmed" | "ended">;
+  begin(view: View, after: number, spoken: SpokenSchema): Promise<"live" | "trimmed" | "renamed" | "ended">;
   end(): void;
 }
 
@@ -37,6 +39,8 @@ export interface LogReaderListeners {
   /** Sends one page of a catch-up. Resolves when it is written. */
   write(frame: Buffer): Promise<void>;
   onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
+  /** News are of records, or under names, that a push has changed. They are not sent. */
+  onRenamed(): void;
 }
 
 const PAGE = 500;
@@ -51,12 +55,16 @@ export async function listenToLog(
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
+  let spoken: SpokenSchema = { version: 0, rowsVersion: 0, shownRowsVersion: 0, names: undefined };
   const { onSchemaPushed } = listeners;
   const subscription = await hub.listen(tenant, { onNews, onSchemaPushed });
 
   function onNews(news: News): void {
     if (phase !== "live" || news.to <= position) return;
-    const frame = position === news.from ? sharedFrame(view, news) : entriesFrame(view, news, position);
+    // The news can be faster than the message that a schema was pushed.
+    if (!isUnder(news, spoken)) return listeners.onRenamed();
+    const { names } = spoken;
+    const frame = position === news.from ? sharedFrame(view, news, names) : entriesFrame(view, news, names, position);
     position = news.to;
     listeners.send(frame);
   }
@@ -71,11 +79,12 @@ export async function listenToLog(
     follow(next) {
       view = next;
     },
-    async begin(first, after, schemaVersion) {
+    async begin(first, after, underSchema) {
       if (isEnded()) return "ended";
       phase = "catching up";
       view = first;
       position = after;
+      spoken = underSchema;
       for (;;) {
         const target = subscription.position();
         if (position >= target) {
@@ -90,7 +99,7 @@ export async function listenToLog(
         }
         let written: Promise<void> | undefined;
         const to = Math.min(target, position + PAGE);
-        const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, schemaVersion };
+        const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, spoken };
         const page = catchUp.page(question, ({ to, frame }) => {
           if (isEnded()) return;
           written = listeners.write(frame);
@@ -103,7 +112,7 @@ export async function listenToLog(
           if (!written) leave();
         });
         if (isEnded()) return "ended";
-        if (came === "trimmed") return "trimmed";
+        if (came !== "sent") return came;
         // Wait outside the fair queue: a slow client must not block the other readers.
         await written;
         if (isEnded()) return "ended";
@@ -132,16 +141,16 @@ export function viewOfRequest(
 /** Readers with the same view get the same bytes: the frame is built once per batch of news. */
 const frames = new WeakMap<News, Map<string, string>>();
 
-function sharedFrame(view: View, news: News): string {
+function sharedFrame(view: View, news: News, names: ClientNames | undefined): string {
   let known = frames.get(news);
   if (!known) {
     known = new Map();
     frames.set(news, known);
   }
-  const key = viewName(view);
+  const key = readerName(view, names);
   let frame = known.get(key);
   if (frame === undefined) {
-    frame = entriesFrame(view, news);
+    frame = entriesFrame(view, news, names);
     known.set(key, frame);
   }
   return frame;

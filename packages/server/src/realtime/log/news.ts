@@ -1,9 +1,13 @@
+import type { LogEntry } from "@holdfast/sdk/protocol";
 import type { CommittedBatch } from "../../flows/commits/round-result.ts";
+import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { enteredText, type StoredEntry, storedEntryText } from "../../rules/commits/stored-entry.ts";
 import { filedEntry, leftEntryText } from "../../rules/log/seen-entry.ts";
-import { type FiledEntry, sightOf, type View } from "../../rules/log/view.ts";
+import { type FiledEntry, sightOf, type View, viewName } from "../../rules/log/view.ts";
+import type { ClientNames } from "../../rules/schema/client-names.ts";
 import { presentEntry } from "../../rules/schema/schema-change.ts";
+import { entryOut } from "../../rules/schema/translate.ts";
 
 /** A log entry for listeners: its text, and the fields that decide who may see it. */
 export interface NewsEntry extends FiledEntry {
@@ -22,6 +26,8 @@ export interface News {
   readonly entries: readonly NewsEntry[];
   /** The models of the schema that the entries are shown by, by name in lower case. */
   readonly models: LiveSchema["models"];
+  readonly schemaVersion: number;
+  readonly rowsVersion: number;
 }
 
 /** News from a round of this process, without a database read. */
@@ -37,6 +43,8 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
   from,
   to,
   models: schema.models,
+  schemaVersion: schema.version,
+  rowsVersion: schema.rowsVersion,
   entries: entries.flatMap((entry) => {
     const declared = schema.models.get(entry.model);
     const shown = presentEntry(entry, declared);
@@ -53,8 +61,21 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
   }),
 });
 
-/** The `entries` frame for one reader's view. `after` may lie within the news. */
-export function entriesFrame(view: View, { from, to, entries, models }: News, after = from): string {
+/** Whether news are under the schema that a reader's names and rows are of. */
+export const isUnder = ({ schemaVersion, rowsVersion }: News, reader: SpokenSchema): boolean =>
+  rowsVersion === reader.rowsVersion && (reader.names === undefined || schemaVersion === reader.version);
+
+/** A key that is equal for readers that get the same bytes. */
+export const readerName = (view: View, names: ClientNames | undefined): string =>
+  names ? `${names.key} ${viewName(view)}` : viewName(view);
+
+/** The `entries` frame for one reader's view, with the names that it knows. `after` may lie within the news. */
+export function entriesFrame(
+  view: View,
+  { from, to, entries, models }: News,
+  names: ClientNames | undefined,
+  after = from,
+): string {
   const texts: string[] = [];
   for (const entry of entries) {
     if (entry.syncId <= after) continue;
@@ -69,5 +90,12 @@ export function entriesFrame(view: View, { from, to, entries, models }: News, af
         texts.push(entry.leftText());
     }
   }
-  return `{"frame":"entries","from":${after},"to":${to},"entries":[${texts.join(",")}]}`;
+  const shown = names ? texts.map((text) => entryTextOut(names, text)) : texts;
+  return `{"frame":"entries","from":${after},"to":${to},"entries":[${shown.join(",")}]}`;
 }
+
+const entryTextOut = (names: ClientNames, text: string): string => {
+  const entry = JSON.parse(text) as LogEntry;
+  const shown = entryOut(names, entry);
+  return shown === entry ? text : JSON.stringify(shown);
+};

@@ -9,6 +9,8 @@ const news = (from: number, to: number): News => ({
   from,
   to,
   models: new Map(),
+  schemaVersion: 1,
+  rowsVersion: 1,
   entries: Array.from({ length: to - from }, (_, i) => ({ syncId: from + i + 1 }) as News["entries"][number]),
 });
 

@@ -45,4 +45,6 @@ const together = (all: readonly News[]): News =>
         to: (all.at(-1) as News).to,
         entries: all.flatMap(({ entries }) => entries),
         models: (all.at(-1) as News).models,
+        schemaVersion: (all.at(-1) as News).schemaVersion,
+        rowsVersion: (all.at(-1) as News).rowsVersion,
       };

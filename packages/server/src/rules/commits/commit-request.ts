@@ -38,6 +38,8 @@ export interface CommitRequest {
   readonly operations: readonly CommitOperation[];
   readonly reads: readonly Read[];
   readonly clientId: string | null;
+  /** The version of the schema whose names it has. Undefined: whichever is current. */
+  readonly schemaVersion?: number;
   /** The log that the commit's positions refer to, if it names one. */
   readonly logId: string | undefined;
   readonly idempotencyKey: string | undefined;

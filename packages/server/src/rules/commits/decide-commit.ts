@@ -41,7 +41,7 @@ import {
 } from "./tenant-state.ts";
 
 /**
- * Judges one commit against its tenant: replay → size → scope → payload → claims → positions → exists → stale → premises →
+ * Judges one commit against its tenant: replay → names → size → scope → payload → claims → positions → exists → stale → premises →
  * record rules → held → unique values and references. Each check up to the positions covers every operation before the
  * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a hold.
  */
@@ -49,6 +49,7 @@ export function decideCommit(state: TenantState, commit: CommitRequest): Decisio
   const replay = replayOf(state, commit);
   if (replay) return replay;
   const refusal =
+    checkNames(state, commit) ??
     checkCommitBytes(state, commit) ??
     checkScope(state, commit) ??
     checkPayloads(state, commit) ??
@@ -73,6 +74,13 @@ export function decideCommit(state: TenantState, commit: CommitRequest): Decisio
     receipt: confirmedReceipt(commit, { lastSyncId, logId: head.logId, missingIds, madeId }),
   };
 }
+
+/** A push has come between: its names may mean other fields now. The edge translates it again. */
+const checkNames = (
+  { head }: TenantState,
+  { schemaVersion = head.schemaVersion }: CommitRequest,
+): Refusal | undefined =>
+  schemaVersion === head.schemaVersion ? undefined : refuse("unavailable", { message: "The schema has just changed." });
 
 function checkLeft(state: TenantState, commit: CommitRequest, dryRun: DryRun): Refusal | undefined {
   const found = checkValues(state, commit, dryRun);

@@ -32,6 +32,7 @@ export interface Hello {
   readonly where?: FollowedRecords;
   readonly clientId?: string;
   readonly view?: string;
+  readonly schema?: string;
 }
 
 const PATIENCE_MS = 15_000;
