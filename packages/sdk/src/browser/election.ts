@@ -23,6 +23,6 @@ export interface Election {
   close(): void;
 }
 
-/** How often a candidate checks whether the leader is alive, and how long it waits for the reply. */
+/** How long a candidate rests between two checks of whether the leader is alive, and how long it waits for the reply. */
 export const CALL_MS = 3_000;
 export const ANSWER_MS = 3_000;

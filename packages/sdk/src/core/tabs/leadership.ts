@@ -12,8 +12,9 @@ import type { ClientState, QueueSnapshot } from "../state.ts";
 import { takeRows } from "./follower.ts";
 
 /*
- * One tab of a browser profile is the leader. Only the leader sends writes, reads the log and stores the results. All
- * other tabs are followers and receive its messages over a BroadcastChannel.
+ * One tab of a browser profile is the leader. Only the leader sends writes, follows the log
+ * and stores the results. All other tabs are followers: they receive its messages over a BroadcastChannel, and read what
+ * they missed.
  *
  * no ──lock──► reading ──generation, queue──► yes ──stolen · fenced by the store · paused · another owner's token──► no
  *

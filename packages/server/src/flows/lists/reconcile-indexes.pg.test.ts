@@ -384,14 +384,17 @@ test("[G21] an index for searches goes when no tenant declares it any more", asy
 });
 
 test("[G21] where the extensions are not allowed, searches work without an index", async () => {
-  await app.sql("drop extension pg_trgm, btree_gin");
+  await app.sql("drop extension if exists pg_trgm, btree_gin");
   await app.sql(
     `create function public.no_extensions() returns event_trigger language plpgsql as $$ begin raise 'not here'; end $$;
      create event trigger no_extensions on ddl_command_start when tag in ('CREATE EXTENSION') execute function public.no_extensions()`,
   );
-  await push({ searched: { s: { type: "string", index: "text" }, body: { type: "string" } } });
-  const found = await call("GET", "/v1/models/searched?search=c4ca4238&limit=2");
-  expect(found).toMatchObject({ status: 200, body: { data: [{ id: "i000001" }] } });
-  expect(await reconcile()).toMatchObject({ created: 0, failed: [expect.stringContaining("searched.s")] });
-  await app.sql("drop event trigger no_extensions; drop function public.no_extensions");
+  try {
+    await push({ searched: { s: { type: "string", index: "text" }, body: { type: "string" } } });
+    const found = await call("GET", "/v1/models/searched?search=c4ca4238&limit=2");
+    expect(found).toMatchObject({ status: 200, body: { data: [{ id: "i000001" }] } });
+    expect(await reconcile()).toMatchObject({ created: 0, failed: [expect.stringContaining("searched.s")] });
+  } finally {
+    await app.sql("drop event trigger no_extensions; drop function public.no_extensions");
+  }
 });
