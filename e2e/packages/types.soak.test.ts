@@ -1,7 +1,7 @@
 import { copyFileSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
 import type {} from "./global-setup.ts";
 import { ending, runIn } from "./run-command.ts";
@@ -10,7 +10,7 @@ const folder = join(inject("newcomer"), "typed");
 mkdirSync(folder);
 // The package defines the kind of module.
 writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
-for (const name of ["app.tsx", "agent.ts"])
+for (const name of ["app.tsx", "agent.ts", "options.ts"])
   copyFileSync(fileURLToPath(new URL(`consumer/${name}`, import.meta.url)), join(folder, name));
 
 const common = {
@@ -29,18 +29,35 @@ const common = {
 const nodenext = { module: "NodeNext", moduleResolution: "NodeNext" };
 const bundler = { module: "ESNext", moduleResolution: "Bundler" };
 
+/** The compilers that this workspace does not use itself, by the name under which they are installed. */
+const others = { "typescript-5.6": "npm:typescript@5.6.3", "typescript-6": "npm:typescript@6.0.3" };
+const compilers = join(inject("newcomer"), "compilers");
+beforeAll(async () => {
+  mkdirSync(compilers);
+  writeFileSync(join(compilers, "package.json"), JSON.stringify({ private: true, dependencies: others }));
+  const { code, output } = await ending(runIn(compilers, "npm", ["install", "--no-audit", "--no-fund"]));
+  expect(code, output).toBe(0);
+});
+
+const compiler = (version: string) =>
+  version === "7"
+    ? join(root, "node_modules/typescript/bin/tsc")
+    : version === "5.9"
+      ? join(root, "packages/server/node_modules/typescript/bin/tsc")
+      : join(compilers, `node_modules/typescript-${version}/bin/tsc`);
+
 // `skipLibCheck: false` checks our own declarations too, not only what is done with them.
-test.each([
-  { version: "7", place: ".", resolution: "nodenext", options: { ...nodenext, skipLibCheck: false } },
-  { version: "7", place: ".", resolution: "bundler", options: { ...bundler, skipLibCheck: false } },
-  { version: "5.9", place: "packages/server", resolution: "nodenext", options: { ...nodenext, skipLibCheck: true } },
-])(
-  "[PK5] the types of the packages hold for TypeScript $version with $resolution resolution",
-  async ({ version, place, resolution, options }) => {
+test.each(
+  ["5.6", "5.9", "6", "7"].flatMap((version) => [
+    { version, resolution: "nodenext", options: { ...nodenext, skipLibCheck: false } },
+    { version, resolution: "bundler", options: { ...bundler, skipLibCheck: false } },
+  ]),
+)(
+  "[PK5] [PK13] the types of the packages hold for TypeScript $version with $resolution resolution",
+  async ({ version, resolution, options }) => {
     const config = `tsconfig.${version}-${resolution}.json`;
     writeFileSync(join(folder, config), JSON.stringify({ compilerOptions: { ...common, ...options }, include: ["."] }));
-    const tsc = join(root, place, "node_modules", ".bin", "tsc");
-    const { code, output } = await ending(runIn(folder, tsc, ["-p", config]));
+    const { code, output } = await ending(runIn(folder, process.execPath, [compiler(version), "-p", config]));
     expect(code, output).toBe(0);
   },
 );

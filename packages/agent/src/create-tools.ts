@@ -13,9 +13,9 @@ export interface ToolOptions<S extends ModelSchema> {
   /** The schema of the client, or one with fewer models to limit what the agent sees. */
   readonly schema: ModelSchema;
   /** How long to wait for the service before the model is informed that there is no answer yet. Default 10 000. */
-  readonly answerMs?: number;
+  readonly answerMs?: number | undefined;
   /** A claim that no call has used for this long is released. Default 300 000. */
-  readonly claimIdleMs?: number;
+  readonly claimIdleMs?: number | undefined;
 }
 
 /** Tools for one agent. They remember the records that it has read and the claims that it holds. */

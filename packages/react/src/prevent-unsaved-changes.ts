@@ -6,7 +6,7 @@ export interface UnsavedOptions {
    * the app is open again. `sent`: the server has also answered every write, including those that wait for a person's
    * decision.
    */
-  readonly until?: "durable" | "sent";
+  readonly until?: "durable" | "sent" | undefined;
 }
 
 /** Whether closing the page now would lose writes or leave them unsent. */

@@ -12,7 +12,7 @@ export const ClientContext = createContext<SyncClient<ModelSchema> | undefined>(
  */
 export function SyncProvider<S extends ModelSchema>(props: {
   client: SyncClient<S> | undefined;
-  children?: ReactNode;
+  children?: ReactNode | undefined;
 }): ReactElement {
   const client = props.client as unknown as SyncClient<ModelSchema> | undefined;
   return <ClientContext.Provider value={client ?? stillClient}>{props.children}</ClientContext.Provider>;

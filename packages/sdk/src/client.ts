@@ -158,6 +158,14 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     }
   }
 
+  async function readyWhen(isReady: (state: ClientState) => boolean): Promise<void> {
+    await until(store, ending, isReady);
+    // Only if it comes at the first attempt: everything else works without it.
+    if (joins && !joins.now()) await Promise.race([joins.load(), until(store, ending, hasTrouble)]);
+  }
+  const readyAny = shared(() => readyWhen(hasRows));
+  const readyComplete = shared(() => readyWhen(isComplete));
+
   let closing: Promise<void> | undefined;
   const end = (why: Leaving) => {
     closing ??= takeApart(why);
@@ -199,11 +207,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ...status,
     subscribe,
     onErased: (listener) => onErased(store, Object.keys(settings.schema.models), listener),
-    ready: async ({ rows = "any" } = {}) => {
-      await until(store, ending, rows === "complete" ? isComplete : hasRows);
-      // Only if it comes at the first attempt: everything else works without it.
-      if (joins && !joins.now()) await Promise.race([joins.load(), until(store, ending, hasTrouble)]);
-    },
+    ready: ({ rows } = {}) => (rows === "complete" ? readyComplete() : readyAny()),
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow(scope) {
       followed = followedScope(models, scope);
@@ -259,6 +263,17 @@ function modelApis<S extends ModelSchema>(
 /** The error of a browser that forbids `import()` names a specification, and no way out. */
 const notLoaded = (what: string, error: unknown) =>
   `${what} could not be loaded: ${String(error)}. Service workers forbid import(): use "@holdfast/sdk/worker" there.`;
+
+/** Calls that come while one is waiting get its promise, so that they need no memory. */
+function shared(wait: () => Promise<void>): () => Promise<void> {
+  let waiting: Promise<void> | undefined;
+  return () => {
+    waiting ??= wait().finally(() => {
+      waiting = undefined;
+    });
+    return waiting;
+  };
+}
 
 function checkOpen({ isOver }: Ending): void {
   if (isOver) throw new SyncError(CLOSED);

@@ -72,7 +72,7 @@ export interface NodeClientOptions<S extends ModelSchema> extends ClientOptions<
    * Where to store queue and rows: `fileStorage("./agent.db")`. Without it they are lost with the process, so call
    * `drain` before it exits.
    */
-  readonly storage?: FileStorage;
+  readonly storage?: FileStorage | undefined;
 }
 
 /** Creates a client for agents and scripts. Throws a `SyncError` at once if the storage cannot be its store. */

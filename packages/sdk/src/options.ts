@@ -16,46 +16,50 @@ export interface ClientOptions<S extends ModelSchema> {
    */
   readonly getToken: () => string | Promise<string>;
   /** Name of the local store. Default: derived from `url` and `user`. */
-  readonly store?: string;
+  readonly store?: string | undefined;
   /**
    * The signed-in user. Each user gets a separate store. A store belongs to one participant of one organization and
    * environment forever. In a browser, a client whose token is another owner's opens a store of that owner beside it.
    */
-  readonly user?: string;
+  readonly user?: string | undefined;
   /**
    * Whose client this is, if the app knows it before the server is asked: the organization, and the user or
    * `<kind>:<id>`. Then the client shows its rows at once, also without a network. If the server names another owner, the
    * status is `needs-auth`. Without it, the client asks the server before it shows rows.
    */
-  readonly owner?: { readonly organization: string; readonly participant: string };
+  readonly owner?: { readonly organization: string; readonly participant: string } | undefined;
   /** Identifies this device and user to the server. Default: generated once per store and kept there. */
-  readonly clientId?: string;
+  readonly clientId?: string | undefined;
   /** Starts as if `pause()` had been called: local rows and writes are shown, nothing is sent. */
-  readonly paused?: boolean;
+  readonly paused?: boolean | undefined;
   /** How long a request may receive no data before its outcome counts as unknown and it is retried. Default 30 000. */
-  readonly requestTimeoutMs?: number;
+  readonly requestTimeoutMs?: number | undefined;
   /**
    * Whether to open a socket. Default true. Without one, the client polls the log every 5 s, claims wait with long
    * polls, and other participants' claims and presence are not available.
    */
-  readonly stream?: boolean;
+  readonly stream?: boolean | undefined;
   /** Which records to read of the schema's models. Default: all that the token covers. See `follow`. */
-  readonly follow?: FollowScope<S>;
+  readonly follow?: FollowScope<S> | undefined;
   /**
    * Whether to ask the browser, at the first queued write, not to evict the store. Default: only in browsers that
    * decide without a prompt. Firefox prompts the user, so it is asked only with `true`; `false` never asks.
    */
-  readonly persist?: boolean;
+  readonly persist?: boolean | undefined;
   /**
    * Converts queued writes of older app versions: by the hash of the older schema (`schemaHash`), a function that
    * converts one operation. Writes that use only unchanged parts of the schema need none; all others without one need
    * attention.
    */
-  readonly upcast?: Readonly<Record<string, Upcast>>;
+  readonly upcast?: Readonly<Record<string, Upcast>> | undefined;
 }
 
-export interface Settings<S extends ModelSchema>
-  extends Required<Omit<ClientOptions<S>, "clientId" | "user" | "owner" | "follow" | "persist">> {
+export interface Settings<S extends ModelSchema> extends Pick<ClientOptions<S>, "schema" | "url" | "getToken"> {
+  readonly store: string;
+  readonly paused: boolean;
+  readonly requestTimeoutMs: number;
+  readonly stream: boolean;
+  readonly upcast: Readonly<Record<string, Upcast>>;
   readonly persist: boolean | undefined;
   readonly clientId: string | undefined;
   readonly owner: ClientOptions<S>["owner"] | undefined;

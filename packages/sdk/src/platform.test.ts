@@ -66,3 +66,22 @@ test("[D39] with a storage alone, a client keeps its writes and rows, and the ne
   await third.close();
   expect(new Set(stores)).toEqual(new Set(["holdfast:holdfast.test:ann"]));
 });
+
+test("[PK14] what is undefined in a platform, options or a query counts as left out", async () => {
+  const client = createClientOn(
+    {
+      storage: async () => keyValueStorage(mapStore(new Map())),
+      tabs: undefined,
+      signals: undefined,
+      fetch: undefined,
+    },
+    { schema, url: "http://127.0.0.1:9", getToken: () => "token", store: undefined, stream: undefined, paused: true },
+  );
+  const write = client.models.slide.create({ title: "a" }, { id: undefined, readAt: undefined, claim: undefined });
+  await write.queued;
+  const rows = client.models.slide.list({ where: undefined, orderBy: undefined, limit: undefined, from: undefined });
+  expect(rows).toMatchObject([{ title: "a" }]);
+  client.commit([{ action: "delete", model: "slide", id: write.id }], { reads: undefined, onStale: undefined });
+  expect(client.models.slide.count({ where: undefined })).toBe(0);
+  await client.close();
+});

@@ -22,19 +22,22 @@ export { type Awaitable, type KeyValueChange, type KeyValueStore, keyValueStorag
  */
 export interface Platform
   extends Pick<Ports, "storage">,
-    Partial<Omit<Ports, "storage">>,
-    Partial<Omit<Shell, "runtime" | "relations">> {}
+    Optional<Omit<Ports, "storage">>,
+    Optional<Omit<Shell, "runtime" | "relations">> {}
+
+type Optional<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
 /** Creates a client on another platform than browsers and Node. It needs no IndexedDB, Web Locks or BroadcastChannel. */
 export function createClientOn<const S extends ModelSchema>(
   platform: Platform,
   options: ClientOptions<S>,
 ): SyncClient<S> {
-  const ports = { tabs: alone, signals: noSignals, ...platform };
+  const given = withoutUndefined(platform);
+  const ports = { tabs: alone, signals: noSignals, ...given };
   return createShell(
     {
       collab: () => import("./api/claims/collab.ts"),
-      ...platform,
+      ...given,
       clock: platform.clock ? appClock(platform.clock, reportToApp) : systemClock,
       random: platform.random ? appRandom(platform.random, reportToApp) : systemRandom,
       relations: async () => ({ Joins }),
@@ -45,3 +48,9 @@ export function createClientOn<const S extends ModelSchema>(
     options,
   );
 }
+
+/** So that what is given as undefined does not replace a default. */
+const withoutUndefined = <T extends object>(given: T) =>
+  Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };

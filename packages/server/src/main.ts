@@ -7,17 +7,12 @@ import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
+import { pushSchema } from "./flows/schema/push-schema.ts";
+import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
-import {
-  ensureConfiguredKey,
-  listenWhileStarting,
-  newMasterKey,
-  newSecretToken,
-  pushSchema,
-  startServer,
-} from "./server.ts";
+import { listenWhileStarting, newMasterKey, newSecretToken, startServer } from "./server.ts";
 import { listeningLine, openServerLog } from "./server-log.ts";
 import { startTrouble } from "./start-trouble.ts";
 

@@ -9,18 +9,18 @@ export interface ServerOptions {
   readonly adminToken: string;
   /** Base64, 32 bytes each, newest first. They encrypt the secrets that the server has to read again. */
   readonly masterKeys: readonly string[];
-  readonly host?: string;
+  readonly host?: string | undefined;
   /** 0: any free port. */
-  readonly port?: number;
+  readonly port?: number | undefined;
   /**
    * Awaited once everything is ready, right before the server listens. A temporary listener on the same address closes
    * here.
    */
-  beforeListening?(): Promise<void>;
+  readonly beforeListening?: (() => Promise<void>) | undefined;
   /** Browser origins that may call. Undefined: loopback only. */
   readonly origins?: readonly string[] | undefined;
   /** The proxies that are trusted to report a client's address. Undefined: none. */
-  readonly trustProxy?: TrustedProxies;
+  readonly trustProxy?: TrustedProxies | undefined;
   /** The base URL of links in responses. Undefined: the address that the server listens on. */
   readonly publicUrl?: string | undefined;
   /** Most commits in one transaction. With 1, a benchmark shows the gain from rounds. */
@@ -28,9 +28,9 @@ export interface ServerOptions {
   /** Log entries older than this are deleted. Undefined: the log is never trimmed. */
   readonly logRetentionDays?: number | undefined;
   /** How often expired data is deleted. Every hour by default. */
-  readonly pruneEveryMs?: number;
+  readonly pruneEveryMs?: number | undefined;
   /** Overrides of the default presence times. */
-  readonly presenceTimes?: Partial<PresenceTimes>;
+  readonly presenceTimes?: Partial<PresenceTimes> | undefined;
   /** Overrides of the default database settings. */
   readonly database?: Partial<DatabaseSettings> | undefined;
   /** Overrides of the default webhook settings. */
@@ -38,13 +38,13 @@ export interface ServerOptions {
   /** Allows datasources at private addresses: for development and private networks. */
   readonly datasourcesAllowPrivate?: boolean | undefined;
   /** Overrides of the server's default limits. */
-  readonly limits?: Partial<ServerLimits>;
+  readonly limits?: Partial<ServerLimits> | undefined;
   /** Whether programs on this machine may read `/metrics` without a token. Otherwise it is off until a token is set. */
-  readonly metricsLoopback?: boolean;
+  readonly metricsLoopback?: boolean | undefined;
   /** Enables `/metrics` for this token. */
   readonly metricsToken?: string | undefined;
   /** Undefined: no logging. */
-  readonly logger?: FastifyBaseLogger;
+  readonly logger?: FastifyBaseLogger | undefined;
 }
 
 export interface DatabaseSettings {

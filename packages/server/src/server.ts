@@ -7,11 +7,11 @@ import { createPublicUrl } from "./addresses/public-url.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
-import { createEncryption, newMasterKey } from "./encryption.ts";
+import { createEncryption, newMasterKey as masterKey } from "./encryption.ts";
 import { reencryptConnections } from "./flows/datasources/reencrypt-connections.ts";
 import { pageCursors } from "./flows/lists/page-cursor.ts";
 import { createUsageCounter } from "./flows/organizations/count-usage.ts";
-import { pushSchema } from "./flows/schema/push-schema.ts";
+import { newSecretToken as secretToken } from "./flows/tokens/secret-keys.ts";
 import { type AnswerBounds, createAnswerBytes } from "./limits/answer-bytes.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
 import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
@@ -31,11 +31,12 @@ import { openUsage } from "./parts/usage.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "./server-options.ts";
 
 export { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
-export { ensureConfiguredKey, type FirstTenant } from "./flows/tokens/ensure-configured-key.ts";
-export { newSecretToken } from "./flows/tokens/secret-keys.ts";
 export { listenWhileStarting } from "./http/starting-server.ts";
 export type { ServerOptions, WebhookOptions } from "./server-options.ts";
-export { newMasterKey, pushSchema };
+
+// Constants and no re-exports: the declarations of those files import pg's, which need TypeScript 5.7.
+export const newMasterKey: () => string = masterKey;
+export const newSecretToken: (livemode: boolean) => string = secretToken;
 
 export interface RunningServer {
   readonly url: string;

@@ -7,7 +7,7 @@ export interface HoldfastCollectionConfig<S extends ModelSchema, M extends Model
   readonly client: SyncClient<S>;
   readonly model: M;
   /** Default: the model's name. Give each of several collections of one model its own. */
-  readonly id?: string;
+  readonly id?: string | undefined;
 }
 
 /**

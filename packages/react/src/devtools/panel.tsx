@@ -9,18 +9,18 @@ import { styles } from "./styles.ts";
 
 export interface DevtoolsProps {
   /** Rooms to show. The open panel enters them, so name rooms that the app is in anyway. */
-  readonly rooms?: readonly string[];
+  readonly rooms?: readonly string[] | undefined;
   /** Records whose claims to show, besides those that writes wait for. */
-  readonly records?: readonly (readonly [model: string, id: string])[];
+  readonly records?: readonly (readonly [model: string, id: string])[] | undefined;
   /** The panel's corner; default `bottom-right`. */
-  readonly position?: "bottom-right" | "bottom-left";
+  readonly position?: "bottom-right" | "bottom-left" | undefined;
   /** Whether the panel is open initially. */
-  readonly defaultOpen?: boolean;
+  readonly defaultOpen?: boolean | undefined;
   /**
    * For an app that opens the panel on demand: it is open and takes the focus, and closing it calls this instead of
    * leaving a button in the corner. The focus then returns to the previous element.
    */
-  readonly onClose?: () => void;
+  readonly onClose?: (() => void) | undefined;
 }
 
 export function HoldfastDevtools({

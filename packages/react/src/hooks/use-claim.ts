@@ -8,11 +8,11 @@ import { useSource } from "./use-source.ts";
 
 export interface UseClaimOptions extends HookClaimOptions {
   /** Claims only this field. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /** Claims the record, or waits for it, as long as the component is mounted. */
-  readonly auto?: boolean;
+  readonly auto?: boolean | undefined;
   /** Renders once a second while the claim is held, so that `remainingMs` can be shown. */
-  readonly tick?: boolean;
+  readonly tick?: boolean | undefined;
 }
 
 export interface ClaimState {

@@ -17,7 +17,7 @@ export type UseDraft<S extends ModelSchema> = <M extends ModelName<S>>(
   model: M,
   id: string,
   field: TextField<S, M>,
-  options?: { readonly pauseMs?: number; readonly onWrite?: (write: UndoableWrite) => void },
+  options?: { readonly pauseMs?: number | undefined; readonly onWrite?: ((write: UndoableWrite) => void) | undefined },
 ) => FieldDraft;
 
 /**

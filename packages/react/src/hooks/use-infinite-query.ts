@@ -16,7 +16,7 @@ export type InfiniteQuery<S extends ModelSchema, M extends ModelName<S>, I exten
 
 export interface InfiniteOptions {
   /** How many records the window has at first, and gets with each page. Default 50. */
-  readonly pageSize?: number;
+  readonly pageSize?: number | undefined;
   /** The id of the record that the window begins at. Default: the beginning of the list. */
   readonly at?: string | undefined;
 }

@@ -20,7 +20,7 @@ interface Stacks {
 const NOTHING: Stacks = { done: [], undone: [] };
 
 /** Undo and redo for the writes of one component or page. It keeps the last `limit` writes (default: 100). */
-export function useUndo({ limit = 100 }: { readonly limit?: number } = {}): UndoStack {
+export function useUndo({ limit = 100 }: { readonly limit?: number | undefined } = {}): UndoStack {
   const [stacks, setStacks] = useState(NOTHING);
   const acts = useMemo(() => {
     let now = NOTHING;

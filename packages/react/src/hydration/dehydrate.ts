@@ -27,7 +27,7 @@ export type SnapshotQuery<S extends ModelSchema> = {
 export async function dehydrate<S extends ModelSchema>(
   client: SyncClient<S>,
   queries: readonly SnapshotQuery<S>[],
-  { timeoutMs = 10_000 }: { timeoutMs?: number } = {},
+  { timeoutMs = 10_000 }: { timeoutMs?: number | undefined } = {},
 ): Promise<Snapshot> {
   let clock: ReturnType<typeof setTimeout> | undefined;
   const tooLate = new Promise<never>((_, reject) => {

@@ -11,13 +11,15 @@ import { checkModel } from "./writes/check-model.ts";
 
 /** Which records a client reads. An absent member does not limit it. */
 export interface FollowScope<S extends ModelSchema> {
-  readonly models?: readonly ModelName<S>[];
+  readonly models?: readonly ModelName<S>[] | undefined;
   /** Sync groups, `<kind>:<id>`: records in one of them. */
-  readonly groups?: readonly string[];
+  readonly groups?: readonly string[] | undefined;
   /** By model: only records that meet these conditions. A list: those of at least one of its conditions. */
-  readonly where?: {
-    readonly [M in ModelName<S>]?: FollowedWhere<DataOf<S, M>> | readonly FollowedWhere<DataOf<S, M>>[];
-  };
+  readonly where?:
+    | {
+        readonly [M in ModelName<S>]?: FollowedWhere<DataOf<S, M>> | readonly FollowedWhere<DataOf<S, M>>[] | undefined;
+      }
+    | undefined;
 }
 
 /** What a server can judge entry by entry: values, ranges of numbers and date-times, and items of arrays. */

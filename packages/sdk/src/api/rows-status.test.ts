@@ -32,6 +32,25 @@ test("[R27] rows are loading, then complete; partial while there is no connectio
   await client.close();
 });
 
+test("[G25] calls of ready() that wait for the same rows get one promise, and a later call waits anew", async () => {
+  const { open, settle } = setup();
+  const { client, offline, online } = open();
+  offline();
+  await settle();
+  const [any, complete] = [client.ready(), client.ready({ rows: "complete" })];
+  for (let n = 0; n < 100; n += 1) expect(client.ready()).toBe(any);
+  expect(client.ready({ rows: "any" })).toBe(any);
+  expect(client.ready({ rows: "complete" })).toBe(complete);
+  online();
+  await Promise.all([any, complete]);
+  offline();
+  await settle();
+  const again = client.ready({ rows: "complete" });
+  expect(again).not.toBe(complete);
+  await client.close();
+  await expect(again).rejects.toMatchObject({ code: "client_closed" });
+});
+
 /** A client without a network, whose disk has one record. */
 async function reopened() {
   const { open, other, settle } = setup();

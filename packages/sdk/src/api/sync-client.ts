@@ -54,11 +54,11 @@ export interface SyncClient<S extends ModelSchema> {
    * Resolves when the rows of the local store or of the first snapshot can be read; with `rows: "complete"`, when they
    * are all that the server has (see `rows` of the status).
    */
-  ready(options?: { readonly rows?: "any" | "complete" }): Promise<void>;
+  ready(options?: { readonly rows?: "any" | "complete" | undefined }): Promise<void>;
   /**
    * Resolves when every write made so far is settled or needs a decision. Rejects with a `SyncError` after `timeoutMs`.
    */
-  drain(options?: { timeoutMs?: number }): Promise<void>;
+  drain(options?: { timeoutMs?: number | undefined }): Promise<void>;
   /**
    * Closes the client because its user signs out. `keep`: the store stays, and its queued writes are sent when the user
    * returns. `discard`: deletes everything from this device, in all tabs, including unsent writes.
@@ -83,7 +83,7 @@ export interface SyncClient<S extends ModelSchema> {
    * names, so that none is committed twice, and are sent as this client's participant. Rejects with `invalid_export`, and
    * with `other_owner` if the export belongs to another owner; with `adopt`, its writes become this client's.
    */
-  importPending(exported: unknown, options?: { readonly adopt?: boolean }): Promise<number>;
+  importPending(exported: unknown, options?: { readonly adopt?: boolean | undefined }): Promise<number>;
   /** Stops all requests until `resume`, as if there were no network. Writes are queued meanwhile. */
   pause(): void;
   resume(): void;
@@ -92,7 +92,7 @@ export interface SyncClient<S extends ModelSchema> {
 
 export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
   /** Creates a record. Generates an id if none is given. */
-  create(data: NewRow<S, M>, options?: WriteOptions & { id?: string }): UndoableWrite;
+  create(data: NewRow<S, M>, options?: WriteOptions & { id?: string | undefined }): UndoableWrite;
   update(id: string, patch: Patch<S, M>, options?: UpdateOptions): UndoableWrite;
   delete(id: string, options?: WriteOptions): UndoableWrite;
   archive(id: string, options?: WriteOptions): UndoableWrite;
@@ -140,7 +140,7 @@ export type Transaction<S extends ModelSchema> = { readonly [M in ModelName<S>]:
 
 export interface TransactionModel<S extends ModelSchema, M extends ModelName<S>> {
   /** Returns the record's id, for references to it. */
-  create(data: NewRow<S, M>, options?: { readonly id?: string }): string;
+  create(data: NewRow<S, M>, options?: { readonly id?: string | undefined }): string;
   update(id: string, patch: Patch<S, M>): void;
   delete(id: string): void;
   archive(id: string): void;
@@ -149,10 +149,18 @@ export interface TransactionModel<S extends ModelSchema, M extends ModelName<S>>
 
 export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
   /** Premises: rows, fields of rows, or groups that must not have changed since they were read. */
-  reads?: readonly (
-    | { model: ModelName<S>; id: string; fields?: readonly string[]; readAt?: number; onStale?: OnStale }
-    | { group: string; readAt?: number; onStale?: OnStale }
-  )[];
+  reads?:
+    | readonly (
+        | {
+            model: ModelName<S>;
+            id: string;
+            fields?: readonly string[] | undefined;
+            readAt?: number | undefined;
+            onStale?: OnStale | undefined;
+          }
+        | { group: string; readAt?: number | undefined; onStale?: OnStale | undefined }
+      )[]
+    | undefined;
 }
 
 export type SyncStatus = {

@@ -17,22 +17,22 @@ export interface BackendOptions {
   /** A secret key (`sk_live_…`, `sk_test_…`): it may do everything in its organization and environment. */
   readonly key: string | undefined;
   /** How long a call may take, all attempts together, in ms. Default 10 000. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Default: the global one. */
-  readonly fetch?: typeof globalThis.fetch;
+  readonly fetch?: typeof globalThis.fetch | undefined;
 }
 
 export interface TokenOptions {
   /** Which records: `deck:d1`, `org:acme`. Default: `user:<user>` alone. */
-  readonly syncGroups?: readonly string[];
+  readonly syncGroups?: readonly string[] | undefined;
   /** All records of the organization, in addition to `syncGroups`. */
-  readonly wholeOrganization?: boolean;
+  readonly wholeOrganization?: boolean | undefined;
   /** What may be done: `task.*`, `comment.read`. Default: everything that people do with records. */
-  readonly operations?: readonly string[];
+  readonly operations?: readonly string[] | undefined;
   /** Seconds until it expires, up to a day. Default 900. The client asks for the next one in time. */
-  readonly ttlSeconds?: number;
+  readonly ttlSeconds?: number | undefined;
   /** For you, in the list of tokens. */
-  readonly label?: string;
+  readonly label?: string | undefined;
 }
 
 /** Whose access ends: every token of a person, or one token by its id. */
@@ -51,6 +51,11 @@ export interface Revoked {
   readonly activeSessionsClosed: number;
 }
 
+/** What a commit has beside its operations. */
+export type BackendCommitOptions = {
+  readonly [K in Exclude<keyof CommitBody, "operations">]?: CommitBody[K] | undefined;
+};
+
 /**
  * What the backend of an app does with its secret key. Every method rejects with a `SyncError`, except `webhooks.verify`.
  * Code `unavailable`: the server did not answer, and the message says if the request may have been carried out.
@@ -68,16 +73,13 @@ export interface Backend {
    */
   pushSchema(
     schema: ModelSchema,
-    options?: { readonly force?: boolean; readonly renames?: readonly Rename[] },
+    options?: { readonly force?: boolean | undefined; readonly renames?: readonly Rename[] | undefined },
   ): Promise<SchemaPushed>;
   /**
    * Writes operations together or not at all. `clientTxId` names the commit: one of the same name is done once. Default:
    * a random name, so that repeated attempts of one call are one commit.
    */
-  commit(
-    operations: CommitBody["operations"],
-    options?: Omit<CommitBody, "operations" | "clientTxId"> & { readonly clientTxId?: string },
-  ): Promise<CommitReceipt>;
+  commit(operations: CommitBody["operations"], options?: BackendCommitOptions): Promise<CommitReceipt>;
   /** Removes every value of a record, from the log too. If it is not there, its id is in `missingIds`. */
   erase(model: string, id: string): Promise<CommitReceipt>;
   /** The organization and environment of the key. */
@@ -149,7 +151,7 @@ export function createBackend({ url, key, timeoutMs = 10_000, fetch }: BackendOp
 }
 
 /** The caller's name for a commit, under either option, or a new one. */
-const nameOf = ({ clientTxId, idempotencyKey }: Partial<CommitBody>): Partial<CommitBody> =>
+const nameOf = ({ clientTxId, idempotencyKey }: BackendCommitOptions): BackendCommitOptions =>
   clientTxId === undefined && idempotencyKey === undefined ? { clientTxId: crypto.randomUUID() } : {};
 
 async function revoke(call: Call, which: Revocation): Promise<Revoked> {

@@ -13,6 +13,7 @@ export { type WebhookErrorCode, WebhookVerificationError } from "../webhooks/ver
 export type { VerifyOptions, WebhookDelivery } from "../webhooks/verify-webhook.ts";
 export {
   type Backend,
+  type BackendCommitOptions,
   type BackendOptions,
   createBackend,
   type Revocation,

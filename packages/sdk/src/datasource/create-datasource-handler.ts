@@ -59,11 +59,11 @@ export interface DatasourceHandlerOptions {
   /** Which records changed after the cursor; null: since the beginning. About `limit` of them. */
   readonly events: (page: { cursor: string | null; limit: number }) => Promise<EventPage>;
   /** Called with errors of the functions above, and with misconfigurations. Default: `console.error`. */
-  readonly onError?: (error: unknown, call: SourceCall | undefined) => unknown;
+  readonly onError?: ((error: unknown, call: SourceCall | undefined) => unknown) | undefined;
   /** How far a call's timestamp may differ from this machine's clock. Default: 5 minutes. */
-  readonly toleranceMs?: number;
+  readonly toleranceMs?: number | undefined;
   /** This machine's clock, in milliseconds since 1970. Default: `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** One handler for both kinds of server. Its methods work without `this`. */

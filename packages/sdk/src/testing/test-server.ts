@@ -39,9 +39,9 @@ export interface TestClientOptions
     Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "owner" | "getToken" | "stream" | "upcast" | "follow">
   > {
   /** The user of the client. Default: "ann". */
-  readonly actor?: string;
-  readonly disk?: MemoryDisk;
-  readonly platform?: Partial<Platform>;
+  readonly actor?: string | undefined;
+  readonly disk?: MemoryDisk | undefined;
+  readonly platform?: Partial<Platform> | undefined;
 }
 
 /** Events of the platform. */

@@ -11,7 +11,7 @@ export interface WebhookHandlerOptions<S extends ModelSchema = ModelSchema> {
   /** The signing secret of the endpoint, `whsec_…`; several during a secret rotation. */
   readonly secret: Secrets;
   /** The schema from `defineSchema`, which types the events. Events of other models are skipped. */
-  readonly schema?: S;
+  readonly schema?: S | undefined;
   /**
    * Called for each event that the store does not know yet, one after the other in log order. If it throws or rejects,
    * the delivery is answered with 500 and retried from this event. The handler waits for it without a limit, so give
@@ -19,23 +19,23 @@ export interface WebhookHandlerOptions<S extends ModelSchema = ModelSchema> {
    */
   readonly onEvent: (event: WebhookEventOf<S>, delivery: Handed) => unknown;
   /** Where to store the position. Default: `memoryPosition()`, which is lost on a restart. */
-  readonly store?: PositionStore;
+  readonly store?: PositionStore | undefined;
   /** Called with errors in `onEvent`, in the store, or because the raw body is missing. Default: `console.error`. */
-  readonly onError?: (error: unknown, delivery: FailedDelivery) => unknown;
+  readonly onError?: ((error: unknown, delivery: FailedDelivery) => unknown) | undefined;
   /**
    * How long to work on one delivery. After that, the event in progress is finished, the delivery is answered with 503,
    * and the rest is delivered again. Default 10 000; the service waits 15 000 for an answer.
    */
-  readonly timeLimitMs?: number;
+  readonly timeLimitMs?: number | undefined;
   /**
    * The maximum body size in bytes; larger bodies are answered with 413. Default 8 MiB: a batch has up to 1 MiB, but a
    * single large event may have more.
    */
-  readonly bodyLimit?: number;
+  readonly bodyLimit?: number | undefined;
   /** How far a delivery's timestamp may differ from this machine's clock. Default: 5 minutes. */
-  readonly toleranceMs?: number;
+  readonly toleranceMs?: number | undefined;
   /** This machine's clock, in milliseconds since 1970. Default: `Date.now`. */
-  readonly now?: () => number;
+  readonly now?: (() => number) | undefined;
 }
 
 /** One receiver for both kinds of server. Its methods work without `this`. */

@@ -13,7 +13,7 @@ export interface SignOptions {
   readonly id: string;
   readonly body: RawBody;
   /** The time of sending, in milliseconds since 1970. Default: now. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 export type SignatureHeaders = Record<(typeof webhookHeaders)[keyof typeof webhookHeaders], string>;
@@ -35,9 +35,9 @@ export interface CheckOptions {
   readonly headers: ReceivedHeaders;
   readonly body: RawBody;
   /** How far the timestamp may differ from `now`, in either direction. Default: 5 minutes. */
-  readonly toleranceMs?: number;
+  readonly toleranceMs?: number | undefined;
   /** The receiver's clock, in milliseconds since 1970. Default: now. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 /** Resolves with the `webhook-id` if one of the secrets signed exactly this body recently; rejects otherwise. */
@@ -74,7 +74,7 @@ function allSignatures(secret: Secrets, id: string, timestamp: string, body: Raw
   return Promise.all(keysOf(secret).map(async (key) => `v1,${await hmac(key, signed)}`));
 }
 
-async function hmac(key: Uint8Array<ArrayBuffer>, signed: Uint8Array<ArrayBuffer>): Promise<string> {
+async function hmac(key: ArrayBuffer, signed: Uint8Array<ArrayBuffer>): Promise<string> {
   const imported = await crypto.subtle.importKey("raw", key, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
   const bytes = new Uint8Array(await crypto.subtle.sign("HMAC", imported, signed));
   return btoa(String.fromCharCode(...bytes));

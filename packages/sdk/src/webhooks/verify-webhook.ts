@@ -6,7 +6,7 @@ import { type CheckOptions, checkSignature } from "./signature.ts";
 
 export interface VerifyOptions<S extends ModelSchema = ModelSchema> extends CheckOptions {
   /** The schema from `defineSchema`, which types the events. Events of other models are left out. */
-  readonly schema?: S;
+  readonly schema?: S | undefined;
 }
 
 /** A request that the service has signed. */

@@ -157,7 +157,7 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   for (const secret of [keys.live, keys.test]) expect(text).not.toContain(secret.slice(8));
 
   const other = await elsewhere();
-  const restored = await start(["restore", path], { DATABASE_URL: other.databaseUrl }).ended;
+  const restored = await start(["restore", path, "--keep-keys"], { DATABASE_URL: other.databaseUrl }).ended;
   expect(restored.code).toBe(0);
   expect(restored.err).toBe("");
   const parts = ["/v1/snapshot", "/v1/log?limit=1000", "/v1/schema"];
@@ -196,7 +196,7 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   const oldWords = text.replace('"version":2', '"version":1').replaceAll(/^\{"tenant":/gm, '{"world":');
   await writeFile(earlier, oldWords.replaceAll(/,"created_sync_id":(?:null|\d+)\}$/gm, "}"));
   const third = await elsewhere();
-  expect((await third.run("restore", earlier)).err).toBe("");
+  expect((await third.run("restore", earlier, "--keep-keys")).err).toBe("");
   const told = await third.ask("GET", "/v1/models/slide/d0-2/history");
   expect(told.body.data).toEqual((await call("GET", "/v1/models/slide/d0-2/history")).body.data);
   expect((told.body.data as { verb: string }[]).map(({ verb }) => verb)).toEqual(["created", "deleted"]);
@@ -222,6 +222,16 @@ test("[O10] two dumps into one file at once do not mix, and leave nothing beside
   expect((await readdir(folder)).filter((name) => name.startsWith("same"))).toEqual(["same.ndjson.gz"]);
   const other = await elsewhere();
   expect((await other.run("restore", path)).err).toBe("");
+});
+
+test("[K15] restore revokes the keys of the dump and says so, unless the operator keeps them", async () => {
+  const path = join(folder, "keys.ndjson");
+  await run("dump", path, "--org", organization);
+  const [usual, kept] = [await elsewhere(), await elsewhere()];
+  expect((await usual.run("restore", path)).out).toMatch(/All keys of the dump are revoked.* --keep-keys/);
+  expect((await usual.ask("GET", "/v1/identity")).body.code).toBe("token_revoked");
+  expect((await kept.run("restore", path, "--keep-keys")).out).toMatch(/are valid again/);
+  expect((await kept.ask("GET", "/v1/identity")).status).toBe(200);
 });
 
 test("[O10] a file that cannot be restored fails with a sentence", async () => {

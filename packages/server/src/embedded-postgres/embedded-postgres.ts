@@ -13,11 +13,11 @@ import { choosePostgresUser, commandAs, type PostgresUser } from "./postgres-use
 export type { EmbeddedLog } from "./postgres-process.ts";
 
 export type EmbeddedOptions = {
-  log?: EmbeddedLog;
+  log?: EmbeddedLog | undefined;
   /** Postgres settings by name. They override ours. */
-  settings?: Record<string, string | number | boolean>;
+  settings?: Record<string, string | number | boolean> | undefined;
   /** The user that Postgres runs as. Detected if absent. */
-  user?: PostgresUser;
+  user?: PostgresUser | undefined;
 } & ({ dataDir: string } | { throwaway: true });
 
 export type EmbeddedPostgres = {

@@ -4,6 +4,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
 import { naughtyStrings } from "../testing/naughty-strings.ts";
 import { someAtATime } from "../testing/some-at-a-time.ts";
+import { untilBlocked } from "../testing/waiting/blocked.ts";
 
 const app = await startApp();
 const { call } = app;
@@ -518,4 +519,19 @@ test("[G11] other tenants read on, however many slow lists are requested", async
     }
   expect(overtook).toBeGreaterThan(1);
   expect(await Promise.all(slow)).toEqual(Array(20).fill([503, "overloaded"]));
+});
+
+test("[H18] a list that takes too long and has no index for its order is 503 with the model and field", async () => {
+  await push();
+  const holder = await app.hold("lock table holdfast.record in access exclusive mode");
+  const list = call("GET", `${things}?order_by=size`);
+  await untilBlocked(app);
+  // What the time limit of a statement does, at once.
+  await app.sql(
+    "select pg_cancel_backend(pid) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+  const { status, body } = await list;
+  await holder.release();
+  expect(status).toBe(503);
+  expect(body).toMatchObject({ code: "overloaded", message: expect.stringContaining("thing.size") });
 });

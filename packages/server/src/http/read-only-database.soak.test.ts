@@ -3,7 +3,9 @@ import { afterAll, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createPool } from "../db/connection/pool.ts";
 import { startEmbeddedPostgres } from "../embedded-postgres/embedded-postgres.ts";
-import { ensureConfiguredKey, newMasterKey, newSecretToken, pushSchema, startServer } from "../server.ts";
+import { pushSchema } from "../flows/schema/push-schema.ts";
+import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
+import { newMasterKey, newSecretToken, startServer } from "../server.ts";
 import { type Call, caller, referenceSchema } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 

@@ -8,29 +8,29 @@ import type { LeaseRef, Write, WriteOptions } from "../writes/write-api.ts";
 
 export interface ClaimOptions {
   /** Claims only this field. Claims on different fields of a record can coexist. */
-  readonly field?: string;
+  readonly field?: string | undefined;
   /**
    * How long the claim lasts without renewal: `30s`, `5m`, or milliseconds; 1 s to 1 h, default 60 s. The client renews
    * it automatically.
    */
-  readonly ttl?: string | number;
+  readonly ttl?: string | number | undefined;
   /**
    * Whether to wait in the claim queue if another participant holds the record. Default false: `claim` rejects with
    * `claim_conflict`.
    */
-  readonly queue?: boolean;
+  readonly queue?: boolean | undefined;
   /** Called while waiting, with the number of participants ahead; 0 means next. */
-  readonly onPosition?: (position: number) => void;
+  readonly onPosition?: ((position: number) => void) | undefined;
   /** Leaves the claim queue when aborted. It has no effect on a granted lease. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** What the claim is for, shown to people. */
-  readonly description?: string;
+  readonly description?: string | undefined;
   /** The intended action; default `edit`. */
-  readonly action?: string;
+  readonly action?: string | undefined;
   /** Custom data of the caller, up to 4 KiB of JSON. */
-  readonly meta?: JsonObject;
+  readonly meta?: JsonObject | undefined;
   /** Takes the claim from an agent at once. Requires a token with `claim.preempt`. */
-  readonly preempt?: boolean;
+  readonly preempt?: boolean | undefined;
 }
 
 /**

@@ -43,9 +43,9 @@ export type SortKey<Row> =
   | (keyof Row & string)
   | {
       readonly field: keyof Row & string;
-      readonly order?: "asc" | "desc";
+      readonly order?: "asc" | "desc" | undefined;
       /** For an enum: in the order in which the schema lists its values. */
-      readonly by?: "values";
+      readonly by?: "values" | undefined;
     };
 
 /** A place in the order of a query: the id, and the values of the fields in `orderBy`, as a record has them. */
@@ -59,24 +59,24 @@ export type CountQuery<S extends ModelSchema, M extends ModelName<S>> = Pick<
 
 /** `I`: what it includes, if that is known. */
 export interface Query<S extends ModelSchema, M extends ModelName<S>, I extends Include<S, M> = NoInclude> {
-  readonly where?: Where<RowOf<S, M>>;
+  readonly where?: Where<RowOf<S, M>> | undefined;
   /** A field, or several: a later one counts where those before are equal. Ids break ties. */
-  readonly orderBy?: (keyof RowOf<S, M> & string) | readonly SortKey<RowOf<S, M>>[];
-  readonly order?: "asc" | "desc";
+  readonly orderBy?: (keyof RowOf<S, M> & string) | readonly SortKey<RowOf<S, M>>[] | undefined;
+  readonly order?: "asc" | "desc" | undefined;
   /** Sorts strings as in this language: `de`, `sv`. Default: by code points. */
-  readonly locale?: string;
-  readonly limit?: number;
+  readonly locale?: string | undefined;
+  readonly limit?: number | undefined;
   /** Words that all occur in the fields with `index: "text"`, together. */
-  readonly search?: string;
+  readonly search?: string | undefined;
   /** Only the records from this place on, whether or not a record is there. */
-  readonly from?: Place<RowOf<S, M>>;
+  readonly from?: Place<RowOf<S, M>> | undefined;
   /** Only the records before this place, the nearest first. */
-  readonly before?: Place<RowOf<S, M>>;
-  readonly archived?: "without" | "only" | "with";
+  readonly before?: Place<RowOf<S, M>> | undefined;
+  readonly archived?: "without" | "only" | "with" | undefined;
   /** False: no records until the rows have been complete once, instead of those of an earlier time. */
-  readonly staleOk?: boolean;
+  readonly staleOk?: boolean | undefined;
   /** Related records, as fields of each record: `{ project: true, comments: { orderBy: "at", limit: 3 } }`. */
-  readonly include?: I;
+  readonly include?: I | undefined;
 }
 
 /** What a query includes: relations by name, each whole (`true`) or with a query of its own. */
@@ -86,7 +86,7 @@ export type Include<S extends ModelSchema, M extends ModelName<S>> = {
 
 /** Which related records are included, and in which order. `limit` holds for each record that includes them. */
 export type IncludeQuery<S extends ModelSchema, M extends ModelName<S>> = Omit<Query<S, M>, "staleOk" | "include"> & {
-  readonly include?: Include<S, M>;
+  readonly include?: Include<S, M> | undefined;
 };
 
 export type NoInclude = Readonly<Record<never, never>>;

@@ -14,5 +14,5 @@ export interface LoadedPart {
 
 export interface LoadOptions {
   /** Keeps the part for as long as this client is open, also after `release`. Default false. */
-  readonly keep?: boolean;
+  readonly keep?: boolean | undefined;
 }

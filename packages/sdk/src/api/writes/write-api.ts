@@ -6,13 +6,13 @@ import type { JsonObject } from "../../protocol/json.ts";
 
 export interface WriteOptions {
   /** Default `notify`: a stale write is not applied and becomes a conflict. */
-  onStale?: OnStale;
+  onStale?: OnStale | undefined;
   /** Default: the position of this client's rows when the write was made. */
-  readAt?: number;
+  readAt?: number | undefined;
   /** The caller's own name for the write, for example derived from a business event. Default: generated. */
-  clientTxId?: string;
+  clientTxId?: string | undefined;
   /** The lease under which the write is made. If there are several, each operation uses the one on its record. */
-  claim?: LeaseRef | readonly LeaseRef[];
+  claim?: LeaseRef | readonly LeaseRef[] | undefined;
 }
 
 export interface UpdateOptions extends WriteOptions {
@@ -20,7 +20,7 @@ export interface UpdateOptions extends WriteOptions {
    * The values of the written fields from which the new ones were made, if they are not the ones shown now: a form that
    * was opened earlier gives them together with `readAt`. A conflict shows them, and texts are merged from them.
    */
-  base?: JsonObject;
+  base?: JsonObject | undefined;
 }
 
 /** The immediate result of a write. */

@@ -53,17 +53,21 @@ export function addDump(program: Command, { env, out, say, dump, restore }: Term
     .command("restore <file>")
     .description("restore an organization from a dump, completely or not at all; its logs get new ids")
     .option("--new-id", "restore as another organization, without the dump's keys")
-    .option("--revoke-keys", "revoke all keys of the dump, because one may have been revoked since")
+    .option("--keep-keys", "leave the keys of the dump valid, also one that was revoked after it")
     .addHelpText("after", NEEDS_DATABASE)
     .action(async (file: string, _, command: Command) => {
-      const options = command.optsWithGlobals<CommonOptions & { newId?: boolean; revokeKeys?: boolean }>();
+      const options = command.optsWithGlobals<CommonOptions & { newId?: boolean; keepKeys?: boolean }>();
       const { organization, counts } = await restore(linesOf(filePath(file, env)), {
         newId: options.newId === true,
-        revokeKeys: options.revokeKeys === true,
+        keepKeys: options.keepKeys === true,
       });
       if (options.json) return void out(`${JSON.stringify({ organization, ...counts })}\n`);
       out(`restored ${spelled(counts)} as ${organization}\n`);
-      if (options.newId || options.revokeKeys) say("It has no keys yet: see keys create.");
+      if (options.newId) say("It has no keys yet: see keys create.");
+      else if (!options.keepKeys)
+        out(
+          "All keys of the dump are revoked, because one may have been revoked since: set a new HOLDFAST_SECRET_KEY, or see keys create. --keep-keys leaves them valid.\n",
+        );
       else out("The keys of the dump are valid again, including any that was revoked after the dump: see keys list.\n");
     });
 }

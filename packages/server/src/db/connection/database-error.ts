@@ -40,3 +40,5 @@ const LOST =
 export const LOCK_NOT_AVAILABLE = "55P03";
 /** Postgres' code for a key that exists already. */
 export const UNIQUE_VIOLATION = "23505";
+/** Postgres' code for a statement that took longer than `statement_timeout`. */
+export const QUERY_CANCELED = "57014";

@@ -1,11 +1,13 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
+import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import { sortColumn } from "../../rules/lists/list-column.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readSearch } from "../../rules/lists/search.ts";
+import { slowListMessage } from "../../rules/lists/slow-list.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel } from "../../rules/tokens/scope.ts";
@@ -73,9 +75,17 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
-    const page = await read().finally(() => {
-      if (mayTakeLong) limiter.leave(ALL);
-    });
+    const page = await read()
+      .catch((error: unknown) => {
+        const message =
+          errorState(error) === QUERY_CANCELED && slowListMessage(declared.name, declared.model, sort, filters);
+        if (message) return refuse("overloaded", { message });
+        throw error;
+      })
+      .finally(() => {
+        if (mayTakeLong) limiter.leave(ALL);
+      });
+    if (isRefusal(page)) return page;
     const { records, hasMore } = page;
     const last = records.at(-1);
     return {

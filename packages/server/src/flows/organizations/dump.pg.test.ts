@@ -32,7 +32,7 @@ const lines = await dump(source);
 
 test("[O17] keys revoked before the dump stay revoked, and a different configured key replaces the earlier one", async () => {
   const target = await database();
-  await restoreOrganization(target, each(lines), { newId: false });
+  await restoreOrganization(target, each(lines), { newId: false, keepKeys: true });
   expect(await labels(target)).toEqual(["configured at start", "minted"]);
   const later = newSecretToken(true);
   await ensureConfiguredKey(target, later);
@@ -40,9 +40,9 @@ test("[O17] keys revoked before the dump stay revoked, and a different configure
   expect(rows).toEqual([{ last4: later.slice(-4) }]);
 });
 
-test("[O17] restored without its keys, an organization is opened by none that a dump knows", async () => {
+test("[O17] [K15] unless its keys are kept, a restored organization is opened by none that a dump knows", async () => {
   const target = await database();
-  await restoreOrganization(target, each(lines), { newId: false, revokeKeys: true });
+  await restoreOrganization(target, each(lines), { newId: false });
   expect(await labels(target)).toEqual([]);
   await ensureConfiguredKey(target, newSecretToken(true));
   expect(await labels(target)).toEqual(["configured at start"]);

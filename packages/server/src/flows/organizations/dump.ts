@@ -35,8 +35,8 @@ export type DumpCounts = Readonly<Record<Dumped, number>>;
 export interface RestoreOptions {
   /** Restores as a new organization, without the keys, because keys are unique. */
   readonly newId: boolean;
-  /** Restores the keys as revoked: one of them may have been revoked after the dump. */
-  readonly revokeKeys?: boolean;
+  /** Leaves the keys valid. Otherwise they are revoked, because one of them may have been revoked after the dump. */
+  readonly keepKeys?: boolean;
 }
 
 export interface Restored {
@@ -101,7 +101,7 @@ export async function dumpOrganization(
 export async function restoreOrganization(
   db: Database,
   lines: AsyncIterable<string>,
-  { newId: asNew, revokeKeys = false }: RestoreOptions,
+  { newId: asNew, keepKeys = false }: RestoreOptions,
 ): Promise<Restored> {
   const input = lines[Symbol.asyncIterator]();
   const next = async (): Promise<string> => {
@@ -134,7 +134,7 @@ export async function restoreOrganization(
       await hostRecords(client, tenant);
       await collectRestored(client, tenant);
     }
-    if (!asNew) await restoreKeys(client, organization, revokeKeys, first.keys as DumpedKey[]);
+    if (!asNew) await restoreKeys(client, organization, !keepKeys, first.keys as DumpedKey[]);
     await client.query("commit");
     return { organization, counts };
   } catch (error) {
