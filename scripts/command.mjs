@@ -5,16 +5,20 @@ import { root } from "./root.mjs";
 const windows = process.platform === "win32";
 
 /**
- * Runs a TypeScript program from its sources, in this Node.
+ * Runs a TypeScript program from its sources, in this Node. It ends with this process.
  * @param {string[]} words the program and its arguments
  */
-export const runNode = (words) => runCommand(process.execPath, [...nodeFlags, ...words]);
+export const runNode = (words) =>
+  runCommand(process.execPath, [...nodeFlags, ...words], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
 
 /**
  * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. With
  * 64 MB it spends more (docs/gotchas.md).
  */
-const nodeFlags = ["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"];
+const nodeFlags = [
+  ...["--conditions=holdfast-source", "--import", "tsx", "--max-semi-space-size=32"],
+  ...["--import", new URL("end-with-parent.mjs", import.meta.url).href],
+];
 
 /**
  * Runs a program that a package installed.

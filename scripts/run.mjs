@@ -2,11 +2,13 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { runNode, runTool } from "./command.mjs";
+import { endWithNpm } from "./end-with-npm.mjs";
 import { installWhenNeeded } from "./install.mjs";
 import { jobs, say } from "./jobs.mjs";
 import { root } from "./root.mjs";
 
 const [name = "", ...words] = process.argv.slice(2);
+endWithNpm();
 process.exitCode = await main();
 
 async function main() {

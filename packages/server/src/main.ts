@@ -7,6 +7,7 @@ import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
+import { endWithNpm } from "./end-with-npm.ts";
 import { pushSchema } from "./flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";
@@ -92,6 +93,7 @@ async function run(words: readonly string[]): Promise<void> {
   const closing: (() => Promise<void>)[] = [];
   const stop = stopOnce(closing, () => logger.flush());
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => void stop(0));
+  endWithNpm();
   try {
     const { host, origins, publicUrl } = config;
     const starting = await listenWhileStarting({
