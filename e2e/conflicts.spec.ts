@@ -1,7 +1,7 @@
 import { violations } from "./support/axe.ts";
 import type { Board } from "./support/board.ts";
 import type { Demo } from "./support/demo.ts";
-import { createDeck, readRecord } from "./support/log.ts";
+import { createDeck, limitTitles, readRecord } from "./support/log.ts";
 import { stopClock } from "./support/stop-clock.ts";
 import { expect, test } from "./support/test.ts";
 
@@ -141,14 +141,13 @@ test("an edit of a slide that the other has deleted can be kept as a new slide",
   await ben.shows(["Other", "Worth keeping"]);
 });
 
-test("a write that the server refuses waits for a decision, and discarding it shows the server's values", async ({
+test("a slide that was deleted and brought back offline, and renamed by another person, is decided as a whole", async ({
   demo,
   open,
 }) => {
   const deck = await createDeck(demo, ["Before", "Other"]);
   const ada = await open("ada", deck.id);
   const ben = await open("ben", deck.id);
-  // Ada deletes and brings back, offline. The deletion turns out to be disputed, so there is nothing to bring back.
   await ada.workOffline();
   await ada.press("Delete “Before”");
   await ada.press("Undo");
@@ -157,14 +156,31 @@ test("a write that the server refuses waits for a decision, and discarding it sh
   await ada.comeBack();
   await ada.openConflict();
   await ada.press("Keep the slide");
-  const attention = ada.page.getByRole("region", { name: "Needs attention" });
-  await expect(attention).toContainText("Could not add “Before”.");
-  expect(await violations(ada.page)).toEqual([]);
-  await ada.press("Try again");
-  await expect(attention).toContainText("Could not add");
-  await ada.press("Discard");
-  await expect(attention).toBeHidden();
   await ada.isSaved();
+  await expect(ada.page.getByRole("region", { name: "Needs attention" })).toBeHidden();
   await ada.shows(["Ben’s title", "Other"]);
   await ben.shows(["Ben’s title", "Other"]);
+});
+
+test("a write that the server refuses waits for a decision, and discarding it shows the server's values", async ({
+  demo,
+  open,
+}) => {
+  const deck = await createDeck(demo, ["Before", "Other"]);
+  const ada = await open("ada", deck.id);
+  const endLimit = await limitTitles(demo, 20);
+  try {
+    await ada.rename(1, "Longer than the server allows");
+    const attention = ada.page.getByRole("region", { name: "Needs attention" });
+    await expect(attention).toContainText("Could not change “Longer than the server allows”.");
+    expect(await violations(ada.page)).toEqual([]);
+    await ada.press("Try again");
+    await expect(attention).toContainText("Could not change");
+    await ada.press("Discard");
+    await expect(attention).toBeHidden();
+    await ada.isSaved();
+    await ada.shows(["Before", "Other"]);
+  } finally {
+    await endLimit();
+  }
 });

@@ -59,6 +59,25 @@ export async function readLog(demo: Demo): Promise<Entry[]> {
   return entries;
 }
 
+interface Models {
+  readonly [name: string]: { readonly fields: { readonly [name: string]: object } };
+}
+
+/**
+ * Lets the server refuse titles of slides that are longer, which open pages do not know. Returns a function that takes
+ * the rule back.
+ */
+export async function limitTitles(demo: Demo, maxLength: number): Promise<() => Promise<void>> {
+  const { models } = await request<{ models: Models }>(demo, "/v1/schema");
+  const [name, slide] = Object.entries(models).find(([each]) => each.toLowerCase() === "slide") ?? [];
+  if (name === undefined || !slide) throw new Error("The demo has no slides.");
+  const title = { ...slide.fields.title, maxLength };
+  await request(demo, "/v1/schema", {
+    models: { ...models, [name]: { ...slide, fields: { ...slide.fields, title } } },
+  });
+  return async () => void (await request(demo, "/v1/schema", { models }));
+}
+
 /** One record as the server has it now. */
 export async function readRecord(demo: Demo, model: string, id: string): Promise<Readonly<Record<string, unknown>>> {
   const { data } = await request<{ data: Record<string, unknown> }>(demo, `/v1/models/${model}/${id}`);
