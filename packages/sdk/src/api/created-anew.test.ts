@@ -167,7 +167,9 @@ const OTHERS: readonly (readonly Action[])[] = [
   ["delete", "create"],
   ["update", "delete"],
 ];
-const cases = sequences(3).flatMap((ann) => OTHERS.map((ben) => [ann.join(", "), ben.join(", "), ann, ben] as const));
+// The longer ones without a create are what other tests of conflicts have.
+const chosen = sequences(3).filter((ann) => ann.length < 3 || ann.includes("create"));
+const cases = chosen.flatMap((ann) => OTHERS.map((ben) => [ann.join(", "), ben.join(", "), ann, ben] as const));
 
 test.each(cases)("[R67] after %s, while another person did %s, each answer ends well", async (_, __, ann, ben) => {
   for (const isTogether of [false, true])
