@@ -71,6 +71,12 @@ const nested = (levels: number): JsonObject => (levels <= 1 ? {} : { in: nested(
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`k${i}`, 0]));
 const create = (data: JsonObject) => (client: Client) => client.models.item?.create(data, { id: "a" });
 const update = (data: JsonObject) => (client: Client) => client.models.item?.update("a", data as never);
+const raw =
+  (changes: object, data: JsonObject = {}) =>
+  (client: Client) =>
+    client.commit([{ action: "update", model: "item", id: "a", data, changes } as never]);
+const claimed = (id: unknown) => (client: Client) =>
+  client.models.item?.update("a", { text: "t" }, { claim: { id, model: "item", recordId: "a" } as never });
 const commit = (reads: readonly unknown[]) => (client: Client) =>
   client.commit([{ action: "create", model: "item", id: "a", data: {} }], { reads: reads as never });
 
@@ -114,6 +120,19 @@ test.each<[string, (client: Client) => unknown, string, string]>([
   ["a group of 201 characters", create({ deckId: "x".repeat(201) }), "invalid_sync_group", "data.deckId"],
   ["a change with NUL", update({ list: add("\u0000") as never }), "invalid_value", "changes.list"],
   ["an update of nothing", update({}), "empty_update", "data"],
+  ["an update of another id", update({ id: "b", text: "t" }), "id_mismatch", "data.id"],
+  ["an update of its id only", update({ id: "a" }), "empty_update", "data"],
+  ["a claim with NUL", claimed("a\u0000"), "invalid_value", "claim"],
+  ["a claim that is no text", claimed(5), "invalid_value", "claim"],
+  ["a change of an unknown field", raw({ nope: { increment: 1 } }), "unknown_field", "changes.nope"],
+  ["a change of the id", raw({ id: { increment: 1 } }), "empty_update", "data"],
+  ["a change that its type does not have", raw({ text: { increment: 1 } }), "invalid_type", "changes.text"],
+  ["an increment by text", raw({ n: { increment: "1" } }), "invalid_value", "changes.n"],
+  ["two changes in one", raw({ n: { increment: 1, add: [1] } }), "invalid_value", "changes.n"],
+  ["a change with an unknown key", raw({ n: { increment: 1, z: 1 } }), "invalid_value", "changes.n"],
+  ["a change with 1 001 items", raw({ list: { add: new Array(1_001).fill(0) } }), "invalid_value", "changes.list"],
+  ["a change with NUL in an item", raw({ list: { add: ["\u0000"] } }), "invalid_value", "changes.list"],
+  ["a value and a change of one field", raw({ n: { increment: 1 } }, { n: 1 }), "invalid_value", "changes.n"],
   ["a premise on nothing", commit([{}]), "missing_field", "reads[0].model"],
   ["a premise on no object", commit([{ model: "item" }]), "missing_field", "reads[0].id"],
   ["a premise on an unknown model", commit([{ model: "nope", id: "a" }]), "unknown_model", "model"],

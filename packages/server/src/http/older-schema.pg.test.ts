@@ -428,3 +428,14 @@ describe("[M35] a push through another server", () => {
 const UPDATE = { action: "update", model: "slide", id: "a", data: { title: "Two" } };
 
 type Ask = (method: string, path: string, json?: unknown) => ReturnType<typeof call>;
+
+test("[M30] after two fields have exchanged their names, a refused filter is named as the page calls it", async () => {
+  const first: Record<string, Model> = { S: { fields: { a: number, b: text } } };
+  const { push, page } = await tenant(first);
+  await push({ S: { fields: { c: number, b: text } } }, { renames: [{ model: "s", from: "a", to: "c" }] });
+  await push({ S: { fields: { c: number, a: text } } }, { renames: [{ model: "s", from: "b", to: "a" }] });
+  await push({ S: { fields: { b: number, a: text } } }, { renames: [{ model: "s", from: "c", to: "b" }] });
+  const { status, body } = await page("1")("GET", "/v1/models/s?a=zz");
+  expect([status, body.param]).toEqual([400, "a"]);
+  expect(body.message).toContain('"a" must be');
+});

@@ -1,4 +1,5 @@
 import type { NewOperation } from "../../core/events.ts";
+import { tableOf } from "../../core/log/tables.ts";
 import { knownFailure } from "../../core/queue/known-failure.ts";
 import { type Premise, sentOf, utf8Length } from "../../core/queue/mutation.ts";
 import type { ClientState } from "../../core/state.ts";
@@ -6,6 +7,7 @@ import { SyncError } from "../../errors.ts";
 import { type CommitProblem, commitProblem, commitSizeProblem } from "../../protocol/commits/commit-problem.ts";
 import { checkModel } from "./check-model.ts";
 import { judgeWrite } from "./judge-write.ts";
+import { operationProblem } from "./operation-problem.ts";
 
 /** Throws for a commit that the server would refuse, as far as the client can know it. */
 export function judgeCommit(
@@ -13,7 +15,11 @@ export function judgeCommit(
   operations: readonly NewOperation[],
   reads: readonly Premise[] = [],
 ): void {
-  for (const operation of operations) judgeWrite(state, operation, operations.length === 1);
+  for (const operation of operations) {
+    const model = state.models[tableOf(operation.model)];
+    refuse(model && operationProblem(model, operation));
+    judgeWrite(state, operation, operations.length === 1);
+  }
   refuse(commitProblem({ operations, reads }));
   for (const { group, model } of reads) if (group === undefined) checkModel(state.models, model);
   refuse(commitSizeProblem({ operations: operations.map(sentOf), reads }, utf8Length));

@@ -30,8 +30,8 @@ export function judgeWrite(
   const odd = groupProblem(model, { ...data, id });
   if (odd) throw new SyncError(knownFailure(odd.code, odd.message, { param: odd.param }));
   const shown = isAlone && action !== "create" ? shownRow(shownState(state), { model: name, id }) : undefined;
-  if (!shown) return;
-  const before = { data: shown.data, createdBy: factsOf(shownState(state), { model: name, id })?.$createdBy };
+  if (!shown && action !== "create") return;
+  const before = shown && { data: shown.data, createdBy: factsOf(shownState(state), { model: name, id })?.$createdBy };
   const broken = brokenRecordRule(
     model,
     { action, values: { ...data, ...(changes as object) }, before },

@@ -119,3 +119,27 @@ test("[ER12] a tab that takes rows from disk keeps nothing for a restore, but wh
   takeForgotten(draft, [write({ operations, lost: {} })]);
   expect(JSON.stringify(find(draft.state.queue, "t1"))).not.toContain(SECRET.title);
 });
+
+test("[ER10] a write to another record that waits because the erased one, its premise, had changed loses the values", () => {
+  const notification = {
+    ...{ object: "stale_notification", model: "slide", id: "s1", writtenBy: "user:ben", readAt: 3 },
+    ...{ observedSyncId: 5, conflictingFields: ["title"], currentValues: SECRET },
+  } as const;
+  const stage = { phase: "conflicted", notifications: [notification] } as unknown as Mutation["stage"];
+  const operations = [{ ...(write().operations[0] as Mutation["operations"][number]), id: "s2", base: null }];
+  const { write: now, stored } = stepped(state(), state(write({ operations, keys: ["slide/s2"], stage })));
+  expect(JSON.stringify(now)).not.toContain(SECRET.title);
+  expect(now?.operations).toMatchObject([{ id: "s2", data: { title: "mine" } }]);
+  expect(stored).toEqual([now]);
+});
+
+test("[ER10] what an undo copied also leaves a write that a decision has moved on before it was refused", () => {
+  const failure = { code: "record_not_found", type: "not_found_error", then: "fix", message: "Gone." };
+  const [operation] = write({}, 7).operations;
+  const operations = [
+    { ...(operation as Mutation["operations"][number]), data: SECRET, copied: ["title"], base: null },
+  ];
+  const stage = { phase: "rejected", failure } as unknown as Mutation["stage"];
+  const { write: now } = stepped(state(), state(write({ operations, stage })));
+  expect(JSON.stringify(now)).not.toContain(SECRET.title);
+});

@@ -1,7 +1,7 @@
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { type Draft, keep, set, touch } from "../draft.ts";
 import { type Mutation, type MutationOperation, serialized, waitsForPerson } from "../queue/mutation.ts";
-import { eachOnRecord, find } from "../queue/queue.ts";
+import { eachOnRecord, find, type Queue, waitingWrites } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import type { ClientState } from "../state.ts";
 import type { LogRange } from "./rows.ts";
@@ -43,7 +43,7 @@ export function forgetErased(draft: Draft, before: ClientState): void {
   const changed = new Map<string, Mutation>();
   const again = new Set<string>();
   for (const [key, position] of erased)
-    for (const { clientTxId } of eachOnRecord(queue, key)) {
+    for (const { clientTxId } of eachAbout(queue, key)) {
       const known = changed.get(clientTxId) ?? find(queue, clientTxId);
       if (!known || !isBefore(known, key, position)) continue;
       const next = withoutErased(draft, known, key, position);
@@ -89,7 +89,7 @@ export function takeForgotten(draft: Draft, stored: readonly Mutation[]): void {
 export function forgetGone(draft: Draft, keys: readonly string[]): void {
   const changed = new Map<string, Mutation>();
   for (const key of keys)
-    for (const { clientTxId } of eachOnRecord(draft.state.queue, key)) {
+    for (const { clientTxId } of eachAbout(draft.state.queue, key)) {
       const known = changed.get(clientTxId) ?? find(draft.state.queue, clientTxId);
       const next = known && withoutErased(draft, known, key, Number.POSITIVE_INFINITY);
       if (next && next !== known) changed.set(clientTxId, next);
@@ -107,13 +107,22 @@ export function forgetGone(draft: Draft, keys: readonly string[]): void {
   );
 }
 
-/** Whether some of it is from before the erasure. What is based on a later record with the same id has no erased value. */
-const isBefore = ({ operations, lost, stage }: Mutation, key: string, position: number): boolean =>
-  lost?.[key] !== undefined ||
-  operations.some((o) => recordKey(o) === key && isOld(o, position)) ||
-  notificationsIn(stage).some((n) => recordKey(n) === key && n.observedSyncId < position);
+/** The writes to a record, and those that wait because the record, a premise of theirs, has changed. */
+function* eachAbout(queue: Queue, key: string): Generator<Mutation> {
+  yield* eachOnRecord(queue, key);
+  for (const write of waitingWrites(queue))
+    if (!write.keys.includes(key) && notificationsIn(write.stage).some((n) => recordKey(n) === key)) yield write;
+}
 
-const isOld = ({ readAt = 0 }: MutationOperation, position: number): boolean => readAt < position;
+/** Whether some of it is from before the erasure. What is based on a later record with the same id has no erased value. */
+const isBefore = (write: Mutation, key: string, position: number): boolean =>
+  write.lost?.[key] !== undefined ||
+  write.operations.some((o) => recordKey(o) === key && isOld(write, o, position)) ||
+  notificationsIn(write.stage).some((n) => recordKey(n) === key && n.observedSyncId < position);
+
+/** A decision moves `readAt` on, and leaves what was copied before: that counts as old as long as a person is asked. */
+const isOld = (write: Mutation, { readAt = 0, copied }: MutationOperation, position: number): boolean =>
+  readAt < position || (copied !== undefined && waitsForPerson(write));
 
 function notificationsIn(stage: Mutation["stage"]): readonly StaleNotification[] {
   if (stage.phase === "conflicted") return stage.notifications;
@@ -125,7 +134,7 @@ function withoutErased({ state }: Draft, write: Mutation, key: string, position:
   const isWaiting = waitsForPerson(write);
   let isCopy = false;
   const operations = write.operations.map((o) => {
-    if (recordKey(o) !== key || !isOld(o, position)) return o;
+    if (recordKey(o) !== key || !isOld(write, o, position)) return o;
     // The bytes of a write that may be on its way stay: the server has the same name with them.
     const copied = isWaiting ? o.copied : undefined;
     if (copied === undefined) return o.base === null ? o : { ...o, base: null };

@@ -129,16 +129,16 @@ export function filtersIn(
   return translated;
 }
 
-/** A refusal of a list, with the parameter as the client sent it. */
+/**
+ * A refusal of a list, with the parameter as the client sent it. A message that names a field alone is translated later,
+ * like all others.
+ */
 export function filterRefusalOut(refusal: Refusal, filters: readonly TranslatedFilter[]): Refusal {
   const { param, message } = refusal;
   const found = filters.find(({ parameter: [name] }) => name === param);
   if (!found || param === undefined) return refusal;
-  return {
-    ...refusal,
-    param: found.sent,
-    ...(message && { message: message.replaceAll(`"${param}"`, `"${found.sent}"`) }),
-  };
+  const shown = FILTER.test(param) ? message?.replaceAll(`"${param}"`, `"${found.sent}"`) : message;
+  return { ...refusal, param: found.sent, ...(shown !== undefined && { message: shown }) };
 }
 
 /** What a list is sorted by: a field, or `<field>:values`. */
