@@ -39,13 +39,13 @@ test("[DS35] datasources verify finds what a service has never named, and --repa
   service.rows.set("task/new", { title: "y" });
   service.rows.set("task/wrong", { title: 1 });
   service.rows.delete("task/t2");
-  service.rows.delete("task/t129");
+  service.rows.delete("task/t100");
   const found = await run("datasources", "verify");
   expect([found.code, found.out]).toEqual([
     1,
     `${source} task: 131 records, 1 missing here, 1 with other values, 2 only here; 1 that do not fit the model
   t1: different
-  t129: extra
+  t100: extra
   t2: extra
   new: missing
   wrong: unfit
@@ -68,7 +68,7 @@ test("[DS35] datasources verify finds what a service has never named, and --repa
   expect(made.map(({ id, verb, actor }) => `${id} ${verb} ${actor}`).sort()).toEqual([
     "new created database",
     "t1 updated database",
-    "t129 deleted database",
+    "t100 deleted database",
     "t2 deleted database",
   ]);
   expect((await run("datasources", "verify")).out).toBe(
