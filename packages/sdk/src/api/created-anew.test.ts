@@ -142,6 +142,29 @@ test("[R66] a person who writes to theirs while the conflict is open keeps that,
   expect(slides.list({ archived: "only" })).toMatchObject([{ title: "Ben's 0", notes: "n" }]);
 });
 
+test("[R62] the id is not in conflict, also if the created values name it", async () => {
+  const own = createTestServer(schema);
+  const [{ client }, { client: other }] = [own.client({ actor: "ann" }), own.client({ actor: "ben" })];
+  await client.ready();
+  await other.ready();
+  client.models.slide.create(BASE, { id: "s1" });
+  await own.settle();
+  client.pause();
+  other.models.slide.delete("s1");
+  await own.settle();
+  client.models.slide.delete("s1");
+  client.models.slide.create({ id: "s1", title: "Ann's" } as never);
+  client.resume();
+  await own.settle();
+  const [first] = client.conflicts();
+  expect(first).toMatchObject({ mine: { title: "Ann's" } });
+  expect(first?.mine).not.toHaveProperty("id");
+  expect(first?.fields).not.toContain("id");
+  first?.merge(Object.fromEntries((first?.fields ?? []).map((field) => [field, "merged"])));
+  await own.settle();
+  expect(client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});
+
 async function withFirst(ann: readonly Action[], ben: readonly Action[]) {
   const met = await meeting(ann, ben);
   const [first] = met.client.conflicts();

@@ -82,6 +82,8 @@ function openConflictOf(
           (madeUpTo !== undefined || !jsonEqual(ownValue(row.data, field), ownValue(base, field))))
       )
         fields.add(field);
+  // Both have it, and none of the answers can change it.
+  fields.delete("id");
   const shown = new Set([...fields, ...Object.keys(mine)]);
   return {
     clientTxId: conflicted.clientTxId,
@@ -117,7 +119,7 @@ function wantedValues(writes: readonly Mutation[], conflicted: Mutation, key: st
     for (const { action, model, id, data, changes, base: seen } of write.operations) {
       if (recordKey({ model, id }) !== key) continue;
       const isWritten = action === "update" || action === "create";
-      for (const field of Object.keys((isWritten ? data : seen) ?? {})) {
+      for (const field of Object.keys(without((isWritten ? data : seen) ?? {}, ["id"]))) {
         const value = ownValue(seen ?? {}, field);
         if (!touched.has(field) && value !== undefined) base[field] = value;
         touched.add(field);
@@ -130,7 +132,7 @@ function wantedValues(writes: readonly Mutation[], conflicted: Mutation, key: st
       }
       // A write to a record that this client has deleted changes nothing.
       if (!isWritten || wants === "deletion") continue;
-      Object.assign(mine, data);
+      Object.assign(mine, without(data ?? {}, ["id"]));
       if (changes && wants === "creation") Object.assign(mine, changedValues(mine, changes, models[tableOf(model)]));
     }
   return { mine, base, wants, madeUpTo };
