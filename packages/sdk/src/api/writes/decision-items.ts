@@ -1,6 +1,6 @@
 import type { OpenConflict } from "../../core/conflicts/conflict.ts";
 import { selectConflicts, selectRejected } from "../../core/conflicts/select-conflicts.ts";
-import { recordKey } from "../../core/log/tables.ts";
+import { recordKey, tableOf } from "../../core/log/tables.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
@@ -96,7 +96,13 @@ function conflictOf(deps: WriteDeps, open: OpenConflict, position: number): Conf
     takeTheirs: () => void makeDecision(deps, clientTxId, id, { kind: "take-theirs", asOf }),
     merge(given: JsonObject) {
       const patch = jsonCopy(given, "patch");
-      if (Object.keys(patch).length > 0) editedOperations(deps, [{ action: "update", model, id, data: patch }]);
+      const declared = deps.engine.store.getState().models[tableOf(model)]?.fields ?? {};
+      // A field in conflict that this schema does not have was written by a newer version of the app: the server judges it.
+      const judged = Object.entries(patch).filter(
+        ([field]) => Object.hasOwn(declared, field) || !fields.includes(field),
+      );
+      if (judged.length > 0)
+        editedOperations(deps, [{ action: "update", model, id, data: Object.fromEntries(judged) }]);
       return makeDecision(deps, clientTxId, id, { kind: "merge", asOf, model, id, patch });
     },
   };
