@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
@@ -6,6 +7,17 @@ import * as worker from "./worker.ts";
 
 test("[PK12] the entry for workers has the names of the one for pages", () => {
   expect(Object.keys(worker).sort()).toEqual(Object.keys(page).sort());
+});
+
+test("[PK12] it has the types of the one for pages too", () => {
+  const namesIn = (file: string) =>
+    [...readFileSync(new URL(file, import.meta.url), "utf8").matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+      .flatMap(([, names = ""]) => names.split(","))
+      .map((name) => name.replace("type ", "").trim())
+      .filter((name) => name !== "")
+      .sort();
+  expect(namesIn("./index.ts")).toContain("SyncClient");
+  expect(namesIn("./worker.ts")).toEqual(namesIn("./index.ts"));
 });
 
 test("[PK12] nothing that the entry for workers imports calls import()", async () => {

@@ -27,6 +27,7 @@ export type {
   Conflict,
   CountQuery,
   Counts,
+  ErasedRecord,
   ErrorCode,
   ErrorType,
   Field,

@@ -438,3 +438,30 @@ test("[S13] a conflict whose values the server left out shows those of the recor
   });
   expect(ann.client.conflicts()).toMatchObject([{ mine: { title: "mine" }, theirs: { title: "a long title" } }]);
 });
+
+test("[Q13] a merge may name a field in conflict that only a newer version of the app has", async () => {
+  const { ann, server, settle } = people();
+  const { client } = ann;
+  await client.ready();
+  client.models.slide.create({ title: "Base" }, { id: "s1" });
+  await settle();
+  client.pause();
+  const operation = {
+    action: "update",
+    model: "slide",
+    id: "s1",
+    data: { tag: "newer" },
+    readAt: 1,
+    onStale: "notify",
+  };
+  server.commit({ operations: [operation], reads: [], clientTxId: "newer", clientId: "ben" } as never, "ben");
+  client.models.slide.delete("s1");
+  client.resume();
+  await settle();
+  const [first] = client.conflicts();
+  expect(first?.fields).toContain("tag");
+  first?.merge({ tag: "merged" });
+  await settle();
+  expect(server.rows.get("slide/s1")?.data).toMatchObject({ tag: "merged" });
+  expect(() => first?.merge({ never: 1 })).toThrow("no field");
+});

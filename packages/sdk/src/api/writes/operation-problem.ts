@@ -1,13 +1,13 @@
 import type { NewOperation } from "../../core/events.ts";
+import { changesProblem } from "../../protocol/commits/changes-problem.ts";
 import type { CommitProblem } from "../../protocol/commits/commit-problem.ts";
-import { type FieldChange, takesChange, writtenFields } from "../../protocol/commits/field-change.ts";
+import { type FieldChange, writtenFields } from "../../protocol/commits/field-change.ts";
 import { isPlainObject, jsonProblem } from "../../protocol/json-problem.ts";
-import { ownValue } from "../../protocol/own-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 
 /** What is wrong with an operation, whatever its record is, beyond the values of its fields. */
 export function operationProblem(
-  { fields }: Model,
+  model: Model,
   { action, id, data = {}, changes = {}, claim }: Omit<NewOperation, "onStale">,
 ): CommitProblem | undefined {
   if (data.id !== undefined && data.id !== id)
@@ -16,20 +16,9 @@ export function operationProblem(
     return { code: "empty_update", param: "data", message: "An update needs at least one field." };
   if (claim !== undefined && (typeof claim !== "string" || jsonProblem(claim)))
     return invalid("claim", "The id of a claim must be text.");
-  for (const [name, change] of Object.entries(changes)) {
-    const param = `changes.${name}`;
-    const field = name === "id" ? undefined : ownValue(fields, name);
-    if (!field) return { code: "unknown_field", param, message: "The model has no such field." };
-    if (Object.hasOwn(data, name)) return invalid(param, `"${name}" is in data too: a field gets a value or a change.`);
-    if (!isChange(change)) return invalid(param, `"${name}" has a change that increment, add or remove do not make.`);
-    if (!takesChange(field, change))
-      return {
-        code: "invalid_type",
-        param,
-        message: `"${name}" is of type ${field.type}, which has no such change.`,
-      };
-  }
-  return undefined;
+  const odd = Object.entries(changes).find(([, change]) => !isChange(change));
+  if (odd) return invalid(`changes.${odd[0]}`, `"${odd[0]}" has a change that increment, add or remove do not make.`);
+  return changesProblem(model, data, changes);
 }
 
 const MOST_ITEMS = 1_000;

@@ -52,16 +52,25 @@ export function forgetErased(draft: Draft, before: ClientState): void {
       const isNew = known.seq !== undefined && find(before.queue, clientTxId)?.seq === undefined;
       if (isNew || leads) again.add(clientTxId);
     }
-  set(draft, { queue: withChanged(queue, [...changed.values()]) });
-  for (const name of changed.keys()) again.add(name);
-  const writes = [...again].flatMap((name) => find(draft.state.queue, name) ?? []);
-  touch(
-    draft,
-    writes.flatMap((write) => write.keys),
-  );
+  const same = [...again].flatMap((name) => (changed.has(name) ? [] : (find(queue, name) ?? [])));
+  replaceWrites(draft, [...changed.values(), ...same]);
+}
+
+/** In memory, and those that are on disk also there. */
+function replaceWrites(draft: Draft, writes: readonly Mutation[]): void {
+  showWrites(draft, writes);
   keep(
     draft,
     writes.filter(({ seq }) => seq !== undefined),
+  );
+}
+
+function showWrites(draft: Draft, writes: readonly Mutation[]): void {
+  if (writes.length === 0) return;
+  set(draft, { queue: withChanged(draft.state.queue, writes) });
+  touch(
+    draft,
+    writes.flatMap((write) => write.keys),
   );
 }
 
@@ -77,12 +86,7 @@ export function takeForgotten(draft: Draft, stored: readonly Mutation[]): void {
     if (isForgotten) return [{ ...known, operations: onDisk.operations, lost: onDisk.lost, stage: onDisk.stage }];
     return known.lost || !onDisk.lost ? [] : [{ ...known, lost: onDisk.lost }];
   });
-  if (changed.length === 0) return;
-  set(draft, { queue: withChanged(draft.state.queue, changed) });
-  touch(
-    draft,
-    changed.flatMap((write) => write.keys),
-  );
+  showWrites(draft, changed);
 }
 
 /** Removes the values of records that are not there any more, as if they had been erased: the client cannot know. */
@@ -94,17 +98,7 @@ export function forgetGone(draft: Draft, keys: readonly string[]): void {
       const next = known && withoutErased(draft, known, key, Number.POSITIVE_INFINITY);
       if (next && next !== known) changed.set(clientTxId, next);
     }
-  if (changed.size === 0) return;
-  const writes = [...changed.values()];
-  set(draft, { queue: withChanged(draft.state.queue, writes) });
-  touch(
-    draft,
-    writes.flatMap((write) => write.keys),
-  );
-  keep(
-    draft,
-    writes.filter(({ seq }) => seq !== undefined),
-  );
+  replaceWrites(draft, [...changed.values()]);
 }
 
 /** The writes to a record, and those that wait because the record, a premise of theirs, has changed. */

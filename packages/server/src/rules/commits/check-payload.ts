@@ -2,6 +2,7 @@ import {
   type Action,
   brokenPattern,
   brokenRule,
+  changesProblem,
   expectedValue,
   type Field,
   type FieldChanges,
@@ -12,7 +13,6 @@ import {
   type JsonObject,
   type Model,
   ownValue,
-  takesChange,
   writtenFields,
 } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
@@ -75,19 +75,12 @@ function checkRules(
 }
 
 function checkChanges(model: Model, data: JsonObject, changes: FieldChanges): Refusal | undefined {
-  for (const [name, change] of Object.entries(changes)) {
-    const param = `changes.${name}`;
-    const field = name !== "id" && ownValue(model.fields, name);
-    if (!field) return refuse("unknown_field", { param });
-    if (Object.hasOwn(data, name))
-      return refuse("invalid_value", { param, message: `"${name}" is in data too: a field gets a value or a change.` });
-    if (!takesChange(field, change))
-      return refuse("invalid_type", {
-        param,
-        message: `"${name}" is of type ${field.type}, which has no such change.`,
-      });
+  const problem = changesProblem(model, data, changes);
+  if (problem) return refuse(problem.code, problem);
+  for (const name of Object.keys(changes)) {
+    const field = ownValue(model.fields, name);
     // Whatever comes of it: of null, only whether the field can be updated at all is judged.
-    const refusal = checkRules(field, name, null, "update", param);
+    const refusal = field && checkRules(field, name, null, "update", `changes.${name}`);
     if (refusal) return refusal;
   }
   return undefined;
