@@ -116,6 +116,8 @@ export type Happening =
       readonly type: "logRead";
       readonly logId: string;
       readonly stamp: number;
+      /** The scope of the request. */
+      readonly scope: Scope;
     } & TokenFacts &
       LogRange)
   | ({

@@ -128,7 +128,7 @@ export function createPerformer(
     const read = await server.readLog(after, requests.signal, scope, limit);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
-    dispatch({ type: "logRead", ...page });
+    dispatch({ type: "logRead", ...page, scope });
   }
 
   async function hello(effect: Extract<Effect, { do: "sendHello" }>, clientId: string): Promise<void> {
@@ -170,7 +170,11 @@ export function createPerformer(
 
   async function identify(fresh: boolean): Promise<void> {
     const next = fresh ? await token.next().catch(() => undefined) : undefined;
-    if (next !== undefined) token.use(next);
+    if (next !== undefined) {
+      token.use(next);
+      // Whose it is, only the answer shows: the tab may become the leader before.
+      dispatch({ type: "tokenReceived", changed: true });
+    }
     const answer = await askOwner(server, requests.signal);
     if (answer.kind === "named") return dispatch({ type: "identified", owner: answer.owner, logId: answer.logId });
     dispatch({ type: "notIdentified" });

@@ -104,9 +104,10 @@ export interface Stored extends QueueSnapshot {
 
 export interface StoredLogRange {
   readonly logId: string;
-  /** The form and the view of the tab's rows. Rows of another view on disk are not continued. */
+  /** The form, the view and the scope of the tab's rows. Rows of another view or scope on disk are not continued. */
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;
+  readonly scope?: string | undefined;
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];

@@ -81,13 +81,13 @@ export class RowKeeper {
     this.#gathered = undefined;
     if (!gathered) return;
     const { generation, changes, ...range } = gathered;
-    const { rowsVersion, viewHash } = this.#deps.current();
+    const { rowsVersion, viewHash, scope } = this.#deps.current();
     const kept = await this.#storage.keepRows(
-      { ...range, rowsVersion, viewHash, changes: [...changes.values()] },
+      { ...range, rowsVersion, viewHash, scope, changes: [...changes.values()] },
       generation,
     );
     if (kept === "fenced") this.#deps.fenced(generation);
-    // Another tab has stored rows before, or the store contains another log or view: store all rows of this tab.
+    // Another tab has stored rows before, or the store contains another log, view or scope: store all rows of this tab.
     else if (kept === "gap") this.keepAll(gathered.settled, generation);
     else this.#deps.settled(gathered.settled, kept);
   }

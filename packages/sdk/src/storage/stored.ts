@@ -1,5 +1,6 @@
 import { keptOnce } from "../core/log/row-changes.ts";
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
+import { isSameScope } from "../core/log/scope-key.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
 import { currentStage, type FormerStage } from "../core/queue/current-stage.ts";
 import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
@@ -123,14 +124,15 @@ export function hasNews(
   return kept.logId !== seen?.logId || seen?.position === undefined || kept.position > seen.position;
 }
 
-/** Whether stored rows reach up to the range, and were read from the same log under the same view. */
+/** Whether stored rows reach up to the range, and were read from the same log under the same view and scope. */
 export const isContinuedBy = (
-  kept: Pick<Rows, "logId" | "rowsVersion" | "viewHash" | "position"> | Omit<StoredMeta, "key">,
-  { logId, rowsVersion, viewHash, from }: StoredLogRange,
+  kept: Pick<Rows, "logId" | "rowsVersion" | "viewHash" | "position" | "scope"> | Omit<StoredMeta, "key">,
+  { logId, rowsVersion, viewHash, scope, from }: StoredLogRange,
 ): boolean =>
   kept.logId === logId &&
   kept.rowsVersion === rowsVersion &&
   kept.viewHash === viewHash &&
+  isSameScope(kept.scope, scope) &&
   kept.position !== undefined &&
   kept.position >= from;
 

@@ -146,6 +146,20 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "rows that were read for another scope are not continued",
+    async check(open) {
+      const storage = await open();
+      await storage.open("c");
+      const { generation } = await storage.takeLead();
+      await storage.keepPage({ ...page(5, ["s1"]), scope: "slides" }, generation);
+      const range = { logId: "log", from: 5, to: 6, changes: [], settled: [] };
+      const keptFor = async (scope?: string) => storage.keepRows({ ...range, scope }, generation);
+      same([await keptFor(), await keptFor("notes"), await keptFor("slides")], ["gap", "gap", {}]);
+      const { rows } = await (await open()).open("c");
+      same([rows.scope, rows.position], ["slides", 6]);
+    },
+  },
+  {
     rule: "what became of a write is kept, unless the write is gone",
     async check(open) {
       const storage = await open();
@@ -279,7 +293,7 @@ export const storageContract: readonly StorageCheck[] = [
       await storage.keepPage({ ...narrow, cursor: "1" }, generation);
       same((await (await open()).open("c")).partial?.scope, "slide");
       await storage.keepPage({ ...narrow, first: false }, generation);
-      await storage.keepRows({ logId: "log", from: 5, to: 6, changes: [], settled: [] }, generation);
+      await storage.keepRows({ logId: "log", scope: "slide", from: 5, to: 6, changes: [], settled: [] }, generation);
       const { rows } = await (await open()).open("c");
       same([rows.scope, rows.position, (await storage.readQueue()).rows?.scope], ["slide", 6, "slide"]);
       await storage.keepPage(page(7, ["s1"]), generation);

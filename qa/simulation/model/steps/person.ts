@@ -24,7 +24,7 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
     const keys = [`${model}/${id}`];
     const instead = (write: Write) => device.wrote(tab, write, keys);
     const patch = answer === "merges" ? merged(fields, chance.below(1_000)) : {};
-    const isSeen = isSeenFully(tab, conflict);
+    const isSeen = isSeenFully(tab, conflict) && hasRead(tab, simulation, conflict);
     if (answer === "keeps mine") instead(conflict.keepMine());
     else if (answer === "merges") instead(conflict.merge(patch));
     else conflict.takeTheirs();
@@ -64,6 +64,12 @@ function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflic
     model === "slide" && reason === "stale" && others.every((write) => "phase" in write && write.phase === "blocked")
   );
 }
+
+/** The answer of the server that made the conflict may be there before the log is. */
+const hasRead = ({ client }: Tab, { service }: Simulation, { model, id }: Conflict): boolean =>
+  service.model.log.every(
+    (entry) => entry.model !== model || entry.id !== id || entry.syncId <= client.status().syncId,
+  );
 
 /** What the tab shows of a record against the decision; undefined: it is as the person wants it. */
 function wronglyShown(

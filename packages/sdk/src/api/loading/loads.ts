@@ -1,5 +1,5 @@
 import type { Scope } from "../../core/log/rows.ts";
-import { scopeKey } from "../../core/log/scope.ts";
+import { scopeKey } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { rowsStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";

@@ -15,6 +15,7 @@ import { forgetGone, noteErased } from "./erased.ts";
 import { readRange } from "./read-range.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
+import { isSameScope, scopeKey } from "./scope-key.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -44,14 +45,14 @@ export function onLogRange(draft: Draft, range: LogRange): void {
   const missing = reading.missing !== undefined && reading.missing > range.to ? reading.missing : undefined;
   set(draft, { reading: { ...draft.state.reading, missing } });
   const from = Math.max(range.from, rows.position ?? 0);
-  const { logId = "", viewHash } = rows;
+  const { logId = "", viewHash, scope } = rows;
   const { generation, tabs } = draft.state;
   if (generation === undefined) return;
   emit(draft, { do: "keepRows", logId, from, to: range.to, changes: read.changes, settled, generation });
   if (tabs.listening)
     emit(draft, {
       do: "post",
-      message: { type: "log", logId, viewHash, from, to: range.to, entries: range.entries },
+      message: { type: "log", logId, viewHash, scope, from, to: range.to, entries: range.entries },
     });
 }
 
@@ -107,6 +108,8 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   noteCovered(draft, event.models);
   // If the view differs, entries that were left out would never be requested.
   if (compareRows(draft, event) === "other view") return;
+  // The rows were replaced meanwhile by rows of another scope, which lack what only that one has.
+  if (!isSameScope(draft.state.rows.scope, scopeKey(event.scope))) return;
   onLogRange(draft, event);
   const { reading, rows } = draft.state;
   // The response ends before the head if the log has more than one page left. A missing position that was known before

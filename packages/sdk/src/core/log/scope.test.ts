@@ -4,7 +4,7 @@ import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
-import { scopeKey } from "./scope.ts";
+import { scopeKey } from "./scope-key.ts";
 
 const schema = {
   models: { deck: { fields: { title: { type: "string" } } }, slide: { fields: { title: { type: "string" } } } },

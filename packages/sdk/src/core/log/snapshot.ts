@@ -6,7 +6,7 @@ import { reloadQueue } from "../queue/shared-queue.ts";
 import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { rowChanges } from "./row-changes.ts";
 import type { PartialSnapshot } from "./rows.ts";
-import { scopeKey } from "./scope.ts";
+import { scopeKey } from "./scope-key.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
 /*

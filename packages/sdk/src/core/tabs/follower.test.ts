@@ -77,6 +77,31 @@ test("[R27] a leader tells the other tabs when its rows are complete, and when t
   expect(apply({ type: "streamClosed", code: 1006, reason: "" })).toMatchObject([{ name: "online", isBehind: true }]);
 });
 
+test("[N27] what a leader or the server tells of other parts than a tab's rows have is not taken for all of the log", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const rows: Rows = {
+    logId: "log",
+    position: 5,
+    viewHash: "whole",
+    rowsVersion: 1,
+    scope: '[["slide"],null]',
+    tables: {},
+  };
+  const scope = { models: ["slide"] };
+  let state = initialState({ schema, scope, paused: false, sendAtMost: 1 });
+  const apply = (happening: Happening) => {
+    [state] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    return [state.rows.position, state.reading.missing];
+  };
+  apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
+  const range = { logId: "log", viewHash: "whole", from: 5, to: 6, entries: [] };
+  expect(apply({ type: "log", ...range, scope: '[["deck"],null]' })).toEqual([5, 6]);
+  const read = { ...range, stamp: 6, rowsVersion: 1 };
+  expect(apply({ type: "logRead", ...read, scope: { models: ["deck"] } })).toEqual([5, 6]);
+  expect(apply({ type: "logRead", ...read, scope })).toEqual([6, undefined]);
+  expect(apply({ type: "log", ...range, from: 6, to: 7, scope: rows.scope })).toEqual([7, undefined]);
+});
+
 test("[R27] a follower's rows are complete when the leader's are, and it has all that the leader has", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
   let state = initialState({ schema, paused: false, sendAtMost: 1 });

@@ -5,6 +5,7 @@ import { withAhead } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onFollowed } from "../log/scope.ts";
+import { isSameScope } from "../log/scope-key.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
@@ -23,11 +24,11 @@ export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
   lead !== "yes" && storageTrouble === undefined;
 
 /** The leader has received a range of the log. */
-export function onLeaderLog(draft: Draft, { logId, viewHash, from, to, entries }: Of<"log">): void {
+export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, entries }: Of<"log">): void {
   const { rows, reading } = draft.state;
   if (!isFollower(draft.state) || rows.logId !== logId || rows.position === undefined) return;
-  // The leader's view contains other entries than the view of these rows, which are about to be replaced.
-  if (rows.viewHash !== viewHash)
+  // The leader received other entries than these rows need, which are about to be replaced.
+  if (rows.viewHash !== viewHash || !isSameScope(rows.scope, scope))
     return set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, to) } });
   onLogRange(draft, { from, to, entries });
 }
@@ -59,7 +60,7 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   const isSame = hasName && !other;
   const newest = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
   const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
-  const isGood = isSame && isSameView && before.scope === rows.scope && reading.resync === "no";
+  const isGood = isSame && isSameView && isSameScope(before.scope, rows.scope) && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
   if (isSame) replaceRows(draft, withAhead(rows, readBeyond(before, rows.position)), { isSameLog: true });
   else replaceRows(draft, rows);

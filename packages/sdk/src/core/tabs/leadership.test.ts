@@ -23,6 +23,12 @@ test("[Q41] of two leaders the one with the later generation stays, and notifies
   expect(answer).toContainEqual({ do: "post", message: { type: "leading", generation: 5 } });
 });
 
+test("[R27] a leader whose rows were suspect reads them anew if it leads again", () => {
+  const suspect: ClientState = { ...leader, reading: { ...leader.reading, resync: "suspect" } };
+  const [steppedDown] = hears(6, suspect);
+  expect(steppedDown.reading.resync).toBe("anew");
+});
+
 test("[Q41] a tab of an older version, which names no generation, and one without a disk, replace no leader that way", () => {
   expect(hears(undefined)[0].lead).toBe("yes");
   expect(hears(6, { ...leader, storageTrouble: { code: "failed", reason: "" } })[0].lead).toBe("yes");

@@ -140,7 +140,7 @@ export function stepDown(draft: Draft): void {
     lead: "no",
     generation: undefined,
     sending: { ...sending, names: undefined, request: sending.request + 1 },
-    reading: { ...reading, resync: reading.resync === "suspect" ? "no" : reading.resync },
+    reading: { ...reading, resync: reading.resync === "suspect" ? "anew" : reading.resync },
   });
   emit(draft, { do: "abort" });
   // While this tab led, it did not process the other leader's messages as a follower does. Request the current state.

@@ -13,8 +13,9 @@ export type TabMessage =
   | {
       readonly type: "log";
       readonly logId: string;
-      /** The view under which the leader received it. */
+      /** The view under which the leader received it, and the scope of its rows. */
       readonly viewHash?: string | undefined;
+      readonly scope?: string | undefined;
       readonly from: number;
       readonly to: number;
       readonly entries: readonly LogEntry[];
