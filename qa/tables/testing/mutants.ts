@@ -15,7 +15,7 @@ const server = "packages/server/src";
 const changes = `${server}/rules/tables/captured-changes.ts`;
 const stored = `${server}/db/tables/captured-changes.ts`;
 const round = `${server}/flows/tables/table-round.ts`;
-const triggers = "packages/server/migrations/0020_attached_tables.sql";
+const triggers = "packages/server/migrations/0001_initial.sql";
 
 export const mutants: readonly Mutant[] = [
   {

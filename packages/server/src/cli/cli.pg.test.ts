@@ -190,16 +190,6 @@ test("[O10] an organization is dumped and restored: rows, log, receipts and keys
   expect(twice.err).toEqual(expect.stringMatching(/--new-id/));
   const beside = await other.run("--json", "restore", path, "--new-id");
   expect(JSON.parse(beside.out).organization).not.toBe(organization);
-
-  // A dump that an earlier version made.
-  const earlier = join(folder, "earlier.ndjson");
-  const oldWords = text.replace('"version":2', '"version":1').replaceAll(/^\{"tenant":/gm, '{"world":');
-  await writeFile(earlier, oldWords.replaceAll(/,"created_sync_id":(?:null|\d+)\}$/gm, "}"));
-  const third = await elsewhere();
-  expect((await third.run("restore", earlier, "--keep-keys")).err).toBe("");
-  const told = await third.ask("GET", "/v1/models/slide/d0-2/history");
-  expect(told.body.data).toEqual((await call("GET", "/v1/models/slide/d0-2/history")).body.data);
-  expect((told.body.data as { verb: string }[]).map(({ verb }) => verb)).toEqual(["created", "deleted"]);
 });
 
 test("[O10] a dump that cannot be written fails with a sentence", async () => {

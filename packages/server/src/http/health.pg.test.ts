@@ -78,8 +78,8 @@ async function elsewhere(databaseUrl: string, statement: (name: string) => strin
 }
 
 test("[O7] a database that lacks a migration is not ready", async () => {
-  await app.sql("update holdfast.migration set name = 'away' where name = '0001_worlds.sql'");
+  await app.sql("update holdfast.migration set name = 'away' where name = '0001_initial.sql'");
   await until(async () => expect(await statusOf()).toBe(503));
-  await app.sql("update holdfast.migration set name = '0001_worlds.sql' where name = 'away'");
+  await app.sql("update holdfast.migration set name = '0001_initial.sql' where name = 'away'");
   await until(async () => expect(await statusOf()).toBe(200));
 });

@@ -6,11 +6,8 @@ const MOST_MARKS = 250;
 
 /** Messages from other processes. */
 export interface WakeListeners {
-  /**
-   * A tenant's log extends at least to this position. Undefined: a process of an earlier version reports only that it
-   * has grown.
-   */
-  log(tenant: number, position: number | undefined): void;
+  /** A tenant's log extends at least to this position. */
+  log(tenant: number, position: number): void;
   schema(tenant: number): void;
   claims(tenant: number): void;
   /** A token was revoked, or will be after its grace period. */
@@ -103,5 +100,5 @@ function notify(mark: string, { log, schema, claims, token, home, renewed }: Par
   if (mark.startsWith("t")) return token?.(rest);
   if (mark.startsWith("h")) return home?.(Number(rest));
   const [tenant, position] = mark.split(":");
-  log?.(Number(tenant), position === undefined ? undefined : Number(position));
+  log?.(Number(tenant), Number(position));
 }

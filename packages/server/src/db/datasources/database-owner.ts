@@ -19,7 +19,7 @@ export async function readDatabase(db: Transaction): Promise<FoundDatabase> {
   return rows[0] as FoundDatabase;
 }
 
-/** The service that would have this database as its own. Undefined: its migrations are of an earlier release. */
+/** The service that would have this database as its own. */
 export const readService = (db: Transaction): Promise<Buffer | undefined> => readSecret(db, "service");
 
 /** The service that uses this database for its tenants. Undefined: none yet. */

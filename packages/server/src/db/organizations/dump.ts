@@ -10,8 +10,8 @@ export const DUMPED = {
 } as const;
 export type Dumped = keyof typeof DUMPED;
 
-/** How a row starts; version 1 dumps say "world". */
-export const TENANT_ROW = /^\{"(?:tenant|world)":\d+/;
+/** How a row starts. */
+export const TENANT_ROW = /^\{"tenant":\d+/;
 
 /** Rows per batch: a record may have a few MiB, and Postgres limits a message to 1 GiB. */
 const BATCH = 200;
@@ -59,15 +59,6 @@ export async function restoreRows(
   return rowCount ?? 0;
 }
 
-/** A dump of an earlier version lacks the create positions of deleted records. Computes them. */
-export async function findCreations(tx: Transaction, tenant: number): Promise<void> {
-  await tx.query(
-    `select holdfast.find_creations(tenant) from (
-       select tenant from holdfast.log where tenant = $1 and verb = 'deleted' and created_sync_id is null limit 1) l`,
-    [tenant],
-  );
-}
-
 export interface DumpedKey {
   readonly id: string;
   readonly livemode: boolean;
@@ -75,8 +66,8 @@ export interface DumpedKey {
   readonly hash: string;
   readonly last4: string;
   readonly label: string | null;
-  /** The key was configured in the environment, so configuring another one revokes it. Absent in earlier dumps. */
-  readonly configured?: boolean;
+  /** The key was configured in the environment, so configuring another one revokes it. */
+  readonly configured: boolean;
   readonly revokedAt: string | null;
 }
 
@@ -95,7 +86,7 @@ export async function restoreKey(tx: Transaction, tenant: number, key: DumpedKey
   const { rowCount } = await tx.query(
     `insert into holdfast.secret_key (id, tenant, hash, last4, label, revoked_at, configured) values ($1, $2, decode($3, 'hex'), $4, $5, least($6::timestamptz, case when $8 then clock_timestamp() end), $7)
      on conflict do nothing`,
-    [key.id, tenant, key.hash, key.last4, key.label, key.revokedAt, key.configured ?? false, revoked],
+    [key.id, tenant, key.hash, key.last4, key.label, key.revokedAt, key.configured, revoked],
   );
   return rowCount === 1;
 }
@@ -118,7 +109,7 @@ export async function restoreHead(tx: Transaction, tenant: number, head: string)
   await takeTime(tx);
   await tx.query(
     `update holdfast.head h set sync_id = d.sync_id, writer = d.writer, other_sync_id = d.other_sync_id, last_at = d.last_at,
-       schema_version = d.schema_version, trimmed_to = d.trimmed_to, regrouped_at = coalesce(d.regrouped_at, 0), claim_change = holdfast.fence_floor(coalesce(d.claim_change, 0))
+       schema_version = d.schema_version, trimmed_to = d.trimmed_to, regrouped_at = d.regrouped_at, claim_change = holdfast.fence_floor(d.claim_change)
      from json_populate_record(null::holdfast.head, $2::json) d where h.tenant = $1`,
     [tenant, head],
   );

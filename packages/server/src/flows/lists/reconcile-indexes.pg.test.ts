@@ -277,25 +277,6 @@ test("[G10] a server that stops cancels the index build, and the next one finish
   await settled(...own);
 });
 
-test("[O21] an index of a table that grows with every commit is built beside the commits, and anew where that failed", async () => {
-  const receiptIndex = () =>
-    app.sql<{ valid: boolean }>(
-      "select indisvalid as valid from pg_index where indexrelid = to_regclass('holdfast.receipt_held')",
-    );
-  await app.sql("update pg_index set indisvalid = false where indexrelid = 'holdfast.receipt_held'::regclass");
-  expect(await reconcile()).toMatchObject({ created: 1 });
-  expect(await receiptIndex()).toEqual([{ valid: true }]);
-  await app.sql("drop index holdfast.receipt_held");
-  const held = await app.hold("update holdfast.receipt set held = held where tenant < 0; select pg_current_xact_id()");
-  const building = reconcile();
-  await until(async () => expect(await receiptIndex()).toEqual([{ valid: false }]));
-  for (let i = 0; i < 5; i++)
-    expect((await call("POST", "/v1/models/indexed", { json: { id: `r${i}`, data: { n: i } } })).status).toBe(200);
-  await held.release();
-  expect(await building).toMatchObject({ done: true, created: 1 });
-  expect(await receiptIndex()).toEqual([{ valid: true }]);
-});
-
 test("[G10] an index goes when no tenant declares it any more", async () => {
   const without = Object.fromEntries(Object.entries(FIELDS).map(([name, { type }]) => [name, { type }]));
   await push({ indexed: { n: { type: "number", index: true } } }, app.keys.test);

@@ -1,4 +1,3 @@
-import { buildLargeTableIndexes } from "../../db/lists/large-table-indexes.ts";
 import {
   analyzeRecords,
   claimIndexing,
@@ -27,14 +26,12 @@ export interface Reconciled {
 }
 
 /**
- * Creates the indexes of the server's large tables and those that tenants' schemas declare, and drops those that no
- * schema declares any more. Runs outside migrations, pushes and transactions: a concurrent index build is impossible in
+ * Creates the indexes that tenants' schemas declare, and drops those that no schema declares any more. Runs outside migrations, pushes and transactions: a concurrent index build is impossible in
  * a transaction, and may take minutes. If a step fails, the next run repairs it.
  */
 export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
   withIndexer(url, signal, async (client) => {
     if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [], failed: [] };
-    const built = await buildLargeTableIndexes(client);
     const fields = (await readIndexedFields(client)).filter(isScalar);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
     const byTenant = new Map<number, string[]>();
@@ -54,7 +51,7 @@ export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reco
       }
     if (create.length > failed.length) await analyzeRecords(client);
     return {
-      ...{ done: true, created: built + create.length - failed.length, dropped: drop.length },
+      ...{ done: true, created: create.length - failed.length, dropped: drop.length },
       ...{ refused: refused.map(nameOf), failed },
     };
   });

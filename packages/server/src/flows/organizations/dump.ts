@@ -10,7 +10,6 @@ import {
   dumpHead,
   dumpKeys,
   dumpRows,
-  findCreations,
   restoreHead,
   restoreKey,
   restoreRows,
@@ -47,9 +46,7 @@ export interface Restored {
 /** A dump that cannot be written or read. The message is a sentence for the operator. */
 export class DumpError extends Error {}
 
-/** Version 1 said "world" instead of "tenant", and is otherwise the same. */
-const VERSION = 2;
-const READABLE: readonly unknown[] = [1, VERSION];
+const VERSION = 1;
 const TENANTS = ["live", "test"] as const;
 const PARTS = Object.keys(DUMPED) as Dumped[];
 const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
@@ -112,8 +109,8 @@ export async function restoreOrganization(
   const first = objectOf(await next());
   if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
     throw new DumpError("This is not a dump of an organization.");
-  if (!READABLE.includes(first.version))
-    throw new DumpError(`The dump has version ${first.version}; this release reads versions up to ${VERSION}.`);
+  if (first.version !== VERSION)
+    throw new DumpError(`The dump has version ${first.version}; this release reads version ${VERSION}.`);
   const { id: oldId, name } = first.organization as { id: string; name: string };
   const organization = asNew ? newId("org_") : oldId;
   // No retry as a whole: the part of the file that was read is consumed.
@@ -130,7 +127,6 @@ export async function restoreOrganization(
     const counts = await restoreTenants(client, organization, next);
     for (const livemode of [true, false]) {
       const tenant = (await tenantOf(client, organization, livemode)) as number;
-      await findCreations(client, tenant);
       await hostRecords(client, tenant);
       await collectRestored(client, tenant);
     }
@@ -178,7 +174,7 @@ async function restoreTenants(tx: Transaction, organization: string, next: () =>
         throw new DumpError("The dump is damaged: its number of lines is wrong.");
       return counts;
     }
-    const environment = mark.tenant ?? mark.world;
+    const environment = mark.tenant;
     if (typeof environment === "string") {
       tenant = (await tenantOf(tx, organization, environment === "live")) as number;
       await restoreHead(tx, tenant, JSON.stringify(mark.head));

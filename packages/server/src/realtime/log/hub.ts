@@ -26,8 +26,8 @@ export interface Hub {
   listen(tenant: number, listener: Listener): Promise<Subscription>;
   /** A round of this process was committed. */
   committed(batch: CommittedBatch): void;
-  /** Another process reports the end of a tenant's log. Undefined: the log has grown, but the position is unknown. */
-  hint(tenant: number, position: number | undefined): void;
+  /** A tenant's log extends at least to this position. */
+  hint(tenant: number, position: number): void;
   /** A schema was pushed, here or in another process. */
   schemaHint(tenant: number): void;
   /** The logs were replaced. Current listeners receive nothing more; new listeners receive the new logs. */
@@ -50,7 +50,6 @@ interface LogTopic extends Topic {
 }
 
 /** The log has grown to an unknown position: read to its end. */
-const TO_THE_END = Number.MAX_SAFE_INTEGER;
 
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const topics = createTopics({ read: log.current, open });
@@ -126,7 +125,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
       if (topic) take(topic, newsOfBatch(batch));
       else reaches(batch.tenant, batch.to);
     },
-    hint: (tenant, position = TO_THE_END) => reaches(tenant, position),
+    hint: reaches,
     schemaHint(tenant) {
       const topic = topics.get(tenant);
       if (topic) void publishSchema(tenant, topic).catch(failed);
