@@ -38,11 +38,8 @@ export async function coveredModels(
 ): Promise<{ covered: ModelSchema; left: readonly string[] }> {
   const query = new URLSearchParams({ limit: "1" });
   for (const name of Object.keys(models)) query.append("model", name);
-  const page = await callServer<{ models?: readonly string[] }>(url, `/v1/log?${query}`, token);
-  // An older server does not report this; it refuses a read of such a model instead.
-  const there = new Set(
-    page.models?.map((name) => name.toLowerCase()) ?? Object.keys(models).map((name) => name.toLowerCase()),
-  );
+  const page = await callServer<{ models: readonly string[] }>(url, `/v1/log?${query}`, token);
+  const there = new Set(page.models.map((name) => name.toLowerCase()));
   const isCovered = ([name]: [string, unknown]) => there.has(name.toLowerCase());
   return {
     covered: { models: Object.fromEntries(Object.entries(models).filter(isCovered)) },

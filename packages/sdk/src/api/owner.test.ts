@@ -143,30 +143,6 @@ test.each<[string, { tenant?: string; actor?: string }]>([
   }
 });
 
-test("[D15] a store that an older version left to a participant goes to that one in the tenant of its log, and nowhere else", async () => {
-  const { client: open, server, settle } = createTestServer(schema);
-  const disk = new MemoryDisk();
-  const old = open({ disk });
-  old.connection.tenant = undefined;
-  await old.client.ready();
-  await settle();
-  await old.client.close();
-  expect(disk.read("").owner).toBe("user:ann");
-  const elsewhere = open({ disk });
-  elsewhere.connection.tenant = "org_other/test";
-  const { logId } = server;
-  server.logId = "log_other";
-  await settle();
-  expect(elsewhere.client.status().name).toBe("needs-auth");
-  expect(disk.read("").owner).toBe("user:ann");
-  await elsewhere.client.close();
-  server.logId = logId;
-  const back = open({ disk });
-  await settle();
-  expect(back.client.status().name).toBe("online");
-  expect(disk.read("").owner).toBe("org_test/test/user/ann");
-});
-
 /** Ann's store with one pending write; then tabs of her profile, the first with Ben's token. */
 async function tabsOfAnn() {
   const own = createTestServer(schema);

@@ -68,24 +68,6 @@ test("[D43] a write of an unknown owner that is discarded is sent by no tab", as
   expect(profile.store(PLAIN).disk.queue()).toEqual([]);
 });
 
-test("[D43] a write that an earlier version has queued is the store's owner's", async () => {
-  const { open, server, profile } = profileOfMany();
-  const first = await open("ann");
-  first.offline();
-  await first.slides.create({ title: "old" }, { id: "a" }).queued;
-  await first.client.close();
-  const { disk } = profile.store(PLAIN);
-  const { generation } = disk.lead();
-  disk.keep(
-    disk.queue().map((write) => ({ ...write, owner: undefined })),
-    generation,
-  );
-  await (await open("ben")).client.close();
-  const back = await open("ann");
-  expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([["ann", "a"]]);
-  expect(back.client.attention()).toEqual([]);
-});
-
 test("[D42] a client that names its owner shows its rows at once, also without a network beside another owner's", async () => {
   const { open, server, settle } = profileOfMany();
   for (const actor of ["ann", "ben"]) {

@@ -65,8 +65,8 @@ export type Happening =
   | { readonly type: "owned"; readonly owner: string }
   /** Whose store to open is not known yet. */
   | { readonly type: "choosing"; readonly name: NonNullable<ClientState["choosing"]>; readonly reason: string }
-  /** The server has named the owner of this tab's token. Undefined: an older server, which does not name it. */
-  | { readonly type: "identified"; readonly owner: string | undefined; readonly logId: string }
+  /** The server has named the owner of this tab's token. */
+  | { readonly type: "identified"; readonly owner: string }
   | { readonly type: "notIdentified" }
   /** The app uses claims or presence, so this tab needs its own socket. */
   | { readonly type: "connectionWanted" }
@@ -100,14 +100,14 @@ export type Happening =
       readonly stamp: number;
       readonly participant: string;
       readonly session: string;
-      readonly expiresInMs?: number | null | undefined;
+      readonly expiresInMs: number | null;
     } & TokenFacts)
   /** The server accepted the next token on the open stream. */
-  | ({ readonly type: "renewed"; readonly expiresInMs?: number | null | undefined } & TokenFacts)
+  | ({ readonly type: "renewed"; readonly expiresInMs: number | null } & Omit<TokenFacts, "rowsVersion">)
   /** The app returned the same token again, or none. */
   | { readonly type: "notRenewed" }
   /** A schema was pushed. */
-  | { readonly type: "schemaPushed"; readonly models: readonly string[] | undefined }
+  | { readonly type: "schemaPushed"; readonly models: readonly string[] }
   | ({ readonly type: "entriesReceived" } & LogRange)
   /** A response shows that the log reaches this position. */
   | { readonly type: "positionKnown"; readonly position: number }
@@ -134,13 +134,13 @@ export type Happening =
   | { readonly type: "pageLost" }
   | { readonly type: "readFailed"; readonly reply: Reply };
 
-/** What the server reports about the token and its view. An older server reports less. */
+/** What the server reports about the token and its view. */
 export interface TokenFacts {
-  readonly rowsVersion?: number | undefined;
-  readonly owner?: string | undefined;
-  readonly viewHash?: string | undefined;
+  readonly rowsVersion: number;
+  readonly owner: string;
+  readonly viewHash: string;
   /** The requested models that the token covers. */
-  readonly models?: readonly string[] | undefined;
+  readonly models: readonly string[];
 }
 
 export interface Mutated {

@@ -53,7 +53,7 @@ export function statusOf(state: ClientState): Status {
     auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : leader ? leader.reason : trouble;
   return {
     name,
-    live: name === "online" && (leader ? leader.live !== false : !isPolling(state)),
+    live: name === "online" && (leader ? leader.live : !isPolling(state)),
     rows: rowsStatus(state),
     // Without a disk the tab sends its own writes, but it does not lead the other tabs.
     leads: lead === "yes" && storageTrouble === undefined,

@@ -31,7 +31,7 @@ export interface ClientState {
   readonly choosing: "connecting" | "offline" | "paused" | "needs-auth" | undefined;
   /** Asking the server for the owner of a follower's token. */
   readonly asking: { readonly isUnder: boolean; readonly wait: Wait | undefined; readonly againAt: number | undefined };
-  /** The owner of the present token, once the server has named it. "": an older server, which does not name it. */
+  /** The owner of the present token, once the server has named it. */
   readonly tokenOwner: string | undefined;
   /** The owner of the last token that was the store's owner's. */
   readonly lastOwner: string | undefined;

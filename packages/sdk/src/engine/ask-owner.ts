@@ -3,8 +3,7 @@ import type { Server, TokenSource } from "./ports.ts";
 
 /** The server's answer about the present token. */
 export type TokenOwner =
-  /** `owner` is undefined if the server is an older one, which does not name it. */
-  | { readonly kind: "named"; readonly owner: string | undefined; readonly logId: string }
+  | { readonly kind: "named"; readonly owner: string }
   /** The server refused the token, or the app has none. */
   | { readonly kind: "refused"; readonly reason: string }
   /** There was no answer. */
@@ -15,9 +14,8 @@ export async function askOwner(server: Server, signal: AbortSignal): Promise<Tok
   if (reply.kind === "no-token") return { kind: "refused", reason: reply.reason };
   if (reply.kind === "silence") return { kind: "silent", reason: reply.reason };
   if (reply.status === 200) {
-    const { owner, logId } = (reply.body ?? {}) as { readonly owner?: unknown; readonly logId?: unknown };
-    const named = typeof owner === "string" ? owner : undefined;
-    return { kind: "named", owner: named, logId: typeof logId === "string" ? logId : "" };
+    const { owner } = (reply.body ?? {}) as { readonly owner?: unknown };
+    if (typeof owner === "string") return { kind: "named", owner };
   }
   const failure = readFailure(reply.body, reply.status);
   const reason = failure?.message ?? `The server answered with status ${reply.status}.`;

@@ -26,7 +26,7 @@ export async function knownOwner(deps: KnownOwnerDeps): Promise<{ readonly owner
   const { engine, closing } = deps;
   for (;;) {
     const asked = canAsk(engine.store.getState()) && !closing.aborted ? await answerInTime(deps) : undefined;
-    if (asked?.kind === "named") return asked.owner === undefined ? "unknown" : { owner: asked.owner };
+    if (asked?.kind === "named") return { owner: asked.owner };
     if (!(await deps.plain).stored.others) return "unknown";
     if (closing.aborted) return "closing";
     engine.dispatch({ type: "choosing", ...statusAfter(asked, engine.store.getState()) });

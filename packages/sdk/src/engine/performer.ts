@@ -176,7 +176,7 @@ export function createPerformer(
       dispatch({ type: "tokenReceived", changed: true });
     }
     const answer = await askOwner(server, requests.signal);
-    if (answer.kind === "named") return dispatch({ type: "identified", owner: answer.owner, logId: answer.logId });
+    if (answer.kind === "named") return dispatch({ type: "identified", owner: answer.owner });
     dispatch({ type: "notIdentified" });
     if (answer.kind === "refused") dispatch({ type: "tokenRefused", reason: answer.reason });
   }

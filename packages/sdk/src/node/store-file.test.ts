@@ -72,6 +72,7 @@ const write = (clientTxId: string): Mutation => ({
   body: `{"clientTxId":"${clientTxId}"}`,
   bytes: 18,
   createdAt: 1,
+  owner: null,
   attempts: 0,
   keys: [],
   echoed: [],
@@ -113,28 +114,6 @@ test("a store that is destroyed leaves nothing on the disk, and its name is free
   expect(readdirSync(folder)).toEqual([]);
   expect(await names()).toEqual([]);
 });
-
-test.each([1, 2, 3, 4, 5])(
-  "[D22] a store of version %i is made one of this version, with what is in it",
-  async (version) => {
-    const file = opened();
-    const storage = storageInFile(file);
-    await storage.open("c");
-    await storage.enqueue([added(write("a"))]);
-    if (version < 5) file.db.exec("alter table store drop column others");
-    if (version < 4) file.db.exec("alter table store drop column view_hash");
-    if (version < 3) file.db.exec("alter table store drop column rows_version");
-    if (version === 1) file.db.exec("alter table store drop column changes");
-    file.db.exec(`pragma user_version = ${version}`);
-    file.close();
-    const again = storageInFile(opened());
-    expect((await again.open("c")).mutations.map(({ clientTxId }) => clientTxId)).toEqual(["a"]);
-    const { generation } = await again.takeLead();
-    const page = { logId: "log", rowsVersion: 4, stamp: 1, first: true, changes: [], cursor: null };
-    expect(await again.keepPage(page, generation)).toBe("kept");
-    expect((await again.open("c")).rows.rowsVersion).toBe(4);
-  },
-);
 
 test("[D22] a store of a newer version is refused, and stays as it is", async () => {
   const file = opened();
@@ -360,23 +339,4 @@ test("[D46] a waiting write that loses the values of an erased record leaves no 
   await storage.keep([{ ...waiting, seq: kept?.seq, lost: {} }], generation);
   expect(bytes()).not.toContain(SECRET);
   expect((await storage.readQueue(undefined)).mutations).toMatchObject([{ clientTxId: "a", lost: {} }]);
-});
-
-test("[D48] opening a file of an earlier version removes the values that it has deleted", async () => {
-  const file = opened();
-  const storage = storageInFile(file);
-  await storage.open("c");
-  // As earlier versions did.
-  file.db.exec("pragma secure_delete = off");
-  const { generation } = await storage.takeLead();
-  const changes = [person("p1", SECRET), person("p2", "stays")];
-  await storage.keepPage({ logId: "log", stamp: 1, first: true, cursor: null, changes }, generation);
-  const gone = { record: { model: "person", id: "p1" }, value: undefined };
-  await storage.keepRows({ logId: "log", settled: [], from: 1, to: 2, changes: [gone] }, generation);
-  file.db.exec("pragma user_version = 5");
-  file.close();
-  expect(bytes()).toContain(SECRET);
-  const again = storageInFile(opened());
-  expect((await again.open("c")).rows.tables.person?.size).toBe(1);
-  expect(bytes()).not.toContain(SECRET);
 });

@@ -188,26 +188,15 @@ function prepare(file: OpenFile, store: string): void {
   const { db } = file;
   // What is deleted or replaced is overwritten with zeros.
   db.exec("pragma locking_mode = exclusive; pragma fullfsync = on; pragma secure_delete = on");
-  const missing = inTransaction(db, "exclusive", () => checkStore(file.path, db, store));
+  const isNew = inTransaction(db, "exclusive", () => checkStore(file.path, db, store)) === "new";
   // Nothing is written before this point, so a refused file stays unchanged.
   file.beginLog();
   inTransaction(db, "immediate", () => {
-    if (missing) db.exec(missing);
+    if (isNew) db.exec(TABLES);
     db.prepare("insert into store (one, name, generation) values (1, ?, 0) on conflict do nothing").run(store);
   });
-  // Earlier versions left deleted values in free pages.
-  if (missing && missing !== TABLES) vacuum(db);
   // From here on, the header in the file names its store, even if the rest gets damaged.
-  if (missing) db.exec("pragma wal_checkpoint(truncate)");
-}
-
-/** Without room for it, the free pages stay as they are until they are used again. */
-function vacuum(db: SqliteDatabase): void {
-  try {
-    db.exec("vacuum");
-  } catch (error) {
-    if (isDamage(error)) throw error;
-  }
+  if (isNew) db.exec("pragma wal_checkpoint(truncate)");
 }
 
 /** Creates the file so that only this user can read it. An existing file is not changed. */

@@ -3,7 +3,7 @@ import { unusable } from "./store-refusal.ts";
 
 /** "Hold", in the header of every store, so that another program's database is not taken for one. */
 export const APPLICATION_ID = 0x486f6c64;
-const VERSION = 6;
+const VERSION = 1;
 
 export const TABLES = `
   create table store (
@@ -37,18 +37,6 @@ export const TABLES = `
   pragma user_version = ${VERSION};
 `;
 
-/** What each version added to the previous one. */
-const ADDED: readonly string[] = [
-  "alter table store add column changes integer not null default 0;",
-  "alter table store add column rows_version integer;",
-  "alter table store add column view_hash text;",
-  "alter table store add column others integer not null default 0;",
-  // Only the file's free pages differ: see `prepare`.
-  "",
-];
-
-const from = (version: number) => `${ADDED.slice(version - 1).join("")} pragma user_version = ${VERSION};`;
-
 /** Overwrites the content of all tables. */
 export const EMPTY = `
   delete from mutation;
@@ -56,8 +44,8 @@ export const EMPTY = `
   delete from store;
 `;
 
-/** Upgrades the file to this version. Throws if it is not a Holdfast store, or not this store. */
-export function checkStore(path: string, db: SqliteDatabase, store: string): string {
+/** Whether the file is still empty. Throws if it is not a Holdfast store, or not this store. */
+export function checkStore(path: string, db: SqliteDatabase, store: string): "new" | "known" {
   const number = (question: string) => Number(Object.values(rowOf(db, question) ?? {})[0]);
   const application = number("pragma application_id");
   const version = number("pragma user_version");
@@ -72,7 +60,7 @@ export function checkStore(path: string, db: SqliteDatabase, store: string): str
       path,
       `it contains the store "${name}", not "${store}". Set the option store to that name, or use another file`,
     );
-  return isNew ? TABLES : version < VERSION ? from(version) : "";
+  return isNew ? "new" : "known";
 }
 
 const nameIn = (db: SqliteDatabase) => rowOf(db, "select name from store")?.name as string | undefined;

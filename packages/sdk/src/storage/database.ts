@@ -12,8 +12,7 @@ export class Database extends Dexie {
   constructor(name: string) {
     // Rows are a copy of the log, so they need no strict durability. The queue requests it, see `enqueue`.
     super(name, { chromeTransactionDurability: "relaxed" });
-    this.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
-    this.version(2).stores({ parts: "++n" });
+    this.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key", parts: "++n" });
   }
 }
 

@@ -25,6 +25,7 @@ const write = (clientTxId: string): Mutation => ({
   body: "{}",
   bytes: 2,
   createdAt: 0,
+  owner: null,
   attempts: 0,
   keys: [],
   echoed: [],
@@ -135,7 +136,7 @@ test("[D7] a database that was closed under the client, and is still the same, i
 test("[D31] a store of the first version is read unchanged, and continues in the current version", async () => {
   const name = `first-version-${++stores}`;
   const old = new Dexie(name);
-  old.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key" });
+  old.version(1).stores({ mutations: "++seq", rows: "[model+id]", meta: "key", parts: "++n" });
   const row = (id: string) => ({ data: { id }, archivedAt: null, syncId: 5 });
   await old.table("rows").bulkPut(["s1", "s2"].map((id) => ({ model: "slide", id, ...row(id) })));
   await old.table("meta").bulkPut([
@@ -233,7 +234,7 @@ test("[D33] records that came and went leave nothing behind, and those that stay
   expect(there.sort()).toEqual([...ids.slice(2_500), "new2", "s7"].sort());
 });
 
-test("[D33] the next leader removes what an earlier version left of deleted records", async () => {
+test("[D33] the next leader removes what a tab that was closed left of deleted records", async () => {
   const name = `left-${++stores}`;
   const before = indexedDbStorage({ name, pruneAt: Number.POSITIVE_INFINITY });
   await before.open("c");

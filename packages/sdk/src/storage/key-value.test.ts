@@ -11,6 +11,7 @@ const write = (name: string) =>
     body: "{}",
     bytes: 2,
     createdAt: 1,
+    owner: null,
     attempts: 0,
     keys: [],
     echoed: [],

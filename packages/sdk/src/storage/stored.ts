@@ -2,7 +2,6 @@ import { keptOnce } from "../core/log/row-changes.ts";
 import { type LogRow, noRows, type PartialSnapshot, type RowChange, type Rows } from "../core/log/rows.ts";
 import { isSameScope } from "../core/log/scope-key.ts";
 import { changeTables, tableOf } from "../core/log/tables.ts";
-import { currentStage, type FormerStage } from "../core/queue/current-stage.ts";
 import { asKept, type ExpectedSlot, lastingPhase, type Mutation, type Stage } from "../core/queue/mutation.ts";
 import type { Seen, StoredLogRange } from "../engine/ports.ts";
 
@@ -14,7 +13,7 @@ import type { Seen, StoredLogRange } from "../engine/ports.ts";
 /** One row per write, keyed by `seq`, which the database increments for all tabs. */
 export interface StoredMutation extends Omit<Mutation, "seq" | "stage"> {
   seq?: number;
-  readonly stage: Stage | FormerStage;
+  readonly stage: Stage;
 }
 
 /** A row in its latest state, or the tombstone of a deleted record. It overrides the snapshot chunks. */
@@ -71,11 +70,10 @@ export const fromStored = (stored: StoredMutation): Mutation => ({
   ...stored,
   seq: stored.seq,
   echoed: [],
-  stage: currentStage(stored.stage),
 });
 
 /** What the slot of a stored write contains. */
-export const storedPhase = (stored: StoredMutation): ExpectedSlot["phase"] => lastingPhase(currentStage(stored.stage));
+export const storedPhase = (stored: StoredMutation): ExpectedSlot["phase"] => lastingPhase(stored.stage);
 
 /** Model names cannot contain `/`, so the key is unambiguous. */
 export const rowKey = ({ model, id }: StoredRow): string => `${model}/${id}`;

@@ -395,6 +395,7 @@ const write = (clientTxId: string): Mutation => ({
   body: bodyOf(clientTxId),
   bytes: bodyOf(clientTxId).length,
   createdAt: 1,
+  owner: null,
   attempts: 0,
   keys: ["slide/s1"],
   echoed: [],

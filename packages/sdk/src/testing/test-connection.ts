@@ -44,9 +44,9 @@ export class TestConnection {
   cursorsRefused = 0;
   /** The participant that the token belongs to. */
   actor = "";
-  /** Its organization and environment. Undefined: an older server, which does not name them. */
-  tenant: string | undefined = "org_test/test";
-  viewHash: string | undefined = "view";
+  /** Its organization and environment. */
+  tenant = "org_test/test";
+  viewHash = "view";
   /** Models that the token covers. Undefined: all. */
   covered: readonly string[] | undefined;
   /** How long a token is valid, in ms. null: for ever. */
@@ -67,12 +67,9 @@ export class TestConnection {
   }
 
   /** What the server reports about the token. */
-  introduction(): { owner?: string; viewHash?: string; models?: string[] } {
-    return {
-      ...(this.tenant !== undefined && { owner: `${this.tenant}/user/${this.actor}` }),
-      ...(this.viewHash !== undefined && { viewHash: this.viewHash }),
-      ...(this.covered && { models: [...this.covered] }),
-    };
+  introduction(): { owner: string; viewHash: string; models: string[] } {
+    const models = this.covered ?? Object.keys(this.#models);
+    return { owner: `${this.tenant}/user/${this.actor}`, viewHash: this.viewHash, models: [...models] };
   }
 
   /** What the token may read of these. The test server has no groups, so a scope filters by model and conditions only. */

@@ -59,7 +59,8 @@ const { signal } = new AbortController();
 const json = (response: ServerResponse, status: number, body: unknown, headers = {}) =>
   void response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(body));
 const lines = (...rows: object[]) => rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-const begin = { object: "snapshot", stamp: 5, logId: "log_1" };
+const facts = { rowsVersion: 0, owner: "org/test/user/ann", viewHash: "view", models: ["slide", "note"] };
+const begin = { object: "snapshot", stamp: 5, logId: "log_1", ...facts };
 const row = (id: string) => ({ model: "slide", id, syncId: 1, data: { id, title: "ä😀" } });
 const end = (count: number, next_cursor: string | null = null) => ({ object: "snapshot_end", count, next_cursor });
 
@@ -221,11 +222,13 @@ describe.each([
         next_cursor: "900",
         stamp: 1_200,
         logId: "log_1",
+        ...facts,
       }),
     );
     expect(await http.readLog(100, signal)).toEqual({
       kind: "log",
       logId: "log_1",
+      ...facts,
       stamp: 1_200,
       from: 100,
       to: 900,

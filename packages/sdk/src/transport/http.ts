@@ -1,5 +1,4 @@
 import { retryAfterMs } from "../core/connection/retry-after.ts";
-import type { TokenFacts } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import { reasonOf } from "../core/reason-of.ts";
@@ -13,6 +12,7 @@ import type { SaidSchema } from "./said-schema.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";
+import { areTokenFacts } from "./token-facts.ts";
 
 export interface HttpOptions {
   readonly url: string;
@@ -218,18 +218,20 @@ async function json(response: ExchangeResponse, onProgress: OnProgress): Promise
   }
 }
 
+const UNREADABLE_LOG: Reply = {
+  kind: "silence",
+  timedOut: false,
+  reason: "The response of the log could not be parsed.",
+};
+
 function logPage(body: unknown, after: number): LogPage | Reply {
   const said = (body ?? {}) as Partial<Record<keyof List<unknown>, unknown>>;
-  const { data, stamp, logId } = said;
-  const introduction: TokenFacts = {
-    rowsVersion: typeof said.rowsVersion === "number" ? said.rowsVersion : undefined,
-    owner: typeof said.owner === "string" ? said.owner : undefined,
-    viewHash: typeof said.viewHash === "string" ? said.viewHash : undefined,
-    models: Array.isArray(said.models) ? (said.models as string[]) : undefined,
-  };
+  const { data, stamp, logId, rowsVersion, owner, viewHash, models } = said;
   const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
+  const facts = { rowsVersion, owner, viewHash, models };
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
-    return { kind: "silence", timedOut: false, reason: "The response of the log could not be parsed." };
+    return UNREADABLE_LOG;
+  if (!areTokenFacts(facts)) return UNREADABLE_LOG;
   const entries = data as LogEntry[];
-  return { kind: "log", logId, ...introduction, stamp, from: after, to: Math.max(to, after), entries };
+  return { kind: "log", logId, ...facts, stamp, from: after, to: Math.max(to, after), entries };
 }

@@ -1,4 +1,5 @@
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import { areTokenFacts } from "./token-facts.ts";
 
 /** Parses the frames that this version knows. Undefined: an unknown frame of a newer server, to be ignored. */
 export function readFrame(text: unknown): FrameDown | undefined {
@@ -17,15 +18,15 @@ export function readFrame(text: unknown): FrameDown | undefined {
 function isKnown(frame: Record<string, unknown>): boolean {
   switch (frame.frame) {
     case "welcome":
-      return isPosition(frame.stamp) && typeof frame.logId === "string";
+      return isPosition(frame.stamp) && typeof frame.logId === "string" && areTokenFacts(frame);
     case "entries":
       return isPosition(frame.from) && isPosition(frame.to) && isEntries(frame.entries);
     case "renewed":
-      return typeof frame.owner === "string";
+      return areTokenFacts({ rowsVersion: 0, ...frame });
     case "resync":
       return typeof frame.reason === "string";
     case "schema":
-      return true;
+      return Array.isArray(frame.models);
     case "claims":
       return typeof frame.model === "string" && typeof frame.id === "string" && areNamed(frame.claims, frame.queue);
     case "claim":

@@ -68,25 +68,20 @@ test("[N3] the first frame is hello, under the subprotocol, and no token is in t
   expect(sockets[0]?.protocol).toBe("holdfast.v1");
 });
 
-test("[N37] hello says the schema of the client, until a server does not know that", async () => {
+test("[N37] hello says the schema of the client", async () => {
   const schema = new SaidSchema({ slide: { fields: { title: { type: "string" } } } });
-  const { stream, received, sockets, frames, opened } = await openStream(WebSocket, schema);
+  const { stream, received, opened } = await openStream(WebSocket, schema);
   await opened();
   stream.hello(greeting);
   await until(() => expect(received).toHaveLength(1));
   expect(received[0]).toMatchObject({ schema: schema.own });
-  sockets[0]?.send('{"frame":"error","type":"validation_error","code":"invalid_frame","message":"?"}');
-  await until(() => expect(frames).toHaveLength(1));
-  stream.hello(greeting);
-  await until(() => expect(received).toHaveLength(2));
-  expect(received[1]).not.toHaveProperty("schema");
 });
 
 test("[N3] a silent connection is pinged after 20 s, and closed without an answer within 5 s", async () => {
   const { sockets, received, frames, clock, closes, opened } = await openStream();
   await opened();
   clock.advance(19_000);
-  sockets[0]?.send('{"frame":"schema","version":1,"hash":"x"}');
+  sockets[0]?.send('{"frame":"schema","version":1,"hash":"x","models":[]}');
   await until(() => expect(frames).toHaveLength(1));
   clock.advance(19_000);
   expect(received).toEqual([]);

@@ -103,8 +103,6 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
     if (!listener) return;
     restartPingTimer();
     const frame = readFrame(event.data);
-    // An older server does not know what a client can say of its schema.
-    if (schema && frame?.frame === "error" && frame.code === "invalid_frame") schema.now = undefined;
     if (frame) listener.frame(frame);
   };
   socket.onclose = (event) => {

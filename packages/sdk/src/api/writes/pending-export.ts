@@ -1,6 +1,5 @@
 import { OWNER_UNKNOWN, ownerOfTab } from "../../core/connection/owner-name.ts";
 import { isSameOwner } from "../../core/connection/same-owner.ts";
-import { currentStage } from "../../core/queue/current-stage.ts";
 import { type Mutation, serialized } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
 import { adapted } from "../../core/schema/upcast.ts";
@@ -14,9 +13,9 @@ export interface PendingExport {
   readonly clientId: string;
   /**
    * Whose writes these are: `<organization>/<live|test>/<kind>/<participant>`, with `*` for an environment that only the
-   * server knows. null: not known. Absent in exports of earlier versions.
+   * server knows. null: not known.
    */
-  readonly owner?: string | null;
+  readonly owner: string | null;
   /** The schema hash of the exporting app. */
   readonly schema: string;
   /** Milliseconds since 1970. */
@@ -62,7 +61,7 @@ export function readExport(
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
     .map((write) => {
-      const found = currentStage(write.stage);
+      const found = write.stage;
       const stage = found.phase === "conflicted" || found.phase === "rejected" ? found : ({ phase: "saving" } as const);
       const writer = adopt ? mine : (write.owner ?? theirs);
       const taken: Mutation = { ...write, owner: writer ?? null, seq: undefined, attempts: 0, echoed: [], stage };

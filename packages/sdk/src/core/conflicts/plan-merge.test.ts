@@ -13,7 +13,7 @@ const record = { model: "note", id: "n" };
 
 const write = (seq: number, data: object, base: object, stage: Stage = { phase: "queued" }): Mutation => {
   const operations = [{ ...record, action: "update", data, base, readAt: 1, onStale: "notify" }] as never;
-  const rest = { reads: [], body: "", bytes: 0, createdAt: 0, attempts: 0, echoed: [], stage };
+  const rest = { reads: [], body: "", bytes: 0, createdAt: 0, owner: null, attempts: 0, echoed: [], stage };
   return { ...rest, clientTxId: `t${seq}`, seq, operations, keys: keysOf([record]) };
 };
 

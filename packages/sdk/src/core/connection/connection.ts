@@ -42,9 +42,9 @@ export function onStreamOpened(draft: Draft): void {
 }
 
 export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "welcomed" }>): void {
-  const { logId, stamp, participant, session, owner = participant } = event;
+  const { logId, stamp, participant, session, owner } = event;
   set(draft, { self: { participant, session } });
-  if (!onOwner(draft, owner, logId)) return;
+  if (!onOwner(draft, owner)) return;
   if (isOtherLog(draft, logId, stamp)) return;
   const { reading } = draft.state;
   set(draft, {
@@ -54,8 +54,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   set(draft, { trouble: undefined });
   onTokenAccepted(draft);
   noteCovered(draft, event.models);
-  // An older server does not support token renewal.
-  set(draft, { renewal: event.owner === undefined ? undefined : renewalAfter(event.expiresInMs, draft) });
+  set(draft, { renewal: renewalAfter(event.expiresInMs, draft) });
   compareRows(draft, event);
   // The connection works again: retries need not wait any longer.
   retryNow(draft);
@@ -212,15 +211,11 @@ function readOn(draft: Draft): void {
   emit(draft, { do: "readLog", after: rows.position, scope, limit });
 }
 
-/** A server that names the token's owner also accepts the log id in a write. An older server refuses unknown fields. */
-const namesLogs = ({ tokenOwner }: ClientState): boolean => tokenOwner !== "";
-
 const UNOWNED =
   "The client did not know whose write this is when it was made, and several owners have used this store. retry() sends it as the present owner's, discard() drops it.";
 
 /** Whether a write is its store's owner's. A write of an unknown owner is, if the store never had another owner. */
 function isOwn({ owner: writer }: Mutation, { owner, others }: ClientState): boolean {
-  if (writer === undefined) return true;
   if (writer === null) return !others;
   return owner !== undefined && isSameOwner(writer, owner);
 }
@@ -255,5 +250,5 @@ function sendNext(draft: Draft): void {
     ),
     sending: { ...sending, request, names },
   });
-  emit(draft, { do: "send", request, names, body: bulkBody(bulk, namesLogs(draft.state)) });
+  emit(draft, { do: "send", request, names, body: bulkBody(bulk) });
 }

@@ -5,11 +5,7 @@ import type { ClientState } from "../state.ts";
  * loaded; the rest is in `same-owner.ts`.
  */
 
-/** Older versions of this package stored `<kind>:<id>`, without the tenant. */
-export const isShort = (owner: string): boolean => /^(user|agent|system):/.test(owner);
-
-export const withoutTenant = (owner: string): string =>
-  isShort(owner) ? owner.replace(":", "/") : owner.replace(/^[^/]*\/[^/]*\//, "");
+const withoutTenant = (owner: string): string => owner.replace(/^[^/]*\/[^/]*\//, "");
 
 /**
  * The owner of this tab: of its token, or the one that the app has named. While the app gives another token, it is the

@@ -29,7 +29,15 @@ test("[D15] a tab hears while it is being elected that the leader's token is ano
   };
   const connection = {
     ...{ name: "needs-auth" as const, reason: "The token belongs to another owner.", retryAt: undefined },
-    ...{ logId: undefined, position: undefined, scope: {}, extent: queueNumbersOf(elected), withheld: true },
+    ...{
+      logId: undefined,
+      position: undefined,
+      scope: {},
+      extent: queueNumbersOf(elected),
+      withheld: true,
+      live: false,
+      isBehind: true,
+    },
   };
   const [heard] = machine.step(elected, { type: "connection", connection, now: 1, roll: 0 });
   expect(heard.withheld).toBe(true);

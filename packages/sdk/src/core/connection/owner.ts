@@ -1,7 +1,7 @@
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientState } from "../state.ts";
 import { isAnothers, onTokenRefused } from "./auth.ts";
-import { isShort, OWNER_UNKNOWN, ownerOfTab, withoutTenant } from "./owner-name.ts";
+import { OWNER_UNKNOWN, ownerOfTab } from "./owner-name.ts";
 import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
 
 /*
@@ -17,20 +17,14 @@ import { anothersToken, isPartial, isSameOwner } from "./same-owner.ts";
  */
 
 /**
- * The server has named the token's owner. `undefined`: an older server, which does not name it. Returns false if the
- * token belongs to another owner than the store.
+ * The server has named the token's owner. Returns false if the token belongs to another owner than the store.
  */
-export function onOwner(draft: Draft, reported: string | undefined, logId: string): boolean {
-  const { owner, rows } = draft.state;
-  const tokenOwner = reported ?? owner ?? "";
+export function onOwner(draft: Draft, tokenOwner: string): boolean {
+  const { owner } = draft.state;
   set(draft, { tokenOwner });
-  if (reported !== undefined && owner === undefined) emit(draft, { do: "own", owner: reported });
-  if (owner !== undefined && isPartial(owner) && !isPartial(tokenOwner) && isSameOwner(owner, tokenOwner)) {
-    // The participant is the same, but the tenant may differ. Only the log of the rows can show that.
-    const isOther = isShort(owner) && rows.logId !== undefined && rows.logId !== logId;
-    if (isOther) set(draft, { owner: `?/?/${withoutTenant(owner)}` });
-    else emit(draft, { do: "own", owner: tokenOwner, instead: owner });
-  }
+  if (owner === undefined) emit(draft, { do: "own", owner: tokenOwner });
+  else if (isPartial(owner) && isSameOwner(owner, tokenOwner))
+    emit(draft, { do: "own", owner: tokenOwner, instead: owner });
   return checkOwner(draft);
 }
 
@@ -81,7 +75,4 @@ export function checkOwner(draft: Draft): boolean {
 
 /** Whether the server has confirmed that the present token belongs to the owner. Before that, nothing is sent. */
 export const isOwners = (state: ClientState): boolean =>
-  !state.withheld &&
-  state.tokenOwner !== undefined &&
-  !isAnothers(state) &&
-  (state.owner === undefined ? state.tokenOwner === "" : true);
+  !state.withheld && state.tokenOwner !== undefined && !isAnothers(state) && state.owner !== undefined;

@@ -45,8 +45,8 @@ function tryAgainLater(draft: Draft, renewal: Renewal): void {
 
 /** The server accepted the next token: the stream continues with it. */
 export function onRenewed(draft: Draft, event: Extract<ClientEvent, { type: "renewed" }>): void {
-  const { logId = "", rowsVersion } = draft.state.rows;
-  if (!onOwner(draft, event.owner, logId)) return;
+  const { rowsVersion } = draft.state.rows;
+  if (!onOwner(draft, event.owner)) return;
   set(draft, { renewal: renewalAfter(event.expiresInMs, draft) });
   noteCovered(draft, event.models);
   compareRows(draft, { rowsVersion, viewHash: event.viewHash });

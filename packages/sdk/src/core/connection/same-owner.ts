@@ -1,25 +1,21 @@
 import type { ClientState } from "../state.ts";
-import { isShort, withoutTenant } from "./owner-name.ts";
 
-/* An owner that the app has named has `*` as its environment, which only the server knows. */
+/*
+ * An owner that the app has named has `*` as its environment, which only the server knows. Such a name is partial until
+ * the server has named the owner.
+ */
 
 const withoutEnvironment = (owner: string): string => owner.replace(/^([^/]*)\/[^/]*\//, "$1/");
 
-const isNamed = (owner: string): boolean => /^[^/]*\/\*\//.test(owner);
+export const isPartial = (owner: string): boolean => /^[^/]*\/\*\//.test(owner);
 
-/** The whole name is not known yet. */
-export const isPartial = (owner: string): boolean => isShort(owner) || isNamed(owner);
-
-/** If one side does not name the tenant or the environment, compare only the rest. */
-export function isSameOwner(a: string, b: string): boolean {
-  if (a === b) return true;
-  if (isShort(a) || isShort(b)) return withoutTenant(a) === withoutTenant(b);
-  return (isNamed(a) || isNamed(b)) && withoutEnvironment(a) === withoutEnvironment(b);
-}
+/** If one side does not name the environment, compare only the rest. */
+export const isSameOwner = (a: string, b: string): boolean =>
+  a === b || ((isPartial(a) || isPartial(b)) && withoutEnvironment(a) === withoutEnvironment(b));
 
 /** The owner that the app names: the participant is a user, or `<kind>:<id>`. */
 export function namedOwner({ organization, participant }: { organization: string; participant: string }): string {
-  const whole = isShort(participant) ? participant : `user:${participant}`;
+  const whole = /^(user|agent|system):/.test(participant) ? participant : `user:${participant}`;
   return `${organization}/*/${whole.replace(":", "/")}`;
 }
 
@@ -47,6 +43,6 @@ export function anothersToken({ owner, tokenOwner, named }: Owners): string {
 
 /** Whether two of the owners differ: of the store, of the token, and the one that the app has named. */
 export function areDifferent({ owner, tokenOwner, named }: Owners): boolean {
-  const known = [owner, tokenOwner, named].filter((each): each is string => each !== undefined && each !== "");
+  const known = [owner, tokenOwner, named].filter((each): each is string => each !== undefined);
   return known.some((a) => known.some((b) => !isSameOwner(a, b)));
 }

@@ -13,7 +13,7 @@ const KEY = "slide/s1";
 const SECRET = { title: "secret" };
 
 const write = (change: Partial<Mutation> = {}, readAt = 3): Mutation => ({
-  ...{ clientTxId: "t1", seq: 1, reads: [], body: "{}", bytes: 2, createdAt: 1, attempts: 0, echoed: [] },
+  ...{ clientTxId: "t1", seq: 1, reads: [], body: "{}", bytes: 2, createdAt: 1, owner: null, attempts: 0, echoed: [] },
   operations: [
     { action: "update", model: "slide", id: "s1", data: { title: "mine" }, readAt, onStale: "notify", base: SECRET },
   ],

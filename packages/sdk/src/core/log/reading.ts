@@ -2,7 +2,7 @@ import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
-import type { ClientEvent, TokenFacts } from "../events.ts";
+import type { ClientEvent } from "../events.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
@@ -101,7 +101,7 @@ export function onPosition(draft: Draft, position: number): void {
 
 export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   readEnded(draft);
-  if (!onOwner(draft, event.owner, event.logId)) return;
+  if (!onOwner(draft, event.owner)) return;
   onTokenAccepted(draft);
   if (isOtherLog(draft, event.logId, event.stamp)) return;
   set(draft, { reading: { ...draft.state.reading, verified: true } });
@@ -216,11 +216,11 @@ export function isOtherLog(draft: Draft, logId: string, stamp: number): boolean 
  */
 export function compareRows(
   draft: Draft,
-  { rowsVersion, viewHash }: Pick<TokenFacts, "rowsVersion" | "viewHash">,
+  { rowsVersion, viewHash }: { readonly rowsVersion: number | undefined; readonly viewHash: string },
 ): "same view" | "other view" {
   const { rows } = draft.state;
   if (rows.position === undefined) return "same view";
-  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;
+  const isOtherView = rows.viewHash !== viewHash;
   if (rows.rowsVersion !== rowsVersion || isOtherView) resync(draft, "anew");
   return isOtherView ? "other view" : "same view";
 }
@@ -242,9 +242,8 @@ function coversNothing(draft: Draft): void {
 
 const isEmpty = ({ tables }: Rows): boolean => Object.values(tables).every((table) => table.size === 0);
 
-/** Notes which wanted models the server leaves out. `undefined`: an older server, which refuses the read instead. */
-export function noteCovered(draft: Draft, covered: readonly string[] | undefined): void {
-  if (covered === undefined) return;
+/** Notes which wanted models the server leaves out. */
+export function noteCovered(draft: Draft, covered: readonly string[]): void {
   const { models, scope, unreadable } = draft.state;
   const there = new Set(covered.map(tableOf));
   const wanted = scope.models ?? Object.keys(models);

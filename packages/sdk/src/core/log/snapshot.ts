@@ -21,7 +21,7 @@ import { changeTables, recordKey } from "./tables.ts";
 export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
   readEnded(draft);
   const { logId, rowsVersion, viewHash, stamp, cursor } = event;
-  if (!onOwner(draft, event.owner, logId)) return;
+  if (!onOwner(draft, event.owner)) return;
   onTokenAccepted(draft);
   noteCovered(draft, event.models);
   const scope = scopeKey(event.scope ?? {});

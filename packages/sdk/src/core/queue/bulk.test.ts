@@ -20,6 +20,7 @@ function write(name: string, record: string, phase: Stage["phase"] = "queued", m
     body: `{"clientTxId":"${name}"}`,
     bytes: 100,
     createdAt: 0,
+    owner: null,
     attempts: 0,
     keys: keysOf(operations),
     echoed: [],
@@ -52,7 +53,7 @@ test("[Q3] a bulk stays below 256 KiB and 1 000 operations, yet a large write go
 
 test("[Q3] the body is the stored texts, byte for byte", () => {
   const bulk = [write("a", "1"), write("b", "2")];
-  expect(bulkBody(bulk, false)).toBe('{"commits":[{"clientTxId":"a"},{"clientTxId":"b"}]}');
+  expect(bulkBody(bulk)).toBe('{"commits":[{"clientTxId":"a"},{"clientTxId":"b"}]}');
 });
 
 test("[R23] before its text each write names the log that its positions count in, if it has read one", () => {
@@ -60,7 +61,7 @@ test("[R23] before its text each write names the log that its positions count in
     { ...write("a", "1"), logId: "log_1" },
     { ...write("b", "2"), logId: undefined },
   ];
-  expect(bulkBody(bulk, true)).toBe('{"commits":[{"logId":"log_1","clientTxId":"a"},{"clientTxId":"b"}]}');
+  expect(bulkBody(bulk)).toBe('{"commits":[{"logId":"log_1","clientTxId":"a"},{"clientTxId":"b"}]}');
 });
 
 test.each(["conflicted", "rejected", "saving"] as const)(

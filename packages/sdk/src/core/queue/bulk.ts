@@ -29,11 +29,10 @@ export function nextBulk({ queue, models }: Sending, size: number): readonly Mut
 }
 
 /**
- * With `withLog`, each commit names the log of its positions. The name precedes the stored text and is not part of the
- * commit's idempotency check.
+ * Each commit names the log of its positions. The name precedes the stored text and is not part of the commit's
+ * idempotency check.
  */
-export const bulkBody = (bulk: readonly Mutation[], withLog: boolean): string =>
-  `{"commits":[${bulk.map((m) => (withLog ? withLogOf(m) : m.body)).join(",")}]}`;
+export const bulkBody = (bulk: readonly Mutation[]): string => `{"commits":[${bulk.map(withLogOf).join(",")}]}`;
 
 const withLogOf = ({ logId, body }: Mutation): string =>
   logId ? `{"logId":${JSON.stringify(logId)},${body.slice(1)}` : body;

@@ -87,11 +87,8 @@ export interface Mutation {
   /** Hashes of the schema that the write was made with, and of the part of that schema which it uses. */
   readonly schema?: string | undefined;
   readonly shape?: string | undefined;
-  /**
-   * The owner of the tab that made the write. null: the tab did not know it. Undefined: an earlier version of this
-   * package made the write, for the owner of its store.
-   */
-  readonly owner?: string | null | undefined;
+  /** The owner of the tab that made the write. null: the tab did not know it. */
+  readonly owner: string | null;
   readonly createdAt: number;
   readonly attempts: number;
   /** Keys of the records that it touches. */

@@ -17,7 +17,16 @@ function rowsAt(position: number): Rows {
 
 function count(to: number): Mutation {
   const operations = [{ ...record, action: "update", data: { order: to }, onStale: "notify", base: null }] as const;
-  const bare = { operations, keys: keysOf(operations), body: "", bytes: 0, createdAt: 0, attempts: 0, echoed: [] };
+  const bare = {
+    operations,
+    keys: keysOf(operations),
+    body: "",
+    bytes: 0,
+    createdAt: 0,
+    owner: null,
+    attempts: 0,
+    echoed: [],
+  };
   const stage = { phase: "queued" } as const;
   return serialized({ ...bare, clientTxId: `tx${to}`, seq: to, reads: [], stage }, "client", rowsAt(0));
 }

@@ -68,7 +68,7 @@ test("[R27] a leader tells the other tabs when its rows are complete, and when t
   expect(apply({ type: "joined", changes: 0, lastSeq: 0 })).toMatchObject([{ isBehind: true }]);
   apply({ type: "streamOpened" });
   const welcome = { logId: "log", stamp: 6, participant: "user:ann", session: "s", owner: "o/live/user/ann" };
-  const facts = { rowsVersion: 1, viewHash: "whole", models: ["slide"], expiresInMs: undefined };
+  const facts = { rowsVersion: 1, viewHash: "whole", models: ["slide"], expiresInMs: null };
   expect(apply({ type: "welcomed", ...welcome, ...facts } as Happening)).toMatchObject([{ isBehind: true }]);
   expect(apply({ type: "entriesReceived", from: 5, to: 6, entries: [] })).toMatchObject([
     { name: "online", isBehind: false },
@@ -96,7 +96,8 @@ test("[N27] what a leader or the server tells of other parts than a tab's rows h
   apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
   const range = { logId: "log", viewHash: "whole", from: 5, to: 6, entries: [] };
   expect(apply({ type: "log", ...range, scope: '[["deck"],null]' })).toEqual([5, 6]);
-  const read = { ...range, stamp: 6, rowsVersion: 1 };
+  const facts = { owner: "o/live/user/ann", rowsVersion: 1, models: ["slide"] };
+  const read = { ...range, ...facts, stamp: 6 };
   expect(apply({ type: "logRead", ...read, scope: { models: ["deck"] } })).toEqual([5, 6]);
   expect(apply({ type: "logRead", ...read, scope })).toEqual([6, undefined]);
   expect(apply({ type: "log", ...range, from: 6, to: 7, scope: rows.scope })).toEqual([7, undefined]);
@@ -109,15 +110,21 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
     [state] = machine.step(state, { ...happening, now: 0, roll: 0 });
     return statusOf(state).rows;
   };
-  const leader = { name: "online", reason: undefined, retryAt: undefined, scope: {}, logId: "log" } as const;
+  const leader = {
+    name: "online",
+    live: true,
+    withheld: false,
+    reason: undefined,
+    retryAt: undefined,
+    scope: {},
+    logId: "log",
+  } as const;
   const extent = { lastSeq: 0, changes: 0 };
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", tables: {} };
   expect(apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows })).toBe("partial");
-  const heard = (more: { readonly isBehind?: boolean; readonly position: number }) =>
+  const heard = (more: { readonly isBehind: boolean; readonly position: number }) =>
     apply({ type: "connection", connection: { ...leader, extent, ...more } });
   expect(heard({ isBehind: true, position: 5 })).toBe("partial");
   expect(heard({ isBehind: false, position: 5 })).toBe("complete");
-  // A leader of an earlier version does not say it.
-  expect(heard({ position: 5 })).toBe("complete");
   expect(heard({ isBehind: false, position: 7 })).toBe("partial");
 });

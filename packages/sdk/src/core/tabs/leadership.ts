@@ -98,7 +98,7 @@ export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken
  */
 export function onOtherLeader(draft: Draft, { generation: theirs }: Of<"leading">): void {
   const { lead, generation: own, storageTrouble } = draft.state;
-  if (lead === "yes" && own !== undefined && theirs !== undefined && storageTrouble === undefined) {
+  if (lead === "yes" && own !== undefined && storageTrouble === undefined) {
     if (theirs < own) return emit(draft, { do: "post", message: { type: "leading", generation: own } });
     onFenced(draft);
   }

@@ -28,9 +28,9 @@ export function askOwnerWhenDue(draft: Draft): void {
   emit(draft, { do: "askOwner", fresh: tokenOwner !== undefined });
 }
 
-export function onIdentified(draft: Draft, { owner, logId }: Extract<ClientEvent, { type: "identified" }>): void {
+export function onIdentified(draft: Draft, { owner }: Extract<ClientEvent, { type: "identified" }>): void {
   set(draft, { asking: { isUnder: false, wait: undefined, againAt: draft.now + ASK_AGAIN_MS } });
-  if (onOwner(draft, owner, logId)) onTokenAccepted(draft);
+  if (onOwner(draft, owner)) onTokenAccepted(draft);
 }
 
 /** There was no answer. */

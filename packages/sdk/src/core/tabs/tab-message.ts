@@ -33,7 +33,7 @@ export type TabMessage =
   /** The answer to a tab that was opened with another schema. */
   | { readonly type: "schema"; readonly schema: string }
   /** The tab leads with this generation of the store. */
-  | { readonly type: "leading"; readonly generation?: number | undefined }
+  | { readonly type: "leading"; readonly generation: number }
   /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
   /** The records that all tabs read from now on. */
@@ -47,7 +47,7 @@ export type TabMessage =
 export type PostedMessage = TabMessage & {
   /**
    * The store that the tab has open. Numbers and positions of another store, which was cleared, mean nothing here.
-   * Absent: the message applies to each store, or a tab of an older version of the app posts it.
+   * Absent: the message applies to each store.
    */
   readonly storeId?: string | undefined;
 };
@@ -65,19 +65,19 @@ export interface QueueChanged {
 /** What followers know about the leader's connection. */
 export interface LeaderConnection {
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
-  /** False: it polls. A leader of an earlier version is online only with a socket. */
-  readonly live?: boolean;
+  /** False: it polls. */
+  readonly live: boolean;
   readonly reason: string | undefined;
   readonly retryAt: number | undefined;
-  /** Its rows are not complete. A leader of an earlier version does not say so. */
-  readonly isBehind?: boolean;
+  /** Its rows are not complete. */
+  readonly isBehind: boolean;
   readonly logId: string | undefined;
   readonly position: number | undefined;
   readonly scope: Scope;
   /** How much of the queue the leader knows. Tabs of another version of the app read this name. */
   readonly extent: QueueNumbers;
   /** The leader's token belongs to another owner than the store, so no tab shows the store's data. */
-  readonly withheld?: boolean;
+  readonly withheld: boolean;
 }
 
 /** How much of the stored queue a tab knows: the last `seq`, and the last change number. */

@@ -14,6 +14,7 @@ const mutation: Mutation = {
   body: "{}",
   bytes: 2,
   createdAt: 1,
+  owner: null,
   attempts: 0,
   keys: [],
   echoed: [],

@@ -26,7 +26,7 @@ export const Claim = Type.Object({
   fence: Type.Optional(Type.Integer()),
   /**
    * The head of the log at the grant. Read up to there before you edit: then you have seen all that the holders
-   * before you wrote. Absent as long as it was never granted, and of a claim that an older server granted.
+   * before you wrote. Absent as long as it was never granted.
    */
   syncId: Type.Optional(Type.Integer()),
   /** Of a waiting claim: how many are before it; 0 is next. */

@@ -9,7 +9,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     field: "Absent: the claim is on the whole record.",
     fence: "Increases with every grant on the record; absent before the first grant.",
     syncId:
-      "The head of the log at the grant. Read up to there before you edit: then you have seen all that the holders before you wrote. Absent as long as it was never granted, and of a claim that an older server granted.",
+      "The head of the log at the grant. Read up to there before you edit: then you have seen all that the holders before you wrote. Absent as long as it was never granted.",
     position: "Of a waiting claim: how many are before it; 0 is next.",
     clientId: "The device that holds it or waits; shown only to its own participant, in the list of its claims.",
     expiresAt: "Of a held claim: when the lease ends, by the database's clock.",

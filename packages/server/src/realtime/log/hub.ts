@@ -49,8 +49,6 @@ interface LogTopic extends Topic {
   schema: LiveSchema;
 }
 
-/** The log has grown to an unknown position: read to its end. */
-
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const topics = createTopics({ read: log.current, open });
   const reader = createTailReader({

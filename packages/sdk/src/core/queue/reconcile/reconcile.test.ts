@@ -22,7 +22,7 @@ function write(clientTxId: string, seq?: number, phase: "queued" | "saving" = "q
   const stage: Stage = { phase };
   const keys = [`slide/${clientTxId}`];
   const body = { operations: [], reads: [], body: clientTxId, bytes: 1, createdAt: 0 };
-  return { ...body, clientTxId, seq, keys, attempts: 0, echoed: [], stage };
+  return { ...body, clientTxId, seq, keys, owner: null, attempts: 0, echoed: [], stage };
 }
 
 /** The view of a tab that knows these writes, numbered from 1, and nothing else. */
