@@ -319,8 +319,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/connection/same-owner.ts`,
-        find: "  if (a === b) return true;",
-        replace: "  if (a !== '') return true;",
+        find: "  a === b || (",
+        replace: "  a !== '' || (",
       },
     ],
   },
@@ -355,8 +355,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${core}/log/reading.ts`,
-        find: "  const isOtherView = viewHash !== undefined && rows.viewHash !== viewHash;",
-        replace: "  const isOtherView = viewHash !== undefined && rows.viewHash === undefined;",
+        find: "  const isOtherView = rows.viewHash !== viewHash;",
+        replace: "  const isOtherView = rows.viewHash === undefined;",
       },
     ],
   },
