@@ -77,6 +77,15 @@ function tenant(names: readonly string[], isLost: (from: string) => boolean = ()
   };
 }
 
+/** A session `a` in process x and a session `c` in process y. */
+function pair(isLost?: () => boolean) {
+  const w = tenant(["x", "y"], isLost);
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
+  return w;
+}
+
 test("[P7] the first participant of a room in a process learns who is present, and the others get its join", () => {
   const w = tenant(["x", "y", "z"]);
   w.update("x", "a");
@@ -205,10 +214,7 @@ test("[P7] a thousand people join over two processes: each is sent once, and onc
 
 test("[P7] a process that was cut off requests all states when it is reconnected", () => {
   let loses = false;
-  const w = tenant(["x", "y"], () => loses);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair(() => loses);
   loses = true;
   w.update("x", "a2", "a");
   w.update("y", "d");
@@ -220,10 +226,7 @@ test("[P7] a process that was cut off requests all states when it is reconnected
 });
 
 test("[P8] a process that is killed is forgotten when it was silent for long, and not before", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.beat();
   w.kill("x");
   for (let n = 0; n < 2; n++) w.beat();
@@ -233,10 +236,7 @@ test("[P8] a process that is killed is forgotten when it was silent for long, an
 });
 
 test("[P8] a process that was suspended forgets no participant before it has listened again", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.beat();
   w.mesh("y").news(ROOM);
   w.pass(10 * TIMES.silentMs);
@@ -250,10 +250,7 @@ test("[P8] a process that was suspended forgets no participant before it has lis
 
 test("[P8] a process that fell silent and was forgotten is there again with its next heartbeat", () => {
   let isCut = false;
-  const w = tenant(["x", "y"], () => isCut);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair(() => isCut);
   isCut = true;
   for (let n = 0; n < 4; n++) w.beat();
   for (const [name, one] of [
@@ -344,10 +341,7 @@ test("[P2] of two sessions that are active at the same moment, in one process or
 });
 
 test("[P7] a participant that leaves and returns before the flush is sent once", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.sent.length = 0;
   w.mesh("x").leave(ROOM, "a");
   w.update("x", "a");

@@ -51,8 +51,6 @@ const ROOMS_PER_MESSAGE = 50;
 
 export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, settleMs }: PresenceTimes): PresenceMesh {
   const rooms = new Map<string, SharedRoom>();
-  /** Broken sessions, in the order in which their grace ends. The period is the same for all. */
-  const graces = new Map<string, { readonly room: string; readonly session: string; readonly until: number }>();
   /** Other processes that have rooms, and the last message of each. */
   const nodes = new Map<string, { readonly number: number; readonly at: number }>();
   const changed = new Set<string>();
@@ -64,10 +62,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   let listeningSince: number | undefined;
 
   function open(name: string, now: number): SharedRoom {
-    const made = createSharedRoom({
-      ...{ name, now, awaited: nodes.keys() },
-      ungraced: (session) => void graces.delete(graceKey(name, session)),
-    });
+    const made = createSharedRoom({ name, now, awaited: nodes.keys() });
     rooms.set(name, made);
     departed.delete(name);
     return made;
@@ -90,7 +85,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     nodes.delete(from);
     for (const [name, room] of rooms) {
       // The clients of that process are reconnecting elsewhere, so give their sessions a grace period.
-      for (const session of room.removeProcess(from)) startGrace(name, room, session, now);
+      for (const session of room.removeProcess(from)) room.breakOff(session, now + graceMs);
       touched(name, room);
     }
   }
@@ -103,12 +98,6 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     } else if (message.kind === "whole" && message.asks && rooms.size > 0)
       // The sender waits for a response, except from processes without rooms.
       departed.add(message.room);
-  }
-
-  function startGrace(name: string, room: SharedRoom, session: string, now: number): void {
-    const key = graceKey(name, session);
-    graces.delete(key);
-    if (room.breakOff(session)) graces.set(key, { room: name, session, until: now + graceMs });
   }
 
   function sweep(now: number): void {
@@ -131,7 +120,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     breakOff(name, session, now) {
       const room = rooms.get(name);
       if (!room?.isOwn(session)) return;
-      startGrace(name, room, session, now);
+      room.breakOff(session, now + graceMs);
       touched(name, room);
     },
     receive(from, message, now) {
@@ -149,13 +138,10 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
       }
     },
     tick(now) {
-      for (const [key, { room: name, session, until }] of graces) {
-        if (until > now) break;
-        graces.delete(key);
-        const room = rooms.get(name);
-        if (!room?.members.has(session)) continue;
-        room.remove(session);
-        touched(name, room);
+      for (const [name, room] of rooms) {
+        const overdue = room.members.overdue(now);
+        for (const session of overdue) room.remove(session);
+        if (overdue.length > 0) touched(name, room);
       }
     },
     beat(now) {
@@ -199,6 +185,3 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     },
   };
 }
-
-/** Room names contain no newline. */
-const graceKey = (room: string, session: string): string => `${room}\n${session}`;

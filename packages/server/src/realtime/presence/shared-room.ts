@@ -14,8 +14,8 @@ export interface SharedRoom {
   /** Returns false if nothing changed. */
   update(attendee: Omit<Attendee, "spokeAt">, now: number): boolean;
   remove(session: string): void;
-  /** Returns whether the session stays visible for its grace period. */
-  breakOff(session: string): boolean;
+  /** Its connection broke: it stays visible for a while, unless its device is back already. */
+  breakOff(session: string, until: number): void;
   /** Handles a message from another process about this room. */
   receive(from: string, message: RoomMessage, now: number): void;
   /** A process shuts down: returns the sessions that it held here. */
@@ -35,8 +35,6 @@ export interface SharedRoomDeps {
   readonly now: number;
   /** Processes that may have sockets in the room. */
   readonly awaited: Iterable<string>;
-  /** A session sent an update or was removed, so its grace period ends. */
-  readonly ungraced: (session: string) => void;
 }
 
 /** What is known about another process in a room. */
@@ -45,7 +43,7 @@ interface OtherProcess {
   readonly sessions: Set<string>;
 }
 
-export function createSharedRoom({ name: room, now: openedAt, ungraced, ...deps }: SharedRoomDeps): SharedRoom {
+export function createSharedRoom({ name: room, now: openedAt, ...deps }: SharedRoomDeps): SharedRoom {
   const members = createPresenceRoom();
   const awaited = new Set(deps.awaited);
   const own = new Set<string>();
@@ -61,12 +59,10 @@ export function createSharedRoom({ name: room, now: openedAt, ungraced, ...deps 
 
   /** A session has left the room. If it was our own, the others have to be notified. */
   function onRemoved(session: string): void {
-    ungraced(session);
     if (own.delete(session)) unsent.add(session);
   }
 
   function update(attendee: Attendee): void {
-    ungraced(attendee.session);
     for (const replaced of members.update(attendee)) onRemoved(replaced);
   }
 
@@ -121,10 +117,8 @@ export function createSharedRoom({ name: room, now: openedAt, ungraced, ...deps 
       return true;
     },
     remove,
-    breakOff(session) {
-      if (members.breakOff(session)) return true;
-      onRemoved(session);
-      return false;
+    breakOff(session, until) {
+      if (!members.breakOff(session, until)) onRemoved(session);
     },
     receive(from, message, now) {
       switch (message.kind) {
