@@ -233,6 +233,8 @@ test("[P8] a process that is killed is forgotten when it was silent for long, an
   expect(w.seen("y")).toEqual(["a", "c"]);
   w.beat();
   expect(w.seen("y")).toEqual(["c"]);
+  w.mesh("y").update("1 deck:b", someone("d"), w.now());
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
 });
 
 test("[P8] a process that was suspended forgets no participant before it has listened again", () => {

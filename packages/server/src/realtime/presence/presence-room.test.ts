@@ -104,12 +104,25 @@ test("[P5] a session that breaks when its device is back already is gone; one th
   expect(has(room, "a3")).toBe(true);
 });
 
+test("[P5] a broken session is overdue when its time is over, unless it has left", () => {
+  const room = createPresenceRoom();
+  for (const session of ["a1", "a2", "a3"]) room.update(ann(session));
+  room.breakOff("a1", 8);
+  room.breakOff("a2", 9);
+  room.breakOff("a1", 10);
+  expect(room.overdue(8)).toEqual([]);
+  expect(room.overdue(10)).toEqual(["a1", "a2"]);
+  room.leave("a2");
+  expect(room.overdue(10)).toEqual(["a1"]);
+});
+
 test("[P5] a broken session that speaks again lives", () => {
   const room = createPresenceRoom();
   const first = ann("a1", "{}", "tab");
   room.update(first);
   room.breakOff("a1", 9);
   room.update(first);
+  expect(room.overdue(9)).toEqual([]);
   expect(room.update(ann("a2", "{}", "tab"))).toEqual([]);
   expect(has(room, "a1")).toBe(true);
 });

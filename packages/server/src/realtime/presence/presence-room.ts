@@ -134,7 +134,9 @@ export function createPresenceRoom(): PresenceRoom {
       else broken.set(session, until);
       return !isBack;
     },
-    overdue: (now) => [...broken].flatMap(([session, until]) => (until <= now ? session : [])),
+    // Asked of every room ten times a second, and rarely is a session broken.
+    overdue: (now) =>
+      broken.size === 0 ? [] : [...broken].flatMap(([session, until]) => (until <= now ? session : [])),
     news() {
       const [joined, updated, left]: [Attendee[][], Attendee[][], string[]] = [[], [], []];
       for (const participant of changed) {

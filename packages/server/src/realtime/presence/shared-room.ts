@@ -39,7 +39,7 @@ export interface SharedRoomDeps {
 
 /** What is known about another process in a room. */
 interface OtherProcess {
-  lastMessageAt: number;
+  readonly lastMessageAt: number;
   readonly sessions: Set<string>;
 }
 
