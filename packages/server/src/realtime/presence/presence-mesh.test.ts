@@ -207,9 +207,10 @@ test("[P7] a thousand people join over two processes: each is sent once, and onc
   w.beat();
   expect(w.sent).toHaveLength(2);
   expect(sessionsIn(w.sent)).toBe(1_000);
+  expect(w.mesh("y").changedRooms()).toEqual([ROOM]);
   expect(w.mesh("y").news(ROOM)?.joined).toHaveLength(1_000);
   w.beat();
-  expect(w.mesh("y").news(ROOM)).toBe(undefined);
+  expect(w.mesh("y").changedRooms()).toEqual([]);
 });
 
 test("[P7] a process that was cut off requests all states when it is reconnected", () => {

@@ -51,6 +51,8 @@ const ROOMS_PER_MESSAGE = 50;
 
 export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, settleMs }: PresenceTimes): PresenceMesh {
   const rooms = new Map<string, SharedRoom>();
+  /** When broken sessions of rooms are overdue, in this order: the period is the same for all. */
+  const graces: { readonly room: string; readonly until: number }[] = [];
   /** Other processes that have rooms, and the last message of each. */
   const nodes = new Map<string, { readonly number: number; readonly at: number }>();
   const changed = new Set<string>();
@@ -71,7 +73,8 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   /** A room has changed: queue its news and messages, and forget the room if it has no local sockets. */
   function touched(name: string, room: SharedRoom): void {
     if (room.hasOwn) {
-      changed.add(name);
+      // Lists of a heartbeat rarely bring news, and there may be thousands.
+      if (room.members.hasChanged) changed.add(name);
       if (room.hasOutgoing) withOutgoing.add(name);
       return;
     }
@@ -85,7 +88,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     nodes.delete(from);
     for (const [name, room] of rooms) {
       // The clients of that process are reconnecting elsewhere, so give their sessions a grace period.
-      for (const session of room.removeProcess(from)) room.breakOff(session, now + graceMs);
+      for (const session of room.removeProcess(from)) startGrace(name, room, session, now);
       touched(name, room);
     }
   }
@@ -98,6 +101,11 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     } else if (message.kind === "whole" && message.asks && rooms.size > 0)
       // The sender waits for a response, except from processes without rooms.
       departed.add(message.room);
+  }
+
+  function startGrace(name: string, room: SharedRoom, session: string, now: number): void {
+    graces.push({ room: name, until: now + graceMs });
+    room.breakOff(session, now + graceMs);
   }
 
   function sweep(now: number): void {
@@ -120,7 +128,7 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     breakOff(name, session, now) {
       const room = rooms.get(name);
       if (!room?.isOwn(session)) return;
-      room.breakOff(session, now + graceMs);
+      startGrace(name, room, session, now);
       touched(name, room);
     },
     receive(from, message, now) {
@@ -138,10 +146,11 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
       }
     },
     tick(now) {
-      for (const [name, room] of rooms) {
-        const overdue = room.members.overdue(now);
-        for (const session of overdue) room.remove(session);
-        if (overdue.length > 0) touched(name, room);
+      const running = graces.findIndex(({ until }) => until > now);
+      for (const { room: name } of graces.splice(0, running < 0 ? graces.length : running)) {
+        const room = rooms.get(name);
+        for (const session of room?.members.overdue(now) ?? []) room?.remove(session);
+        if (room) touched(name, room);
       }
     },
     beat(now) {

@@ -51,6 +51,8 @@ export interface PresenceRoom {
   breakOff(session: string, until: number): boolean;
   /** Broken sessions whose time to come back is over. */
   overdue(now: number): readonly string[];
+  /** There may be news. */
+  readonly hasChanged: boolean;
   /** The changes since the last call. Undefined if there are none. */
   news(): RoomNews | undefined;
   participants(): readonly (readonly Attendee[])[];
@@ -134,9 +136,10 @@ export function createPresenceRoom(): PresenceRoom {
       else broken.set(session, until);
       return !isBack;
     },
-    // Asked of every room ten times a second, and rarely is a session broken.
-    overdue: (now) =>
-      broken.size === 0 ? [] : [...broken].flatMap(([session, until]) => (until <= now ? session : [])),
+    overdue: (now) => [...broken].flatMap(([session, until]) => (until <= now ? session : [])),
+    get hasChanged() {
+      return changed.size > 0;
+    },
     news() {
       const [joined, updated, left]: [Attendee[][], Attendee[][], string[]] = [[], [], []];
       for (const participant of changed) {
