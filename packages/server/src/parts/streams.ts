@@ -21,7 +21,7 @@ const WAITERS_MS = 10_000;
 const PRESENCE_TIMES: PresenceTimes = {
   graceMs: agreed.presenceGraceMs,
   beatMs: 10_000,
-  silentMs: 40_000,
+  silentMs: 25_000,
   settleMs: 150,
 };
 

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { createPresenceMesh, type PresenceMesh } from "./presence-mesh.ts";
 import type { PresenceMessage } from "./presence-message.ts";
 
-const TIMES = { graceMs: 500, beatMs: 1_000, silentMs: 4_000, settleMs: 150 };
+const TIMES = { graceMs: 500, beatMs: 1_000, silentMs: 2_500, settleMs: 150 };
 const ROOM = "1 deck:a";
 
 const someone = (session: string, participantId = session, state = "{}", clientId: string | null = null) => ({
@@ -15,7 +15,7 @@ const someone = (session: string, participantId = session, state = "{}", clientI
 });
 
 /** Processes whose messages arrive in order, unless one is lost. */
-function tenant(names: readonly string[], isLost: () => boolean = () => false) {
+function tenant(names: readonly string[], isLost: (from: string) => boolean = () => false) {
   let now = 1_000_000;
   const alive = new Map<string, PresenceMesh>();
   const sent: { from: string; message: PresenceMessage }[] = [];
@@ -30,7 +30,8 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
     for (const message of messages) {
       sent.push({ from, message });
       // As on the wire: processes share no values.
-      for (const mesh of alive.values()) if (!isLost()) mesh.receive(from, JSON.parse(JSON.stringify(message)), now);
+      for (const mesh of alive.values())
+        if (!isLost(from)) mesh.receive(from, JSON.parse(JSON.stringify(message)), now);
     }
   };
   /** Delivers messages until no process has any left. */
@@ -74,6 +75,15 @@ function tenant(names: readonly string[], isLost: () => boolean = () => false) {
         .flatMap((sessions) => sessions.map(({ session, state }) => (state === "{}" ? session : `${session}${state}`)))
         .sort(),
   };
+}
+
+/** A session `a` in process x and a session `c` in process y. */
+function pair(isLost?: () => boolean) {
+  const w = tenant(["x", "y"], isLost);
+  w.update("x", "a");
+  w.update("y", "c");
+  w.exchange();
+  return w;
 }
 
 test("[P7] the first participant of a room in a process learns who is present, and the others get its join", () => {
@@ -128,34 +138,84 @@ test("[P7] a process without rooms sends nothing, and one whose rooms no other p
   expect(w.sent).toEqual([]);
 });
 
-test("[P7] a lost change is requested at the next change, or at the next heartbeat", () => {
+test("[P7] a lost change is made up for by the next heartbeat", () => {
   let loses = false;
   const w = tenant(["x", "y"], () => loses);
   w.update("x", "a");
+  w.update("x", "b");
   w.update("y", "c");
   w.exchange();
   loses = true;
   w.update("x", "a", "a", '{"n":1}');
-  w.exchange();
-  loses = false;
-  expect(w.seen("y")).toEqual(["a", "c"]);
-  w.update("x", "b");
-  w.exchange();
-  expect(w.seen("y")).toEqual(['a{"n":1}', "b", "c"]);
-  loses = true;
   w.mesh("x").leave(ROOM, "b");
   w.exchange();
   loses = false;
+  w.update("x", "d");
+  w.exchange();
+  expect(w.seen("y")).toEqual(["a", "b", "c", "d"]);
   w.beat();
-  expect(w.seen("y")).toEqual(['a{"n":1}', "c"]);
+  expect(w.seen("y")).toEqual(['a{"n":1}', "c", "d"]);
+});
+
+test.each([
+  ["both lists", () => true],
+  ["the second list", (from: string) => from === "y"],
+])("[P7] if %s were lost when two processes entered a room, one heartbeat makes up for it", (_, isLost) => {
+  let loses = true;
+  const w = tenant(["x", "y"], (from) => loses && isLost(from));
+  w.update("x", "a");
+  w.exchange();
+  w.update("y", "c");
+  w.exchange();
+  w.update("x", "b");
+  w.exchange();
+  loses = false;
+  w.beat();
+  for (const name of ["x", "y"]) expect(w.seen(name)).toEqual(["a", "b", "c"]);
+});
+
+test("[P7] a late list, older than what arrived before, is ignored", () => {
+  const w = tenant(["x", "y"]);
+  w.update("y", "c");
+  w.update("x", "a");
+  w.exchange();
+  w.mesh("x").beat(w.now());
+  const [late] = w.mesh("x").outgoing();
+  w.update("x", "b");
+  w.mesh("x").leave(ROOM, "a");
+  w.exchange();
+  w.mesh("y").receive("x", late as PresenceMessage, w.now());
+  expect(w.seen("y")).toEqual(["b", "c"]);
+  w.mesh("x").leave(ROOM, "b");
+  w.exchange();
+  w.mesh("y").receive("x", late as PresenceMessage, w.now());
+  expect(w.seen("y")).toEqual(["c"]);
+});
+
+test("[P7] a thousand people join over two processes: each is sent once, and once more with a heartbeat", () => {
+  const w = tenant(["x", "y"]);
+  for (let n = 0; n < 1_000; n++) {
+    w.update(n % 2 ? "x" : "y", `s${n}`);
+    // What joins in the meantime is one message.
+    if (n % 20 === 19) w.exchange();
+  }
+  for (const name of ["x", "y"]) expect(w.seen(name)).toHaveLength(1_000);
+  // The first process sends its list again to the second.
+  expect(w.sent.length).toBeLessThanOrEqual(102);
+  expect(sessionsIn(w.sent)).toBeLessThanOrEqual(1_020);
+  w.sent.length = 0;
+  w.beat();
+  expect(w.sent).toHaveLength(2);
+  expect(sessionsIn(w.sent)).toBe(1_000);
+  expect(w.mesh("y").changedRooms()).toEqual([ROOM]);
+  expect(w.mesh("y").news(ROOM)?.joined).toHaveLength(1_000);
+  w.beat();
+  expect(w.mesh("y").changedRooms()).toEqual([]);
 });
 
 test("[P7] a process that was cut off requests all states when it is reconnected", () => {
   let loses = false;
-  const w = tenant(["x", "y"], () => loses);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair(() => loses);
   loses = true;
   w.update("x", "a2", "a");
   w.update("y", "d");
@@ -167,23 +227,19 @@ test("[P7] a process that was cut off requests all states when it is reconnected
 });
 
 test("[P8] a process that is killed is forgotten when it was silent for long, and not before", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.beat();
   w.kill("x");
-  for (let n = 0; n < 4; n++) w.beat();
+  for (let n = 0; n < 2; n++) w.beat();
   expect(w.seen("y")).toEqual(["a", "c"]);
   w.beat();
   expect(w.seen("y")).toEqual(["c"]);
+  w.mesh("y").update("1 deck:b", someone("d"), w.now());
+  expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
 });
 
 test("[P8] a process that was suspended forgets no participant before it has listened again", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.beat();
   w.mesh("y").news(ROOM);
   w.pass(10 * TIMES.silentMs);
@@ -193,6 +249,23 @@ test("[P8] a process that was suspended forgets no participant before it has lis
   w.kill("x");
   for (let n = 0; n < 6; n++) w.beat();
   expect(w.seen("y")).toEqual(["c"]);
+});
+
+test("[P8] a process that fell silent and was forgotten is there again with its next heartbeat", () => {
+  let isCut = false;
+  const w = pair(() => isCut);
+  isCut = true;
+  for (let n = 0; n < 4; n++) w.beat();
+  for (const [name, one] of [
+    ["x", "a"],
+    ["y", "c"],
+  ] as const)
+    expect(w.seen(name)).toEqual([one]);
+  w.update("x", "b");
+  w.exchange();
+  isCut = false;
+  w.beat();
+  for (const name of ["x", "y"]) expect(w.seen(name)).toEqual(["a", "b", "c"]);
 });
 
 test("[P8] sessions of a process that said goodbye stay visible for the grace period, so that reconnecting causes no leave", () => {
@@ -271,33 +344,13 @@ test("[P2] of two sessions that are active at the same moment, in one process or
 });
 
 test("[P7] a participant that leaves and returns before the flush is sent once", () => {
-  const w = tenant(["x", "y"]);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
+  const w = pair();
   w.sent.length = 0;
   w.mesh("x").leave(ROOM, "a");
   w.update("x", "a");
-  expect(w.mesh("x").outgoing()).toMatchObject([{ kind: "whole", asks: true, attendees: [{ session: "a" }] }]);
-});
-
-test("[P7] a missed change is not requested again with every later change", () => {
-  let loses = false;
-  const w = tenant(["x", "y"], () => loses);
-  w.update("x", "a");
-  w.update("y", "c");
-  w.exchange();
-  loses = true;
-  w.update("x", "b");
-  w.exchange();
-  w.sent.length = 0;
-  // Only the answers are lost.
-  for (let n = 0; n < 5; n++) {
-    w.update("x", "a", "a", String(n));
-    for (const message of w.mesh("x").outgoing()) w.mesh("y").receive("x", message, w.now());
-    w.exchange();
-  }
-  expect(w.sent.map(({ message }) => message)).toEqual([{ kind: "ask", room: ROOM, of: "x" }]);
+  expect(w.mesh("x").outgoing()).toMatchObject([
+    { rooms: [{ kind: "whole", asks: true, attendees: [{ session: "a" }] }] },
+  ]);
 });
 
 test("[P8] a process that sent goodbye is not waited for", () => {
@@ -312,14 +365,23 @@ test("[P8] a process that sent goodbye is not waited for", () => {
   expect(w.mesh("y").isSettled("1 deck:b", w.now())).toBe(true);
 });
 
-test("[P7] heartbeats of many rooms come in parts, each of which stands alone", () => {
+test("[P7] many rooms share a message, and alone in its rooms a process sends a sign instead of its lists", () => {
   const w = tenant(["x", "y"]);
   for (let n = 0; n < 120; n++) w.mesh("x").update(`1 deck:${n}`, someone(`s${n}`), w.now());
   w.exchange();
+  const sizes = () => w.sent.map(({ message }) => message.kind === "rooms" && message.rooms.length);
+  expect(sizes()).toEqual([50, 50, 20]);
   w.sent.length = 0;
   w.beat();
-  expect(w.sent.map(({ message }) => message.kind === "beat" && message.rooms.length)).toEqual([50, 50, 20]);
+  expect(sizes()).toEqual([50, 50, 20]);
+  expect(sessionsIn(w.sent)).toBe(0);
 });
+
+/** How many sessions the messages name. */
+const sessionsIn = (sent: readonly { readonly message: PresenceMessage }[]): number =>
+  sent
+    .flatMap(({ message }) => (message.kind === "rooms" ? message.rooms : []))
+    .reduce((sum, one) => sum + (one.kind === "whole" ? one.attendees : one.said).length, 0);
 
 const ROOMS = [ROOM, "1 deck:b"];
 const NAMES = ["x", "y", "z"];
@@ -334,10 +396,11 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ do: fc.constant("pass" as const), ms: fc.nat(400) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("beat" as const) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("relisten" as const), process: fc.nat(2) }) },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant("late" as const), back: fc.integer({ min: 1, max: 9 }) }) },
   { weight: 1, arbitrary: fc.record({ do: fc.constant("end" as const), process: fc.nat(2), kindly: fc.boolean() }) },
 );
 
-test("[P7] with lost messages and killed processes, after some heartbeats every process sees exactly the living sessions", () => {
+test("[P7] with lost and late messages and killed processes, after some heartbeats every process sees exactly the living sessions", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 60 }), fc.infiniteStream(fc.nat(99)), fc.nat(40), (steps, random, loss) => {
       let isCalm = false;
@@ -396,6 +459,11 @@ test("[P7] with lost messages and killed processes, after some heartbeats every 
           case "relisten":
             w.mesh(names[one.process] as string).listening(w.now());
             break;
+          case "late": {
+            const late = w.sent.at(-one.back);
+            if (late) for (const mesh of w.alive.values()) mesh.receive(late.from, late.message, w.now());
+            break;
+          }
           case "end": {
             const process = names[one.process] as string;
             if (one.kindly) w.stop(process);
@@ -410,7 +478,7 @@ test("[P7] with lost messages and killed processes, after some heartbeats every 
         follow();
       }
       isCalm = true;
-      for (let n = 0; n < 8; n++) {
+      for (let n = 0; n < 5; n++) {
         w.beat();
         follow();
       }

@@ -1,4 +1,4 @@
-import type { PresenceMessage } from "./presence-message.ts";
+import type { PresenceMessage, RoomMessage } from "./presence-message.ts";
 import type { Attendee, RoomNews } from "./presence-room.ts";
 import { createSharedRoom, type SharedRoom } from "./shared-room.ts";
 
@@ -19,8 +19,8 @@ export interface PresenceTimes {
  * caller passes the time.
  *
  * When a process opens a room, or its channel to the others opens, it sends its whole list of sockets and requests the
- * others' lists. Afterwards it sends only changes. Messages may be lost, so each list and change has a version: a
- * process that notices a gap, by a change or by a heartbeat, asks the sender for its whole list (presence-message.ts).
+ * others' lists. Afterwards it sends only changes, and with every heartbeat the whole list again: that makes up for lost
+ * messages. A late message, older than one that arrived before, counts as lost.
  */
 export interface PresenceMesh {
   update(room: string, attendee: Omit<Attendee, "spokeAt">, now: number): void;
@@ -32,7 +32,7 @@ export interface PresenceMesh {
   listening(now: number): void;
   /** Ends the grace period of sessions that did not come back. */
   tick(now: number): void;
-  /** Sends a heartbeat, and forgets processes that have stopped. */
+  /** Sends all lists again, and forgets processes that have stopped. */
   beat(now: number): void;
   /** The messages for other processes since the last call. */
   outgoing(): readonly PresenceMessage[];
@@ -46,29 +46,25 @@ export interface PresenceMesh {
   isSettled(room: string, now: number): boolean;
 }
 
-/** A heartbeat is split into messages, so that a lost one affects only its rooms. */
-const ROOMS_PER_BEAT = 50;
+/** Each message costs a transaction, and a lost one affects all of its rooms. */
+const ROOMS_PER_MESSAGE = 50;
 
 export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, settleMs }: PresenceTimes): PresenceMesh {
   const rooms = new Map<string, SharedRoom>();
-  /** Broken sessions, in the order in which their grace ends. The period is the same for all. */
-  const graces = new Map<string, { readonly room: string; readonly session: string; readonly until: number }>();
-  /** Other processes that have rooms, and when each last sent a message. */
-  const nodes = new Map<string, number>();
+  /** When broken sessions of rooms are overdue, in this order: the period is the same for all. */
+  const graces: { readonly room: string; readonly until: number }[] = [];
+  /** Other processes that have rooms, and the last message of each. */
+  const nodes = new Map<string, { readonly number: number; readonly at: number }>();
   const changed = new Set<string>();
   const withOutgoing = new Set<string>();
   /** Rooms that this process left while other processes were in them. */
   const departed = new Set<string>();
-  let versions = 0;
-  let beats: [string, number][][] = [];
+  let number = 0;
   let beatAt: number | undefined;
   let listeningSince: number | undefined;
 
   function open(name: string, now: number): SharedRoom {
-    const made = createSharedRoom(name, {
-      ...{ self, now, awaited: nodes.keys() },
-      ungraced: (session) => void graces.delete(graceKey(name, session)),
-    });
+    const made = createSharedRoom({ name, now, awaited: nodes.keys() });
     rooms.set(name, made);
     departed.delete(name);
     return made;
@@ -77,7 +73,8 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   /** A room has changed: queue its news and messages, and forget the room if it has no local sockets. */
   function touched(name: string, room: SharedRoom): void {
     if (room.hasOwn) {
-      changed.add(name);
+      // Lists of a heartbeat rarely bring news, and there may be thousands.
+      if (room.members.hasChanged) changed.add(name);
       if (room.hasOutgoing) withOutgoing.add(name);
       return;
     }
@@ -90,23 +87,30 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
   function receiveBye(from: string, now: number): void {
     nodes.delete(from);
     for (const [name, room] of rooms) {
-      const sessions = room.removeProcess(from);
-      if (!sessions) continue;
       // The clients of that process are reconnecting elsewhere, so give their sessions a grace period.
-      for (const session of sessions) startGrace(name, room, session, now);
+      for (const session of room.removeProcess(from)) startGrace(name, room, session, now);
       touched(name, room);
     }
   }
 
+  function receiveRoom(from: string, message: RoomMessage, now: number): void {
+    const room = rooms.get(message.room);
+    if (room) {
+      room.receive(from, message, now);
+      touched(message.room, room);
+    } else if (message.kind === "whole" && message.asks && rooms.size > 0)
+      // The sender waits for a response, except from processes without rooms.
+      departed.add(message.room);
+  }
+
   function startGrace(name: string, room: SharedRoom, session: string, now: number): void {
-    const key = graceKey(name, session);
-    graces.delete(key);
-    if (room.breakOff(session)) graces.set(key, { room: name, session, until: now + graceMs });
+    graces.push({ room: name, until: now + graceMs });
+    room.breakOff(session, now + graceMs);
   }
 
   function sweep(now: number): void {
     const isSilent = (lastMessageAt: number) => now - lastMessageAt > silentMs;
-    for (const [from, lastMessageAt] of nodes) if (isSilent(lastMessageAt)) nodes.delete(from);
+    for (const [from, { at }] of nodes) if (isSilent(at)) nodes.delete(from);
     for (const [name, room] of rooms) if (room.removeProcesses(isSilent)) touched(name, room);
   }
 
@@ -130,69 +134,47 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     receive(from, message, now) {
       if (from === self) return;
       if (message.kind === "bye") return receiveBye(from, now);
-      nodes.set(from, now);
-      if (message.kind === "beat") {
-        for (const [name, version] of message.rooms) {
-          const room = rooms.get(name);
-          if (!room) continue;
-          room.receiveBeat(from, version, now);
-          touched(name, room);
-        }
-        return;
-      }
-      const room = rooms.get(message.room);
-      if (!room) {
-        // The sender may be waiting for our response. Processes without rooms are not waited for, so they need not
-        // respond.
-        if (rooms.size > 0 && (message.kind === "ask" ? message.of === self : message.kind === "whole" && message.asks))
-          departed.add(message.room);
-        return;
-      }
-      room.receive(from, message, now);
-      touched(message.room, room);
+      if (message.number < (nodes.get(from)?.number ?? 0)) return;
+      nodes.set(from, { number: message.number, at: now });
+      for (const one of message.rooms) receiveRoom(from, one, now);
     },
     listening(now) {
       listeningSince = now;
       for (const [name, room] of rooms) {
-        room.resync();
+        room.askAll();
         touched(name, room);
       }
     },
     tick(now) {
-      for (const [key, { room: name, session, until }] of graces) {
-        if (until > now) break;
-        graces.delete(key);
+      const running = graces.findIndex(({ until }) => until > now);
+      for (const { room: name } of graces.splice(0, running < 0 ? graces.length : running)) {
         const room = rooms.get(name);
-        if (!room?.members.has(session)) continue;
-        room.remove(session);
-        touched(name, room);
+        for (const session of room?.members.overdue(now) ?? []) room?.remove(session);
+        if (room) touched(name, room);
       }
     },
     beat(now) {
       // A process that was suspended has received no heartbeats, so it cannot tell which others are alive.
       if (beatAt === undefined || now - beatAt < 2 * beatMs) sweep(now);
       beatAt = now;
-      const versionsByRoom = [...rooms].map(([name, { version }]): [string, number] => [name, version]);
-      beats = [];
-      for (let i = 0; i < versionsByRoom.length; i += ROOMS_PER_BEAT)
-        beats.push(versionsByRoom.slice(i, i + ROOMS_PER_BEAT));
+      for (const [name, room] of rooms) {
+        room.beat();
+        withOutgoing.add(name);
+      }
     },
     outgoing() {
-      const messages: PresenceMessage[] = [];
-      for (const room of departed)
-        messages.push({ kind: "whole", room, version: ++versions, attendees: [], asks: false });
-      for (const name of withOutgoing) {
-        const room = rooms.get(name);
-        if (room) messages.push(...room.messages(() => ++versions));
-      }
-      for (const beat of beats) messages.push({ kind: "beat", rooms: beat });
+      const left = [...departed].map((room): RoomMessage => ({ kind: "whole", room, attendees: [], asks: false }));
+      const messages = [...left, ...[...withOutgoing].flatMap((name) => rooms.get(name)?.message() ?? [])];
       departed.clear();
       withOutgoing.clear();
-      beats = [];
-      return messages;
+      number++;
+      const sent: PresenceMessage[] = [];
+      for (let i = 0; i < messages.length; i += ROOMS_PER_MESSAGE)
+        sent.push({ kind: "rooms", number, rooms: messages.slice(i, i + ROOMS_PER_MESSAGE) });
+      return sent;
     },
     get hasOutgoing() {
-      return departed.size + withOutgoing.size + beats.length > 0;
+      return departed.size + withOutgoing.size > 0;
     },
     get hasRooms() {
       return rooms.size > 0;
@@ -212,6 +194,3 @@ export function createPresenceMesh(self: string, { graceMs, beatMs, silentMs, se
     },
   };
 }
-
-/** Room names contain no newline. */
-const graceKey = (room: string, session: string): string => `${room}\n${session}`;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { type Attendee, createPresenceRoom, type RoomNews } from "./presence-room.ts";
+import { type Attendee, createPresenceRoom, type PresenceRoom, type RoomNews } from "./presence-room.ts";
 
 let clock = 0;
 const ann = (session: string, state = "{}", clientId: string | null = null): Attendee => ({
@@ -18,6 +18,7 @@ const shown = (news: RoomNews | undefined) =>
     updated: news.updated.map((sessions) => sessions.map(({ session }) => session)),
     left: news.left,
   };
+const has = (room: PresenceRoom, session: string) => room.attendee(session) !== undefined;
 const changes = { joined: [], updated: [], left: [] };
 
 test("[P2] a participant joins once, with its sessions inside, the one that spoke last first", () => {
@@ -66,7 +67,7 @@ test("[P3] the very same said again is no news, unless another session spoke mea
   expect(room.isUnchanged({ ...first, participantId: "bob" })).toBe(false);
   room.update(ann("a2"));
   expect(room.isUnchanged(first)).toBe(false);
-  room.breakOff("a2");
+  room.breakOff("a2", 9);
   expect(room.isUnchanged({ ...first, session: "a2" })).toBe(false);
 });
 
@@ -74,7 +75,7 @@ test("[P5] a broken session is shown; its device's next session takes its place,
   const room = createPresenceRoom();
   room.update(ann("a1", "{}", "tab"));
   room.news();
-  expect(room.breakOff("a1")).toBe(true);
+  expect(room.breakOff("a1", 9)).toBe(true);
   expect(room.news()).toBeUndefined();
   expect(shown({ ...changes, joined: room.participants() })?.joined).toEqual([["a1"]]);
   expect(room.update(ann("a2", "{}", "tab"))).toEqual(["a1"]);
@@ -85,32 +86,45 @@ test("[P5] another device, another participant, and a session without a clientId
   const room = createPresenceRoom();
   room.update(ann("a1", "{}", "tab"));
   room.update(ann("a0"));
-  room.breakOff("a1");
-  room.breakOff("a0");
+  room.breakOff("a1", 9);
+  room.breakOff("a0", 9);
   for (const other of [ann("a2", "{}", "other"), ann("a3"), bob("b1", "{}", "tab")])
     expect(room.update(other)).toEqual([]);
-  expect(room.has("a1") && room.has("a0")).toBe(true);
+  expect(has(room, "a1") && has(room, "a0")).toBe(true);
 });
 
 test("[P5] a session that breaks when its device is back already is gone; one that was there before is not its return", () => {
   const room = createPresenceRoom();
   room.update(ann("a1", "{}", "tab"));
   room.update(ann("a2", "{}", "tab"));
-  expect(room.breakOff("a1")).toBe(false);
-  expect(room.has("a1")).toBe(false);
+  expect(room.breakOff("a1", 9)).toBe(false);
+  expect(has(room, "a1")).toBe(false);
   room.update(ann("a3", "{}", "tab"));
-  expect(room.breakOff("a3")).toBe(true);
-  expect(room.has("a3")).toBe(true);
+  expect(room.breakOff("a3", 9)).toBe(true);
+  expect(has(room, "a3")).toBe(true);
+});
+
+test("[P5] a broken session is overdue when its time is over, unless it has left", () => {
+  const room = createPresenceRoom();
+  for (const session of ["a1", "a2", "a3"]) room.update(ann(session));
+  room.breakOff("a1", 8);
+  room.breakOff("a2", 9);
+  room.breakOff("a1", 10);
+  expect(room.overdue(8)).toEqual([]);
+  expect(room.overdue(10)).toEqual(["a1", "a2"]);
+  room.leave("a2");
+  expect(room.overdue(10)).toEqual(["a1"]);
 });
 
 test("[P5] a broken session that speaks again lives", () => {
   const room = createPresenceRoom();
   const first = ann("a1", "{}", "tab");
   room.update(first);
-  room.breakOff("a1");
+  room.breakOff("a1", 9);
   room.update(first);
+  expect(room.overdue(9)).toEqual([]);
   expect(room.update(ann("a2", "{}", "tab"))).toEqual([]);
-  expect(room.has("a1")).toBe(true);
+  expect(has(room, "a1")).toBe(true);
 });
 
 test("[P2] a socket that continues as another participant has left as the first one", () => {
@@ -167,10 +181,10 @@ test("[P2] a listener that applies all changes knows who is present", () => {
           room.update(attendee);
           live.set(session, attendee);
         } else {
-          room[one.do](session);
+          room[one.do](session, 9);
           live.delete(session);
         }
-        for (const { session: alive } of live.values()) expect(room.has(alive)).toBe(true);
+        for (const { session: alive } of live.values()) expect(has(room, alive)).toBe(true);
       }
       tell();
       expect([...view.values()].map((sessions) => sessions[0]?.participantId).sort()).toEqual(

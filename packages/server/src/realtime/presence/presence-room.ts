@@ -34,8 +34,7 @@ export interface RoomNews {
  */
 export interface PresenceRoom {
   readonly newest: number;
-  /** Whether a session is in the room, living or broken. */
-  has(session: string): boolean;
+  /** A session in the room, living or broken. */
   attendee(session: string): Attendee | undefined;
   /** Enters, or updates the state. Returns the broken sessions of the same device, which the new session replaces. */
   update(attendee: Attendee): readonly string[];
@@ -46,41 +45,43 @@ export interface PresenceRoom {
   isUnchanged(attendee: Omit<Attendee, "spokeAt">): boolean;
   leave(session: string): void;
   /**
-   * The connection broke. Returns false if the device already has a newer session; then this one is removed at once.
+   * The connection broke: the session may come back for a while. Returns false if the device already has a newer
+   * session; then this one is removed at once.
    */
-  breakOff(session: string): boolean;
+  breakOff(session: string, until: number): boolean;
+  /** Broken sessions whose time to come back is over. */
+  overdue(now: number): readonly string[];
+  /** There may be news. */
+  readonly hasChanged: boolean;
   /** The changes since the last call. Undefined if there are none. */
   news(): RoomNews | undefined;
   participants(): readonly (readonly Attendee[])[];
 }
 
-interface PresentSession {
-  readonly attendee: Attendee;
-  readonly isBroken: boolean;
-}
-
 export function createPresenceRoom(): PresenceRoom {
   /** Participant → session → its state. */
-  const peers = new Map<string, Map<string, PresentSession>>();
+  const peers = new Map<string, Map<string, Attendee>>();
   const participantBySession = new Map<string, string>();
+  /** Broken sessions, and until when they may come back. */
+  const broken = new Map<string, number>();
   /** Participants that the members know of, and participants that may have changed. */
   const announced = new Set<string>();
   const changed = new Set<string>();
   let newest = 0;
 
-  const presentOf = (session: string): PresentSession | undefined => {
+  const attendeeOf = (session: string): Attendee | undefined => {
     const participant = participantBySession.get(session);
     return participant === undefined ? undefined : peers.get(participant)?.get(session);
   };
 
-  function put(attendee: Attendee, isBroken: boolean): Map<string, PresentSession> {
+  function put(attendee: Attendee): Map<string, Attendee> {
     const participant = nameOf(attendee);
     let sessions = peers.get(participant);
     if (!sessions) {
       sessions = new Map();
       peers.set(participant, sessions);
     }
-    sessions.set(attendee.session, { attendee, isBroken });
+    sessions.set(attendee.session, attendee);
     participantBySession.set(attendee.session, participant);
     return sessions;
   }
@@ -89,6 +90,7 @@ export function createPresenceRoom(): PresenceRoom {
     const participant = participantBySession.get(session);
     const sessions = participant === undefined ? undefined : peers.get(participant);
     if (participant === undefined || !sessions) return;
+    broken.delete(session);
     participantBySession.delete(session);
     sessions.delete(session);
     if (sessions.size === 0) peers.delete(participant);
@@ -96,50 +98,47 @@ export function createPresenceRoom(): PresenceRoom {
   }
 
   const sessionsOf = (participant: string): readonly Attendee[] =>
-    [...(peers.get(participant)?.values() ?? [])].map(({ attendee }) => attendee).sort(byRecency);
+    [...(peers.get(participant)?.values() ?? [])].sort(byRecency);
 
   return {
     get newest() {
       return newest;
     },
-    has: (session) => participantBySession.has(session),
-    attendee: (session) => presentOf(session)?.attendee,
+    attendee: attendeeOf,
     update(attendee) {
-      const before = presentOf(attendee.session);
+      const before = attendeeOf(attendee.session);
+      broken.delete(attendee.session);
       newest = Math.max(newest, attendee.spokeAt);
       // Members do not see whether a connection is broken, so coming back unchanged is no news.
-      if (before && isSame(before.attendee, attendee)) {
-        put(before.attendee, false);
-        return [];
-      }
+      if (before && isSame(before, attendee)) return [];
       // A socket may send another hello as a different participant.
-      if (before && nameOf(before.attendee) !== nameOf(attendee)) leave(attendee.session);
-      const sessions = put(attendee, false);
+      if (before && nameOf(before) !== nameOf(attendee)) leave(attendee.session);
+      const sessions = put(attendee);
       changed.add(nameOf(attendee));
-      const replaced = [...sessions.values()].filter(
-        ({ isBroken, attendee: other }) => isBroken && isDevice(other, attendee),
-      );
-      for (const { attendee: other } of replaced) leave(other.session);
-      return replaced.map(({ attendee: other }) => other.session);
+      const replaced = [...sessions.values()].filter((other) => broken.has(other.session) && isDevice(other, attendee));
+      for (const { session } of replaced) leave(session);
+      return replaced.map(({ session }) => session);
     },
     isUnchanged(attendee) {
-      const before = presentOf(attendee.session);
-      if (!before || before.isBroken || !isSame(before.attendee, { ...attendee, spokeAt: before.attendee.spokeAt }))
+      const before = attendeeOf(attendee.session);
+      if (!before || broken.has(before.session) || !isSame(before, { ...attendee, spokeAt: before.spokeAt }))
         return false;
-      const times = [...(peers.get(nameOf(attendee))?.values() ?? [])].map(({ attendee: { spokeAt } }) => spokeAt);
-      return times.every((spokeAt) => spokeAt <= before.attendee.spokeAt);
+      return [...(peers.get(nameOf(before))?.values() ?? [])].every(({ spokeAt }) => spokeAt <= before.spokeAt);
     },
     leave,
-    breakOff(session) {
-      const present = presentOf(session);
-      if (!present) return false;
-      const { attendee } = present;
+    breakOff(session, until) {
+      const attendee = attendeeOf(session);
+      if (!attendee) return false;
       const isBack = [...(peers.get(nameOf(attendee))?.values() ?? [])].some(
-        ({ attendee: other, isBroken }) => !isBroken && isDevice(other, attendee) && other.spokeAt > attendee.spokeAt,
+        (other) => !broken.has(other.session) && isDevice(other, attendee) && other.spokeAt > attendee.spokeAt,
       );
       if (isBack) leave(session);
-      else put(attendee, true);
+      else broken.set(session, until);
       return !isBack;
+    },
+    overdue: (now) => [...broken].flatMap(([session, until]) => (until <= now ? session : [])),
+    get hasChanged() {
+      return changed.size > 0;
     },
     news() {
       const [joined, updated, left]: [Attendee[][], Attendee[][], string[]] = [[], [], []];

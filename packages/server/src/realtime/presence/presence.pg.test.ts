@@ -1,12 +1,9 @@
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { limits } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { newMasterKey } from "../../server.ts";
-import { ADMIN, startApp } from "../../testing/app.ts";
+import { startApp } from "../../testing/app.ts";
+import { smallServers } from "../../testing/small-server.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
-import { sourceProgram } from "../../testing/source-program.ts";
 import { presenceFrames, roomOf } from "../../testing/stream/room.ts";
 import type { TestStream } from "../../testing/stream/stream.ts";
 import {
@@ -25,6 +22,7 @@ const app = await startApp({ presenceTimes: { graceMs: 600_000, beatMs: 300, sil
 const second = await app.another();
 const [here, there] = [app.url, second.server.url];
 const { open, enter } = peopleOf(app);
+const startProcess = smallServers(app);
 /** What is forgotten soon. */
 const brief = { graceMs: 300, beatMs: 300, silentMs: 1_500 };
 
@@ -69,37 +67,12 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
   const room = newRoom();
   const { server } = await app.another({ presenceTimes: brief });
   const near = await enter(room, { id: "near", url: server.url });
-  const { flags, file } = sourceProgram(
-    fileURLToPath(new URL("../../testing/programs/server-process.ts", import.meta.url)),
-  );
-  const child = spawn(
-    process.execPath,
-    [
-      ...flags,
-      file,
-      JSON.stringify({
-        databaseUrl: app.databaseUrl,
-        adminToken: ADMIN,
-        masterKeys: [newMasterKey()],
-        port: 0,
-        presenceTimes: brief,
-      }),
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  try {
-    const url = await new Promise<string>((resolve, reject) => {
-      child.stdout.once("data", (line: Buffer) => resolve((JSON.parse(line.toString()) as { url: string }).url));
-      child.once("exit", () => reject(new Error("The process ended.")));
-    });
-    await enter(room, { id: "ghost", url });
-    await becomes(() => idsIn(near, room), ["ghost", "near"]);
-    child.kill("SIGKILL");
-    await becomes(() => idsIn(near, room), ["near"]);
-  } finally {
-    child.kill("SIGKILL");
-    await server.close();
-  }
+  const { url, child } = await startProcess(256, { presenceTimes: brief });
+  await enter(room, { id: "ghost", url });
+  await becomes(() => idsIn(near, room), ["ghost", "near"]);
+  child.kill("SIGKILL");
+  await becomes(() => idsIn(near, room), ["near"]);
+  await server.close();
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
@@ -165,6 +138,18 @@ test("[P7] two processes are one room: the first answer holds those of the other
   for (const stream of [near, other]) await becomes(() => statesOf(stream, room, "far"), [{ window: 2 }]);
   near.send({ frame: "presence", room, state: null });
   await becomes(() => idsIn(other, room), ["far"]);
+});
+
+test("[P4] [P7] rooms of the same name of other tenants are others, also in another process", async () => {
+  const room = newRoom();
+  const { live, test, other } = app.keys;
+  const streams = await Promise.all(
+    [live, test, other].flatMap((key, n) => [here, there].map((url) => enter(room, { id: `tenant${n}`, key, url }))),
+  );
+  for (const [i, stream] of streams.entries()) {
+    await becomes(() => statesOf(stream, room, `tenant${i >> 1}`)?.length, 2);
+    expect(idsIn(stream, room)).toEqual([`tenant${i >> 1}`]);
+  }
 });
 
 test("[P7] a connection that carries presence is cut: what was missed is learned when it is back", async () => {

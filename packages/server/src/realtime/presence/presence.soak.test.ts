@@ -1,9 +1,6 @@
-import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { newMasterKey } from "../../server.ts";
-import { ADMIN, startApp } from "../../testing/app.ts";
-import { sourceProgram } from "../../testing/source-program.ts";
+import { startApp } from "../../testing/app.ts";
+import { smallServers } from "../../testing/small-server.ts";
 import { roomOf } from "../../testing/stream/room.ts";
 import {
   becomes,
@@ -22,6 +19,7 @@ const app = await startApp({ presenceTimes });
 const second = await app.another();
 const [here, there] = [app.url, second.server.url];
 const { enter } = peopleOf(app);
+const startProcess = smallServers(app);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 test("[P5] a reload is not seen, neither here nor from another process", async () => {
@@ -54,41 +52,16 @@ test("[P5] a reload is not seen, neither here nor from another process", async (
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
   const room = newRoom();
   const near = await enter(room, { id: "near" });
-  const { flags, file } = sourceProgram(
-    fileURLToPath(new URL("../../testing/programs/server-process.ts", import.meta.url)),
-  );
-  const child = spawn(
-    process.execPath,
-    [
-      ...flags,
-      file,
-      JSON.stringify({
-        databaseUrl: app.databaseUrl,
-        adminToken: ADMIN,
-        masterKeys: [newMasterKey()],
-        port: 0,
-        presenceTimes,
-      }),
-    ],
-    { stdio: ["ignore", "pipe", "inherit"] },
-  );
-  try {
-    const url = await new Promise<string>((resolve, reject) => {
-      child.stdout.once("data", (line: Buffer) => resolve((JSON.parse(line.toString()) as { url: string }).url));
-      child.once("exit", () => reject(new Error("The process ended.")));
-    });
-    await enter(room, { id: "ghost", url });
-    await becomes(() => idsIn(near, room), ["ghost", "near"]);
-    // A living process is not forgotten, however long nothing happens.
-    await pause(presenceTimes.silentMs * 1.5);
-    expect(idsIn(near, room)).toEqual(["ghost", "near"]);
-    const killed = performance.now();
-    child.kill("SIGKILL");
-    await becomes(() => idsIn(near, room), ["near"]);
-    expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 10_000);
-  } finally {
-    child.kill("SIGKILL");
-  }
+  const { url, child } = await startProcess(256, { presenceTimes });
+  await enter(room, { id: "ghost", url });
+  await becomes(() => idsIn(near, room), ["ghost", "near"]);
+  // A living process is not forgotten, however long nothing happens.
+  await pause(presenceTimes.silentMs * 1.5);
+  expect(idsIn(near, room)).toEqual(["ghost", "near"]);
+  const killed = performance.now();
+  child.kill("SIGKILL");
+  await becomes(() => idsIn(near, room), ["near"]);
+  expect(performance.now() - killed).toBeLessThan(presenceTimes.silentMs + presenceTimes.beatMs + 10_000);
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {

@@ -1,12 +1,10 @@
 import type { RoomMessage } from "./presence-message.ts";
 import { type Attendee, createPresenceRoom, type PresenceRoom } from "./presence-room.ts";
 
-/** One room: the sockets of this process, what is known about the others', and the messages to send about it. */
+/** One room: the sockets of this process, those of the others, and what to send about it. */
 export interface SharedRoom {
   readonly members: PresenceRoom;
   readonly openedAt: number;
-  /** Counts this process's changes in the room, as sent to the others. */
-  readonly version: number;
   readonly hasOwn: boolean;
   readonly hasOthers: boolean;
   /** Some processes have not sent their list yet. */
@@ -16,54 +14,43 @@ export interface SharedRoom {
   /** Returns false if nothing changed. */
   update(attendee: Omit<Attendee, "spokeAt">, now: number): boolean;
   remove(session: string): void;
-  /** Returns whether the session stays visible for its grace period. */
-  breakOff(session: string): boolean;
+  /** Its connection broke: it stays visible for a while, unless its device is back already. */
+  breakOff(session: string, until: number): void;
   /** Handles a message from another process about this room. */
   receive(from: string, message: RoomMessage, now: number): void;
-  /** Handles a heartbeat of another process with its version of this room. */
-  receiveBeat(from: string, version: number, now: number): void;
   /** A process shuts down: returns the sessions that it held here. */
-  removeProcess(from: string): ReadonlySet<string> | undefined;
+  removeProcess(from: string): ReadonlySet<string>;
   /** Forgets the processes, with their sessions, whose last sign of life matches. Returns whether there were any. */
   removeProcesses(matches: (lastMessageAt: number) => boolean): boolean;
-  /** Sends everything to the others, and requests everything from them. */
-  resync(): void;
-  /** The messages about this room since the last call, in an order that receivers can apply. */
-  messages(nextVersion: () => number): RoomMessage[];
+  /** The next message is the whole list, which asks for the others' lists. */
+  askAll(): void;
+  /** The next message shows the others that this process is in the room, and with whom. */
+  beat(): void;
+  /** What the others have to know since the last call. */
+  message(): RoomMessage | undefined;
 }
 
 export interface SharedRoomDeps {
-  /** The name of this process towards the others. */
-  readonly self: string;
+  readonly name: string;
   readonly now: number;
   /** Processes that may have sockets in the room. */
   readonly awaited: Iterable<string>;
-  /** A session sent an update or was removed, so its grace period ends. */
-  readonly ungraced: (session: string) => void;
 }
 
 /** What is known about another process in a room. */
 interface OtherProcess {
-  /** −1: the process is in the room, but its sockets are not known yet. */
-  version: number;
-  lastMessageAt: number;
-  requestedAt: number;
+  readonly lastMessageAt: number;
   readonly sessions: Set<string>;
 }
 
-const UNKNOWN = -1;
-const REQUEST_AGAIN_MS = 1_000;
-
-export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom {
-  const { self, now: openedAt, ungraced } = deps;
+export function createSharedRoom({ name: room, now: openedAt, ...deps }: SharedRoomDeps): SharedRoom {
   const members = createPresenceRoom();
   const awaited = new Set(deps.awaited);
   const own = new Set<string>();
   const others = new Map<string, OtherProcess>();
   /** Own sessions whose changes the other processes have not received. */
   const unsent = new Set<string>();
-  const requestsTo = new Set<string>();
-  let [version, sendsAll, requestsAll] = [0, true, true];
+  let [sendsAll, asksAll, sendsSign] = [true, true, false];
 
   function remove(session: string): void {
     members.leave(session);
@@ -72,72 +59,43 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
 
   /** A session has left the room. If it was our own, the others have to be notified. */
   function onRemoved(session: string): void {
-    ungraced(session);
     if (own.delete(session)) unsent.add(session);
   }
 
   function update(attendee: Attendee): void {
-    ungraced(attendee.session);
     for (const replaced of members.update(attendee)) onRemoved(replaced);
   }
 
-  function otherOf(from: string, now: number): OtherProcess {
-    let other = others.get(from);
-    if (!other) {
-      other = { version: UNKNOWN, lastMessageAt: now, requestedAt: Number.NEGATIVE_INFINITY, sessions: new Set() };
-      others.set(from, other);
-    }
-    other.lastMessageAt = now;
-    return other;
+  function askAll(): void {
+    sendsAll = true;
+    asksAll = true;
   }
 
-  function requestList(from: string, other: OtherProcess, now: number): void {
-    if (now - other.requestedAt < REQUEST_AGAIN_MS) return;
-    other.requestedAt = now;
-    requestsTo.add(from);
-  }
-
-  function receiveWhole(from: string, message: Extract<RoomMessage, { kind: "whole" }>, now: number): void {
-    const { version: theirs, attendees, asks } = message;
+  function receiveWhole(from: string, { attendees, asks }: Extract<RoomMessage, { kind: "whole" }>, now: number): void {
     awaited.delete(from);
     if (asks) sendsAll = true;
-    if (attendees.length === 0) return endOther(from);
-    const other = otherOf(from, now);
-    if (theirs <= other.version) return;
-    const present = new Set(attendees.map(({ session }) => session));
-    for (const session of other.sessions) if (!present.has(session)) remove(session);
-    other.sessions.clear();
-    for (const attendee of attendees) {
-      other.sessions.add(attendee.session);
-      update(attendee);
-    }
-    other.version = theirs;
+    const sessions = new Set(attendees.map(({ session }) => session));
+    for (const session of others.get(from)?.sessions ?? []) if (!sessions.has(session)) remove(session);
+    if (sessions.size > 0) others.set(from, { lastMessageAt: now, sessions });
+    else others.delete(from);
+    for (const attendee of attendees) update(attendee);
   }
 
-  function receiveChange(from: string, message: Extract<RoomMessage, { kind: "change" }>, now: number): void {
-    const { after, version: theirs, said, gone } = message;
-    const other = otherOf(from, now);
-    if (theirs <= other.version) return;
-    if (after !== other.version) return requestList(from, other, now);
+  function receiveChange(from: string, { said, gone }: Extract<RoomMessage, { kind: "change" }>, now: number): void {
+    // Its list was lost, and ours perhaps too.
+    if (!others.has(from)) askAll();
+    const { sessions } = others.get(from) ?? { sessions: new Set<string>() };
+    others.set(from, { lastMessageAt: now, sessions });
     for (const attendee of said) {
-      other.sessions.add(attendee.session);
+      sessions.add(attendee.session);
       update(attendee);
     }
-    for (const session of gone) if (other.sessions.delete(session)) remove(session);
-    other.version = theirs;
-  }
-
-  function endOther(from: string): void {
-    for (const session of others.get(from)?.sessions ?? []) remove(session);
-    others.delete(from);
+    for (const session of gone) if (sessions.delete(session)) remove(session);
   }
 
   return {
     members,
     openedAt,
-    get version() {
-      return version;
-    },
     get hasOwn() {
       return own.size > 0;
     },
@@ -148,7 +106,7 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
       return awaited.size > 0;
     },
     get hasOutgoing() {
-      return sendsAll || unsent.size > 0 || requestsTo.size > 0;
+      return sendsAll || sendsSign || unsent.size > 0;
     },
     isOwn: (session) => own.has(session),
     update(attendee, now) {
@@ -159,10 +117,8 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
       return true;
     },
     remove,
-    breakOff(session) {
-      if (members.breakOff(session)) return true;
-      onRemoved(session);
-      return false;
+    breakOff(session, until) {
+      if (!members.breakOff(session, until)) onRemoved(session);
     },
     receive(from, message, now) {
       switch (message.kind) {
@@ -170,55 +126,37 @@ export function createSharedRoom(name: string, deps: SharedRoomDeps): SharedRoom
           return receiveWhole(from, message, now);
         case "change":
           return receiveChange(from, message, now);
-        case "ask":
-          otherOf(from, now);
-          if (message.of === self) sendsAll = true;
-          return;
       }
-    },
-    receiveBeat(from, theirs, now) {
-      const other = otherOf(from, now);
-      if (theirs > other.version) requestList(from, other, now);
     },
     removeProcess(from) {
       awaited.delete(from);
       const other = others.get(from);
       others.delete(from);
-      return other?.sessions;
+      return other?.sessions ?? new Set();
     },
     removeProcesses(matches) {
-      const gone = [...others].flatMap(([from, { lastMessageAt }]) => (matches(lastMessageAt) ? [from] : []));
-      for (const from of gone) endOther(from);
+      const gone = [...others].filter(([, { lastMessageAt }]) => matches(lastMessageAt));
+      for (const [from, { sessions }] of gone) {
+        others.delete(from);
+        for (const session of sessions) remove(session);
+      }
       return gone.length > 0;
     },
-    resync() {
-      sendsAll = true;
-      requestsAll = true;
+    askAll,
+    beat() {
+      // Alone in the room, a sign is enough: a process that is there too asks for the list.
+      if (others.size > 0) sendsAll = true;
+      else sendsSign = true;
     },
-    messages(nextVersion) {
-      const messages: RoomMessage[] = [];
-      const after = version;
-      if (version === 0 || unsent.size > 0) version = nextVersion();
-      if (sendsAll) {
-        const attendees = [...own].flatMap((session) => members.attendee(session) ?? []);
-        messages.push({ kind: "whole", room: name, version, attendees, asks: requestsAll });
-      } else if (unsent.size > 0 && others.size > 0) {
-        const sessions = [...unsent];
-        messages.push({
-          kind: "change",
-          room: name,
-          after,
-          version,
-          said: sessions.flatMap((session) => (own.has(session) ? (members.attendee(session) ?? []) : [])),
-          gone: sessions.filter((session) => !own.has(session)),
-        });
-      }
-      for (const of of requestsTo) messages.push({ kind: "ask", room: name, of });
+    message() {
+      const sessions = sendsAll ? [...own] : others.size > 0 ? [...unsent] : [];
+      const [isWhole, asks, isSign] = [sendsAll, asksAll, sendsSign];
       unsent.clear();
-      requestsTo.clear();
-      sendsAll = false;
-      requestsAll = false;
-      return messages;
+      [sendsAll, asksAll, sendsSign] = [false, false, false];
+      if (!isWhole && !isSign && sessions.length === 0) return undefined;
+      const said = sessions.flatMap((session) => (own.has(session) ? (members.attendee(session) ?? []) : []));
+      if (isWhole) return { kind: "whole", room, attendees: said, asks };
+      return { kind: "change", room, said, gone: sessions.filter((session) => !own.has(session)) };
     },
   };
 }

@@ -9,6 +9,8 @@ export interface Who {
   readonly url?: string;
   readonly clientId?: string;
   readonly rooms?: readonly string[];
+  /** The tenant's key. Absent: the live one. */
+  readonly key?: string;
 }
 
 /** Opens streams of participants and lets them enter rooms. The end of the file closes them. */
@@ -19,19 +21,19 @@ export function peopleOf(app: App) {
   });
 
   /** A token of one participant, for some rooms. */
-  const tokenOf = async (participantId: string, syncGroups: readonly string[]) => {
+  const tokenOf = async (participantId: string, syncGroups: readonly string[], token = app.keys.live) => {
     const json = { participantId, operations: ["slide.read"], syncGroups };
     // A server that is too busy says 503, and is asked again.
     const { body } = await until(async () => {
-      const answer = await app.call("POST", "/v1/capabilities", { json });
+      const answer = await app.call("POST", "/v1/capabilities", { json, token });
       expect(answer.status).toBe(201);
       return answer;
     });
     return String(body.token);
   };
 
-  async function open(room: string, { id, url = app.url, clientId, rooms = [room] }: Who): Promise<TestStream> {
-    const stream = await follow(url, await tokenOf(id, rooms), {
+  async function open(room: string, { id, url = app.url, clientId, rooms = [room], key }: Who): Promise<TestStream> {
+    const stream = await follow(url, await tokenOf(id, rooms, key), {
       ...(clientId !== undefined && { clientId }),
     });
     streams.push(stream);
