@@ -30,7 +30,7 @@ import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from 
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
-import { type Collision, judgeStale, type Writer } from "./stale.ts";
+import { type Collision, judgeStale, policyOf, type Writer } from "./stale.ts";
 import {
   type Decision,
   type FiledEntry,
@@ -212,7 +212,7 @@ function dryRunCommit(
     // Staleness is judged against the state before the commit: an operation does not conflict with operations of the
     // same commit.
     const collision = dryRun.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
-    if (collision && operation.onStale === "notify")
+    if (collision && policyOf(operation) === "notify")
       dryRun.held.push({
         object: "stale_notification",
         model: name,
@@ -220,8 +220,7 @@ function dryRunCommit(
         readAt: operation.readAt ?? 0,
         ...collision,
       });
-    else if (collision && operation.onStale !== "overwrite")
-      dryRun.stale ??= at(commit, index, refuse("stale_context"));
+    else if (collision) dryRun.stale ??= at(commit, index, refuse("stale_context"));
     const remains = before === null && operation.action === "erase" ? remainsOf(state, commit, key) : undefined;
     if (before === null && operation.action !== "create" && !remains) {
       if (!dryRun.missingIds.includes(operation.id)) dryRun.missingIds.push(operation.id);
@@ -339,7 +338,7 @@ function collisionOf(
   model: Model,
   before: RecordState | null,
 ): Collision | undefined {
-  if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;
+  if (operation.readAt === undefined || policyOf(operation) === "overwrite") return undefined;
   const key = recordKey(operation.model, operation.id);
   const newer = newerEntries(state, key, operation.readAt, writerOf(commit), commit.principal.scope);
   if (newer.length === 0) return undefined;
