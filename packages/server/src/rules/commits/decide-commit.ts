@@ -6,7 +6,6 @@ import {
   type JsonObject,
   jsonEqual,
   type Model,
-  type Moment,
   operationParam,
   ownValue,
   type StaleNotification,
@@ -16,7 +15,6 @@ import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups, groupsOf } from "../schema/sync-group.ts";
 import { checkAttached } from "../tables/check-attached.ts";
-import { participantName } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
 import { checkChanged, checkPayload, writesNothing } from "./check-payload.ts";
 import { checkRecordRules } from "./check-record-rules.ts";
@@ -24,13 +22,21 @@ import { checkRecordSize } from "./check-record-size.ts";
 import { checkScope } from "./check-scope.ts";
 import { checkValues } from "./check-values.ts";
 import { checkCommitBytes, tooLargeCommit } from "./commit-bytes.ts";
-import { type CommitOperation, type CommitRequest, recordKey, rowAction, stepOf } from "./commit-request.ts";
+import {
+  type CommitOperation,
+  type CommitRequest,
+  momentOf,
+  recordKey,
+  rowAction,
+  stepOf,
+  writerOf,
+} from "./commit-request.ts";
 import { filledFields } from "./filled-fields.ts";
 import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from "./follow-deletes.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
-import { type Collision, judgeStale, policyOf, type Writer } from "./stale.ts";
+import { type Collision, judgeStale, policyOf } from "./stale.ts";
 import {
   type Decision,
   type FiledEntry,
@@ -105,16 +111,6 @@ export function entriesOf(state: TenantState, commit: CommitRequest): readonly N
   const unbounded = { ...state, bytes: { ...state.bytes, commitBytes: Number.MAX_SAFE_INTEGER } };
   return dryRunCommit(unbounded, { ...commit, operations }, () => undefined).entries;
 }
-
-export const momentOf = ({ now }: Pick<TenantState, "now">, commit: CommitRequest): Moment => ({
-  now,
-  by: writerOf(commit).writtenBy,
-});
-
-export const writerOf = (commit: CommitRequest): Writer => ({
-  writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
-  clientId: commit.clientId,
-});
 
 /** `data.title` on a single-record route, `operations[6].data.title` in a batch. */
 const at = (commit: CommitRequest, index: number, refusal: Refusal): Refusal =>
