@@ -16,7 +16,7 @@ import { shapeCheck } from "../payload/shape-check.ts";
 import { coveredModels, isSameView, type View, type ViewRequest } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
-import { ownerName, type Principal } from "../rules/tokens/participant.ts";
+import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
@@ -26,7 +26,6 @@ import {
   type AuthenticatedClient,
   type HandshakeDeps,
   handshake,
-  nameOf,
   presenceOf,
   type SocketConnection,
 } from "./handshake.ts";

@@ -1,5 +1,5 @@
 import type { Action, EndpointName, JsonObject, Moment, Operation, Read, WriteStep } from "@holdfast/sdk/protocol";
-import { type Principal, participantName } from "../tokens/participant.ts";
+import { nameOf, type Principal } from "../tokens/participant.ts";
 import type { Writer } from "./stale.ts";
 
 /** What an operation does. `erase` is not part of a batch; it has its own route. */
@@ -67,7 +67,7 @@ export const touched = (commit: CommitRequest): readonly string[] =>
   commit.operations.map((operation) => recordKey(operation.model, operation.id));
 
 export const writerOf = ({ principal, clientId }: CommitRequest): Writer => ({
-  writtenBy: participantName(principal.participantKind, principal.participantId),
+  writtenBy: nameOf(principal),
   clientId,
 });
 

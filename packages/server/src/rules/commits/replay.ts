@@ -1,6 +1,6 @@
 import { operationParam } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
-import { participantName } from "../tokens/participant.ts";
+import { nameOf } from "../tokens/participant.ts";
 import { type CommitOperation, type CommitRequest, namesOf, operationKeyName, writerOf } from "./commit-request.ts";
 import { receiptKey, type StoredReceipt, type TenantState } from "./tenant-state.ts";
 
@@ -49,9 +49,8 @@ const firstUnder = ({ operations }: CommitRequest, key: string): CommitOperation
 export function isRepeated(state: TenantState, commit: CommitRequest, operation: CommitOperation): boolean {
   const { idempotencyKey } = operation;
   if (idempotencyKey === undefined) return false;
-  const { participantKind, participantId } = commit.principal;
   return (
     firstUnder(commit, idempotencyKey) !== operation ||
-    state.receipts.has(receiptKey(participantName(participantKind, participantId), operationKeyName(idempotencyKey)))
+    state.receipts.has(receiptKey(nameOf(commit.principal), operationKeyName(idempotencyKey)))
   );
 }
