@@ -1,8 +1,8 @@
 // The one way in for every `npm` script: needs only Node and npm, brings the rest. `npm run <job> -- --help` lists all.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { endWithNpm } from "../packages/server/src/end-with-npm.mjs";
 import { runNode, runTool } from "./command.mjs";
-import { endWithNpm } from "./end-with-npm.mjs";
 import { installWhenNeeded } from "./install.mjs";
 import { jobs, say } from "./jobs.mjs";
 import { root } from "./root.mjs";

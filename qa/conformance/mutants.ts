@@ -90,7 +90,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${server}/rules/commits/decide-commit.ts`,
-        find: 'if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;',
+        find: 'if (operation.readAt === undefined || policyOf(operation) === "overwrite") return undefined;',
         replace: "if (operation.readAt !== -1) return undefined;",
       },
     ],

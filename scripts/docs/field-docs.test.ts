@@ -45,6 +45,10 @@ export const Inner = Type.Object({ /** A. */ a: Type.String() });
 export const Outer = Type.Object({ inner: Inner, /** B. */ b: Type.String() });
 /** Makes lists. */
 export const List = (item) => Type.Object({ /** Rows. */ data: Type.Array(item) });
+/** Decides. */
+export const decide = (one) => one.is(Type.String());
+/** Made. */
+export const made = decide({});
 /** A table. */
 export const table = { /** No field. */ a: 1 };
 /** A type. */

@@ -40,10 +40,16 @@ function readFile(file: string, text: string): File {
     for (const { id, init } of declaration.declarations as { id: Node; init: Node | null }[]) {
       if (id.type !== "Identifier" || !init || !makesSchema(init)) continue;
       constants.push([id.name as string, { at: statement.start, value: init }]);
-      if (statement !== declaration && init.type !== "ObjectExpression") exported.push(id.name as string);
+      if (statement !== declaration && isSchema(init)) exported.push(id.name as string);
     }
   }
   return { docs, constants: new Map(constants), exported };
+}
+
+/** `Type.…(…)`, or a function that returns one. */
+function isSchema({ type, callee, body }: Node): boolean {
+  if (type === "ArrowFunctionExpression") return isSchema(body as Node);
+  return type === "CallExpression" && ((callee as Node).object as Node | undefined)?.name === "Type";
 }
 
 const makesSchema = ({ type }: Node): boolean =>

@@ -37,7 +37,6 @@ export type {
   ModelApi,
   PendingMutation,
   SyncClient,
-  SyncStatus,
   Transaction,
   TransactionModel,
 } from "./api/sync-client.ts";
@@ -46,6 +45,7 @@ export type { LeaseRef, UpdateOptions, Write, WriteOptions } from "./api/writes/
 export type { LossReason } from "./core/queue/failure.ts";
 export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";
+export type { SyncStatus } from "./core/select.ts";
 export type { LostStore, StorageTrouble } from "./core/state.ts";
 export { isSyncError, SyncError } from "./errors.ts";
 export { type FileStorage, fileStorage } from "./node/file-storage.ts";

@@ -7,7 +7,7 @@ import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
-import { endWithNpm } from "./end-with-npm.ts";
+import { endWithNpm } from "./end-with-npm.mjs";
 import { pushSchema } from "./flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";

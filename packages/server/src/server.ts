@@ -128,10 +128,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     answers: ctx.answers,
     ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
-      schemas: own.schemas,
-      tokens: authentication.authenticator,
-      heads: own.lanes.knownHeads,
-      pages: own.followed.catchUp,
+      schemas: own.schemas.use,
+      tokens: authentication.authenticator.use,
+      heads: own.lanes.headsUse,
+      pages: own.followed.catchUp.use,
     },
   });
   const url = await listen(ctx, http);

@@ -14,10 +14,10 @@ export interface Target {
   readonly adminToken?: string | undefined;
 }
 
-/** What a suite works on: a server, a tenant with the suite's models, and a name for this run. */
+/** What a suite works on: a server, a tenant with the suite's models, and ids of its own. */
 export interface TestEnvironment extends Target {
-  /** Begins every id and every group of this run. */
-  readonly run: string;
+  /** A new id. No other run makes the same. */
+  id(): string;
   readonly ask: Ask;
   readonly push: Push;
   /** Removes the suite's models from the schema. Returns the server's answer if it refuses. */
@@ -29,6 +29,7 @@ export interface TestEnvironment extends Target {
 export class CannotBegin extends Error {}
 
 export async function openTestEnvironment(target: Target): Promise<TestEnvironment> {
+  let made = 0;
   const run = `c${Date.now().toString(36)}${randomBytes(2).toString("hex")}`;
   const { ask, close } = createAsk(target.url, target.key);
   const push = createPusher(ask);
@@ -44,7 +45,7 @@ export async function openTestEnvironment(target: Target): Promise<TestEnvironme
       }
       return undefined;
     };
-    return { ...target, run, ask, push, removeModels, close };
+    return { ...target, id: () => `${run}-${++made}`, ask, push, removeModels, close };
   } catch (error) {
     close();
     if (error instanceof CannotBegin || !(error instanceof Unmet)) throw error;

@@ -73,8 +73,6 @@ export interface CaseRun {
   finish(): Promise<void>;
 }
 
-let counter = 0;
-
 export function createKit(environment: TestEnvironment): CaseRun {
   const answers: Answer[] = [];
   const cleaning: (() => unknown)[] = [];
@@ -88,7 +86,7 @@ export function createKit(environment: TestEnvironment): CaseRun {
     asked.catch(() => {});
     return asked;
   };
-  const id = () => `${environment.run}-${++counter}`;
+  const { id } = environment;
   const deck = () => {
     const deckId = id();
     return { deckId, group: `confdeck:${deckId}` };

@@ -15,11 +15,9 @@ export interface SchemaTenant {
   create(data: object): Promise<{ readonly id: string; readonly path: string; readonly at: number }>;
 }
 
-let made = 0;
-
 /** With an admin token, a new organization; otherwise the run's tenant, where the case removes the model at its end. */
 export async function schemaTenant(t: Kit): Promise<SchemaTenant> {
-  const name = `ConfTry${Date.now().toString(36)}${++made}`;
+  const name = `ConfTry${t.id().replace("-", "_")}`;
   const token = t.environment.adminToken === undefined ? t.environment.key : (await t.freshTenant()).key;
   const pushAll: SchemaTenant["pushAll"] = (change, extras) => t.environment.push(token, change, extras);
   const push: SchemaTenant["push"] = (shape, extras) =>

@@ -21,7 +21,7 @@ const answer = (status: number, body: Record<string, unknown>): Answer => ({
 const environment = (given: Answer): TestEnvironment => ({
   url: "http://x",
   key: KEY,
-  run: "r",
+  id: () => "r",
   ask: async () => given,
   push: async () => given,
   removeModels: async () => undefined,

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { schemaHash } from "../core/schema/schema-hash.ts";
 import { appClock, appRandom } from "../engine/app-platform.ts";
 import type { Storage } from "../engine/ports.ts";
@@ -12,19 +12,12 @@ import { createTestServer } from "../testing/test-server.ts";
 import { httpServer } from "../transport/http.ts";
 import { kyExchange } from "../transport/ky-exchange.ts";
 import { tokenSource } from "../transport/token.ts";
+import { reportedErrors } from "./testing/reported-errors.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const { signal } = new AbortController();
 
-/** What reaches the app's own handler of errors. */
-const reported: unknown[] = [];
-beforeEach(() => {
-  reported.length = 0;
-  vi.stubGlobal("reportError", (error: unknown) => void reported.push(error));
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
+const reported = reportedErrors();
 
 /** A server and one client of it, whose functions may be nonsense. */
 function opened(options: Parameters<ReturnType<typeof createTestServer<typeof schema>>["client"]>[0]) {
@@ -273,7 +266,7 @@ test("[N32] a timer of an app's clock that fires twice, or after it was cancelle
   const alarms: (() => void)[] = [];
   const clock = appClock(
     { ...fakeClock(), wait: (_, then) => (alarms.push(then) > 0 ? () => {} : () => {}) },
-    (error) => void reported.push(error),
+    reportError,
   );
   let fired = 0;
   const count = () => {

@@ -1,8 +1,9 @@
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { declarableNames, objectNames } from "../testing/object-names.ts";
 import { createTestServer } from "../testing/test-server.ts";
+import { reportedErrors } from "./testing/reported-errors.ts";
 import { add, increment } from "./writes/changes.ts";
 // Loaded lazily by the client; import it here so that no test has to wait for it.
 import "./claims/collab.ts";
@@ -12,16 +13,8 @@ import "./claims/collab.ts";
 const spellings = declarableNames.flatMap((name) => [name, name.toLowerCase(), name.toUpperCase()]);
 const models = [...new Set(spellings)];
 
-/** Whatever reaches the console as the app's error. */
-const reported: unknown[] = [];
-beforeEach(() => {
-  reported.length = 0;
-  vi.stubGlobal("reportError", (error: unknown) => void reported.push(error));
-});
-afterEach(() => {
-  vi.unstubAllGlobals();
-  expect(reported).toEqual([]);
-});
+const reported = reportedErrors();
+afterEach(() => expect(reported).toEqual([]));
 
 test.each(models)("[Q49] a model %s that is not declared is unknown, and one that is works", async (name) => {
   const own = createTestServer({

@@ -1,10 +1,10 @@
 import type { Queue } from "../core/queue/queue.ts";
-import { pendingOf, statusOf } from "../core/select.ts";
+import { pendingOf, type SyncStatus, statusOf } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { Lazy } from "./lazy.ts";
 import { sameFields } from "./same.ts";
-import type { PendingMutation, SyncClient, SyncStatus } from "./sync-client.ts";
+import type { PendingMutation, SyncClient } from "./sync-client.ts";
 import type { DecisionItems } from "./writes/decision-items.ts";
 import type { SeenRecords } from "./writes/seen-before.ts";
 import type { WriteDeps } from "./writes/write.ts";

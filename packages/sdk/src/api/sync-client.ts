@@ -1,4 +1,4 @@
-import type { LostStore, StorageTrouble } from "../core/state.ts";
+import type { SyncStatus } from "../core/select.ts";
 import type { SyncError } from "../errors.ts";
 import type { Claim } from "../protocol/claims/claim.ts";
 import type { Action } from "../protocol/commits/action.ts";
@@ -162,66 +162,6 @@ export interface CommitOptions<S extends ModelSchema> extends WriteOptions {
       )[]
     | undefined;
 }
-
-export type SyncStatus = {
-  /**
-   * - `starting`: the local store is being read.
-   * - `connecting`, `online`, `offline` (no network), `paused` (by the app).
-   * - `needs-auth`: the token was refused and the app gave no new one.
-   * - `storage-failed`: writes cannot be queued durably.
-   */
-  readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
-  /**
-   * Whether changes of others arrive as they happen. False while not online, and where no socket can be opened: then
-   * the client reads the log every 5 s.
-   */
-  readonly live: boolean;
-  /**
-   * What the rows are:
-   *
-   * - `loading`: none have been read.
-   * - `partial`: those of an earlier time, from the disk; the first pages of a snapshot; or the connection has ended.
-   * - `complete`: everything that the server had when the connection began, and what it has told since.
-   */
-  readonly rows: "loading" | "partial" | "complete";
-  /**
-   * Whether this tab sends writes and reads the log for all tabs of the browser profile. False while another tab leads,
-   * while this one is paused, and after the disk failed: then it sends only its own writes. A Node client does not
-   * share its store, so it leads whenever it is not paused.
-   */
-  readonly leads: boolean;
-  /** The number of unsettled writes. */
-  readonly pending: number;
-  readonly conflicts: number;
-  readonly attention: number;
-  /** When the oldest unsettled write was made (ms since 1970), or undefined. Use it to monitor the client's health. */
-  readonly oldestPendingAt: number | undefined;
-  /** The position in the log that this client's rows have reached. */
-  readonly syncId: number;
-  /** When the next attempt is due (ms since 1970), if one is waiting. */
-  readonly retryAt: number | undefined;
-  readonly reason: string | undefined;
-  /**
-   * Where writes are stored. `memory`: in Node without a file, or after the disk failed (`storageTrouble` gives the
-   * kind). Writes in memory do not survive a reload.
-   */
-  readonly storage: "opening" | "disk" | "memory";
-  readonly storageTrouble: StorageTrouble["code"] | undefined;
-  /**
-   * Whether the browser promised not to evict the store. The client asks with the first queued write. Safari evicts it
-   * anyway if the site was not used for seven days.
-   */
-  readonly persisted: boolean | undefined;
-  /** The previous store was cleared, by the browser or a person, together with its unsent writes. */
-  readonly lostStore: LostStore | undefined;
-  /** While a snapshot is being read: the number of rows received. Rows of a first snapshot are shown as they arrive. */
-  readonly loadedRows: number | undefined;
-  /**
-   * The app's models that the token may not read, or that the server's schema does not contain (yet). Their rows are
-   * not shown.
-   */
-  readonly unreadable: readonly string[];
-};
 
 export interface PendingMutation {
   readonly clientTxId: string;

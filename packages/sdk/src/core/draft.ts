@@ -1,5 +1,6 @@
 import type { MergeText } from "./conflicts/plan-merge.ts";
 import type { Effect } from "./effects.ts";
+import type { ClientEvent } from "./events.ts";
 import type { Mutation } from "./queue/mutation.ts";
 import type { ClientState } from "./state.ts";
 
@@ -15,6 +16,14 @@ export interface Draft {
   /** How texts are merged, if the schema has fields for that. `loading`: its code is not there yet. */
   readonly merging?: MergeText | "loading" | undefined;
 }
+
+export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?: Draft["merging"]): Draft => ({
+  state: { ...state, touched: [], appended: [] },
+  effects: [],
+  now,
+  roll,
+  merging,
+});
 
 export function set(draft: Draft, change: Partial<ClientState>): void {
   Object.assign(draft.state, change);

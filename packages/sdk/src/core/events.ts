@@ -1,12 +1,9 @@
-import type { Action } from "../protocol/commits/action.ts";
-import type { FieldChanges } from "../protocol/commits/field-change.ts";
-import type { OnStale } from "../protocol/commits/stale.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { ResyncReason } from "../protocol/stream/frames-down.ts";
 import type { WhichRows } from "./effects.ts";
 import type { LogRange, PartialSnapshot, Rows, Scope } from "./log/rows.ts";
-import type { Mutation, Premise, QueueChange } from "./queue/mutation.ts";
+import type { Mutation, MutationOperation, Premise, QueueChange } from "./queue/mutation.ts";
 import type { Reply } from "./queue/outcome.ts";
 import type { ClientState, LostStore, QueueSnapshot, StorageTrouble } from "./state.ts";
 import type { TabMessage } from "./tabs/tab-message.ts";
@@ -150,19 +147,10 @@ export interface Mutated {
   readonly reads: readonly Premise[];
 }
 
-export interface NewOperation {
-  readonly action: Action;
-  readonly model: string;
-  readonly id: string;
-  readonly data?: JsonObject | undefined;
-  readonly changes?: FieldChanges | undefined;
-  readonly readAt?: number | undefined;
-  readonly onStale: OnStale;
-  readonly claim?: string | undefined;
+/** An operation before the client has looked up what its writer saw. */
+export interface NewOperation extends Omit<MutationOperation, "base"> {
   /** What the writer had in the written fields, if that is not what is shown. */
   readonly base?: JsonObject | null | undefined;
-  /** Fields whose values the record had and that the writer did not type. */
-  readonly copied?: readonly string[] | undefined;
 }
 
 /** A decision of a person, or of the app, about a conflicted or rejected write. */

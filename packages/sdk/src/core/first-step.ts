@@ -1,5 +1,5 @@
 import { withAppended } from "./conflicts/overlay.ts";
-import { type Draft, set } from "./draft.ts";
+import { type Draft, draftOf, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import type { Machine } from "./machine.ts";
 import { newWrite, show } from "./queue/new-write.ts";
@@ -10,12 +10,7 @@ import { newWrite, show } from "./queue/new-write.ts";
  */
 export const firstMachine: Machine = {
   step(state, event) {
-    const draft: Draft = {
-      state: { ...state, touched: [], appended: [] },
-      effects: [],
-      now: event.now,
-      roll: event.roll,
-    };
+    const draft = draftOf(state, event);
     applyEvent(draft, event);
     return [withAppended(draft.state, new Set()), draft.effects];
   },

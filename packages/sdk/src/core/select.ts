@@ -8,34 +8,65 @@ import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
 /** The selectors of a view. Each reads only the state. */
 
-export type StatusName = "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
-
-/**
- * - `loading`: no rows have been read.
- * - `partial`: rows of an earlier time from the disk, the first pages of a snapshot, or the connection has ended.
- * - `complete`: everything that the server had when the connection began, and what it has told since.
- */
-export type RowsStatus = "loading" | "partial" | "complete";
-
-export interface Status {
-  readonly name: StatusName;
+export type SyncStatus = {
+  /**
+   * - `starting`: the local store is being read.
+   * - `connecting`, `online`, `offline` (no network), `paused` (by the app).
+   * - `needs-auth`: the token was refused and the app gave no new one.
+   * - `storage-failed`: writes cannot be queued durably.
+   */
+  readonly name: "starting" | "connecting" | "online" | "offline" | "paused" | "needs-auth" | "storage-failed";
+  /**
+   * Whether changes of others arrive as they happen. False while not online, and where no socket can be opened: then
+   * the client reads the log every 5 s.
+   */
   readonly live: boolean;
-  readonly rows: RowsStatus;
+  /**
+   * What the rows are:
+   *
+   * - `loading`: none have been read.
+   * - `partial`: those of an earlier time, from the disk; the first pages of a snapshot; or the connection has ended.
+   * - `complete`: everything that the server had when the connection began, and what it has told since.
+   */
+  readonly rows: "loading" | "partial" | "complete";
+  /**
+   * Whether this tab sends writes and reads the log for all tabs of the browser profile. False while another tab leads,
+   * while this one is paused, and after the disk failed: then it sends only its own writes. A Node client does not
+   * share its store, so it leads whenever it is not paused.
+   */
   readonly leads: boolean;
+  /** The number of unsettled writes. */
   readonly pending: number;
   readonly conflicts: number;
   readonly attention: number;
+  /** When the oldest unsettled write was made (ms since 1970), or undefined. Use it to monitor the client's health. */
   readonly oldestPendingAt: number | undefined;
+  /** The position in the log that this client's rows have reached. */
   readonly syncId: number;
+  /** When the next attempt is due (ms since 1970), if one is waiting. */
   readonly retryAt: number | undefined;
   readonly reason: string | undefined;
+  /**
+   * Where writes are stored. `memory`: in Node without a file, or after the disk failed (`storageTrouble` gives the
+   * kind). Writes in memory do not survive a reload.
+   */
   readonly storage: "opening" | "disk" | "memory";
   readonly storageTrouble: StorageTrouble["code"] | undefined;
+  /**
+   * Whether the browser promised not to evict the store. The client asks with the first queued write. Safari evicts it
+   * anyway if the site was not used for seven days.
+   */
   readonly persisted: boolean | undefined;
+  /** The previous store was cleared, by the browser or a person, together with its unsent writes. */
   readonly lostStore: LostStore | undefined;
+  /** While a snapshot is being read: the number of rows received. Rows of a first snapshot are shown as they arrive. */
   readonly loadedRows: number | undefined;
+  /**
+   * The app's models that the token may not read, or that the server's schema does not contain (yet). Their rows are
+   * not shown.
+   */
   readonly unreadable: readonly string[];
-}
+};
 
 /** The state as the app may see it: without the store's data if the token belongs to another owner. */
 export function shownState(state: ClientState): ClientState {
@@ -44,7 +75,7 @@ export function shownState(state: ClientState): ClientState {
   return { ...state, rows: { ...noRows, logId, position }, overlay: {}, queue: emptyQueue };
 }
 
-export function statusOf(state: ClientState): Status {
+export function statusOf(state: ClientState): SyncStatus {
   const { queue, rows, auth, trouble, storageTrouble, inMemory, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
@@ -78,7 +109,7 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
   return Object.values(partial?.tables ?? {}).reduce((sum, table) => sum + table.size, 0);
 }
 
-export function rowsStatus(state: ClientState): RowsStatus {
+export function rowsStatus(state: ClientState): SyncStatus["rows"] {
   const { life, withheld, rows, reading, stream } = state;
   if (life === "starting" || withheld) return "loading";
   if (rows.position === undefined) return reading.partial ? "partial" : "loading";
@@ -106,7 +137,7 @@ function retryAt(state: ClientState): number | undefined {
   return write ?? reading.wait?.at ?? (stream.phase === "closed" ? stream.wait?.at : undefined);
 }
 
-function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefined): StatusName {
+function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefined): SyncStatus["name"] {
   const { life, paused, auth, network, stream, rows, reading, withheld, choosing } = state;
   if (life === "starting") return choosing ?? "starting";
   if (withheld && state.withheldReason !== OWNER_UNKNOWN) return "needs-auth";

@@ -13,7 +13,7 @@ import {
 } from "./connection/connection.ts";
 import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
-import { type Draft, emit, set } from "./draft.ts";
+import { type Draft, draftOf, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import { forgetErased, takeForgotten } from "./log/erased.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
@@ -34,13 +34,7 @@ import { onIdentified, onNotIdentified } from "./tabs/own-owner.ts";
 export const machineWith = (merging: Draft["merging"]): Machine => ({
   nextDueAt,
   step(state, event) {
-    const draft: Draft = {
-      state: { ...state, touched: [], appended: [] },
-      effects: [],
-      now: event.now,
-      roll: event.roll,
-      merging,
-    };
+    const draft = draftOf(state, event, merging);
     followClock(draft, event.lived);
     applyEvent(draft, event);
     lead.leadIfOwner(draft);

@@ -51,7 +51,7 @@ export type { Json, JsonObject } from "./json.ts";
 export { jsonEqual } from "./json-equal.ts";
 export { type JsonProblem, jsonProblem, type Rounded } from "./json-problem.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
-export { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "./lists/compare-values.ts";
+export { type Comparable, comparable, compareValues, isScalar, SORTED_CHARACTERS } from "./lists/compare-values.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
 export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
 export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";

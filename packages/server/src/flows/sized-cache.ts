@@ -1,18 +1,22 @@
 import { LRUCache } from "lru-cache";
 
+/** How well a cache serves, and what it costs. */
+export interface CacheUse {
+  readonly hits: number;
+  readonly misses: number;
+  /** An estimate. */
+  readonly bytes: number;
+}
+
 /** A least-recently-used cache bounded in bytes, with hit and miss counts. */
-export interface SizedCache<K, V> {
+export interface SizedCache<K, V> extends CacheUse {
   get(key: K): V | undefined;
   /** Does not count, and does not mark the entry as used. */
   peek(key: K): V | undefined;
   set(key: K, value: V): void;
   delete(key: K): void;
   clear(): void;
-  readonly hits: number;
-  readonly misses: number;
   readonly size: number;
-  /** An estimate. */
-  readonly bytes: number;
 }
 
 /** `bytesOf`: the approximate memory of a value. */

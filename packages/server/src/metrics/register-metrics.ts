@@ -2,7 +2,7 @@ import type { Database } from "../db/connection/pool.ts";
 import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
-import type { SizedCache } from "../flows/sized-cache.ts";
+import type { CacheUse } from "../flows/sized-cache.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
@@ -13,7 +13,7 @@ export interface Measured {
   readonly pool: Database;
   readonly authPool: Database;
   /** The caches of the process, by name. */
-  readonly caches: Readonly<Record<string, Pick<SizedCache<never, never>, "hits" | "misses" | "bytes">>>;
+  readonly caches: Readonly<Record<string, CacheUse>>;
   readonly counters: Counters;
   readonly answers: AnswerBytes;
   readonly usage: UsageCounter;

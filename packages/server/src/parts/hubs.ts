@@ -1,11 +1,12 @@
-import { type FollowClaims, followClaims } from "../flows/claims/follow-claims.ts";
-import { type FollowLog, followLog } from "../flows/log/follow-log.ts";
-import { type ClientSchemas, createClientSchemas } from "../flows/schema/client-schemas.ts";
+import { followClaims } from "../flows/claims/follow-claims.ts";
+import { followLog } from "../flows/log/follow-log.ts";
+import { createClientSchemas } from "../flows/schema/client-schemas.ts";
 import { createLimiter } from "../limits/limiter.ts";
-import { type ClaimHub, createClaimHub } from "../realtime/claims/claim-hub.ts";
-import { type CatchUp, createCatchUp } from "../realtime/log/catch-up.ts";
+import { createClaimHub } from "../realtime/claims/claim-hub.ts";
+import { createCatchUp } from "../realtime/log/catch-up.ts";
 import { createHeadPoll } from "../realtime/log/head-poll.ts";
-import { createHub, type Hub } from "../realtime/log/hub.ts";
+import { createHub } from "../realtime/log/hub.ts";
+import type { Followed } from "../realtime/session.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Part } from "./part.ts";
 
@@ -13,14 +14,7 @@ import type { Part } from "./part.ts";
 const CATCH_UPS = { most: 4, mostPerKey: 3 };
 
 /** What this process publishes of logs and claims to its streams and long polls. */
-export interface Hubs extends Part {
-  readonly log: FollowLog;
-  readonly hub: Hub;
-  readonly catchUp: CatchUp;
-  readonly claims: FollowClaims;
-  readonly claimHub: ClaimHub;
-  readonly clientSchemas: ClientSchemas;
-}
+export type Hubs = Part & Followed;
 
 export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
   const log = followLog(pool, schemas);

@@ -2,7 +2,7 @@ import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { Authenticator } from "../flows/tokens/authenticate.ts";
 import type { FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { type Principal, participantName } from "../rules/tokens/participant.ts";
+import { nameOf, type Principal } from "../rules/tokens/participant.ts";
 import type { WatchShare } from "./claims/watch-quota.ts";
 import type { SocketPermit } from "./socket-quota.ts";
 
@@ -65,9 +65,6 @@ export function handshake(
 
 const isSameParticipant = (a: Principal, b: Principal): boolean =>
   a.tenant === b.tenant && a.participantKind === b.participantKind && a.participantId === b.participantId;
-
-export const nameOf = ({ participantKind, participantId }: Principal): string =>
-  participantName(participantKind, participantId);
 
 /** The participant and device of a session. */
 export const presenceOf = ({ principal, clientId }: AuthenticatedClient): Waiter => ({

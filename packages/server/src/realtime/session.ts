@@ -3,9 +3,9 @@ import type { WebSocket } from "ws";
 import type { DocUrl } from "../envelope/envelope.ts";
 import type { FollowClaims } from "../flows/claims/follow-claims.ts";
 import type { Waiter } from "../flows/claims/keep-claims.ts";
-import type { CurrentLog, FollowLog } from "../flows/log/follow-log.ts";
+import type { FollowLog } from "../flows/log/follow-log.ts";
 import { viewHashOf } from "../flows/log/view-hash.ts";
-import { asItIs, type ClientSchemas, type SpokenSchema } from "../flows/schema/client-schemas.ts";
+import type { ClientSchemas, SpokenSchema } from "../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import { newId } from "../ids.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
@@ -15,18 +15,17 @@ import { parseJson } from "../payload/parse-json.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import { coveredModels, isSameView, type View, type ViewRequest } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
-import { readSaid, type SaidSchema } from "../rules/schema/client-names.ts";
-import { claimFrameOut, whereIn } from "../rules/schema/translate.ts";
-import { ownerName, type Principal } from "../rules/tokens/participant.ts";
+import type { SaidSchema } from "../rules/schema/client-names.ts";
+import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
+import { askedUnder, claimFrameFor, currentFor, saidIn } from "./client-schema.ts";
 import { startDeadline } from "./deadline.ts";
 import {
   type AuthenticatedClient,
   type HandshakeDeps,
   handshake,
-  nameOf,
   presenceOf,
   type SocketConnection,
 } from "./handshake.ts";
@@ -125,8 +124,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const claimWatch = createClaimWatch({
     share: connection.watched,
     notify: (text) => {
-      const names = phase.name === "greeting" ? undefined : phase.spoken.names;
-      const frame = names ? claimFrameOut(names, text) : text;
+      const frame = claimFrameFor(phase.name === "greeting" ? undefined : phase.spoken, text);
       if (frame !== undefined) notify(frame);
     },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
@@ -210,9 +208,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     greetingBytes = 0;
     const view = viewOfRequest(principal, hello);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
-    const said = hello.schema === undefined ? undefined : readSaid(hello.schema);
-    if (hello.schema !== undefined && !said)
-      return fail(refuse("invalid_frame", { param: "schema" }), closeCodes.badFrame);
+    const said = saidIn(hello);
+    if (isRefusal(said)) return fail(said, closeCodes.badFrame);
     // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
     const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, said));
     const came = await readOn?.();
@@ -222,7 +219,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   /** Returns a function that continues by reading the log. */
   async function welcome(
-    { token, log: logId, since, view: seenUnder, models, groups, where, ...hello }: Frame<"hello">,
+    { token, log: logId, since, view: seenUnder, ...hello }: Frame<"hello">,
     principal: Principal,
     said: SaidSchema | undefined,
   ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
@@ -238,15 +235,13 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       },
     );
     if (socket.readyState !== socket.OPEN) return void reader.end();
-    const requested = inCurrentNames({ models, groups, where }, spoken);
-    const view = isRefusal(spoken)
-      ? { refusal: spoken, closeCode: closeCodes.badFrame }
-      : viewOfRequest(principal, requested);
-    if (isRefusal(spoken) || "refusal" in view) {
+    const asked = askedUnder(spoken, principal, hello);
+    if ("refusal" in asked) {
       reader.end();
-      return void ("refusal" in view && fail(view.refusal, view.closeCode));
+      return void fail(asked.refusal, asked.closeCode);
     }
-    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, spoken };
+    const { view, requested } = asked;
+    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, spoken: asked.spoken };
     membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
@@ -259,7 +254,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       protocol: STREAM_PROTOCOL,
       resumeFrom: position,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
-      rowsVersion: spoken.shownRowsVersion,
+      rowsVersion: asked.spoken.shownRowsVersion,
     };
     send(frame);
     if (logId !== undefined && logId !== head.logId) return void resync("other_log");
@@ -268,7 +263,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
     await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
-    return () => reader.begin(view, position, spoken);
+    return () => reader.begin(view, position, asked.spoken);
   }
 
   /** The token's part of a welcome or renewal. */
@@ -297,13 +292,12 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (phase.name === "welcomed") resync("schema");
   }
 
-  function follow({ models, groups, where }: Frame<"follow">): void {
+  function follow(frame: Frame<"follow">): void {
     if (phase.name === "greeting") return;
-    const requested = inCurrentNames({ models, groups, where }, phase.spoken);
-    const view = viewOfRequest(phase.principal, requested);
-    if ("refusal" in view) return fail(view.refusal, view.closeCode);
-    phase.reader.follow(view);
-    phase = { ...phase, requested };
+    const asked = askedUnder(phase.spoken, phase.principal, frame);
+    if ("refusal" in asked) return fail(asked.refusal, asked.closeCode);
+    phase.reader.follow(asked.view);
+    phase = { ...phase, requested: asked.requested };
   }
 
   async function watch(model: string, ids: readonly string[]): Promise<void> {
@@ -375,34 +369,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       return true;
     },
   };
-}
-
-/** What a reader asks for, under the current names. */
-function inCurrentNames(requested: ViewRequest, spoken: SpokenSchema | Refusal): ViewRequest {
-  const { where } = requested;
-  return isRefusal(spoken) || !spoken.names || !where
-    ? requested
-    : { ...requested, where: whereIn(spoken.names, where) };
-}
-
-/** The head of a log, its schema, and what a client calls its fields. */
-async function currentFor(
-  said: SaidSchema | undefined,
-  tenant: number,
-  log: FollowLog,
-  schemas: ClientSchemas,
-): Promise<CurrentLog & { readonly spoken: SpokenSchema | Refusal }> {
-  let known: { readonly version: number; readonly spoken: SpokenSchema | Refusal } | undefined;
-  for (;;) {
-    const current = await log.current(tenant);
-    const { schema } = current;
-    // Nothing may be awaited after the head was read: a push would be missed.
-    if (!said) return { ...current, spoken: asItIs(schema) };
-    if (known?.version === schema.version) return { ...current, spoken: known.spoken };
-    const spoken = schemas.under(tenant, schema, said);
-    if (!(spoken instanceof Promise)) return { ...current, spoken };
-    known = { version: schema.version, spoken: await spoken };
-  }
 }
 
 const TOO_LONG = {

@@ -68,12 +68,24 @@ export async function startWithTables() {
     return { model: modelName, ...rows };
   }
 
+  let keys = 0;
+  const key = () => `key_${keys++}`;
+  const post = (path: string, json: unknown) => app.call("POST", path, { key: key(), json });
+
   return {
     app,
     db,
     pool,
     tenant,
     attach,
+    key,
+    post,
+    create: (model: string, id: string, data: object) => post(`/v1/models/${model}`, { id, data }),
+    update: (model: string, id: string, data: object) =>
+      app.call("PATCH", `/v1/models/${model}/${id}`, { key: key(), json: { data } }),
+    remove: (model: string, id: string) => app.call("DELETE", `/v1/models/${model}/${id}`, { key: key() }),
+    commit: (operations: readonly object[]) => post("/v1/commits", { operations }),
+    rows: async (table: string) => (await db.query(`select * from ${table} order by 1`)).rows,
     /** `entries` begins here. */
     async mark() {
       seen = await logEnd();

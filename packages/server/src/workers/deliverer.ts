@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { DueEndpoint, StopSignals } from "../flows/webhooks/deliver.ts";
-import type { Worker } from "./pruner.ts";
+import type { Worker } from "./worker.ts";
 
 export interface DelivererOptions {
   /** Tenants with enabled endpoints, and how many. */

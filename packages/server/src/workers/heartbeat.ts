@@ -1,4 +1,4 @@
-import type { Worker } from "./pruner.ts";
+import type { Worker } from "./worker.ts";
 
 /** Records a sign of life for everything that is present. */
 export interface Heartbeat<T> extends Worker {

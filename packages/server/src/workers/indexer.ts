@@ -1,4 +1,4 @@
-import type { Worker } from "./pruner.ts";
+import type { Worker } from "./worker.ts";
 
 export interface Indexer extends Worker {
   /** There may be work to do now. */

@@ -1,8 +1,4 @@
-/** Work that repeats while the server runs. */
-export interface Worker {
-  /** Waits for the current run. */
-  stop(): Promise<void>;
-}
+import type { Worker } from "./worker.ts";
 
 /** Prunes some time after the start, then at an interval, never concurrently. */
 export function startPruner(prune: () => Promise<unknown>, everyMs: number, failed: (error: unknown) => void): Worker {

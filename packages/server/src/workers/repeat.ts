@@ -1,4 +1,4 @@
-import type { Worker } from "./pruner.ts";
+import type { Worker } from "./worker.ts";
 
 /** Does what is due. Returns the milliseconds until the next time, or undefined if none is known. */
 export type DueWork = () => Promise<number | undefined>;

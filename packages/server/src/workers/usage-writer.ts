@@ -1,4 +1,4 @@
-import type { Worker } from "./pruner.ts";
+import type { Worker } from "./worker.ts";
 
 /** Saves usage counts at an interval, and once more at the stop. */
 export function startUsageWriter(

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
-import { comparable, compareValues, SCALARS } from "../../protocol/lists/compare-values.ts";
+import { comparable, compareValues, isScalar } from "../../protocol/lists/compare-values.ts";
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 import { fieldOf, mustBe, odd } from "./query-error.ts";
@@ -126,11 +126,10 @@ function oneOf(wanted: unknown, param: string, field: Field | undefined): Test<J
 
 /** A value of another type than its field's equals null, as an absent one does. */
 function anyOf(values: readonly Json[], field: Field | undefined): Test<Json> {
-  const type = field?.type;
-  if (!type || !SCALARS[type]) return (own) => values.some((value) => jsonEqual(value, own));
-  const keys = new Set(values.map((value) => comparable(type, value)));
+  if (!field || !isScalar(field)) return (own) => values.some((value) => jsonEqual(value, own));
+  const keys = new Set(values.map((value) => comparable(field.type, value)));
   if (!values.includes(null)) keys.delete(undefined);
-  return (own) => keys.has(comparable(type, own));
+  return (own) => keys.has(comparable(field.type, own));
 }
 
 /** A condition may use a Date, although records store strings. */

@@ -1,5 +1,6 @@
 import { invalidFailure } from "../../core/queue/failure.ts";
 import { SyncError } from "../../errors.ts";
+import { isScalar } from "../../protocol/lists/compare-values.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 
@@ -34,7 +35,7 @@ export function fieldOf(model: string, schema: Model | undefined, name: string, 
 
 /** Only what can be the key of a map is counted by value. */
 export function checkCounted(model: string, schema: Model | undefined, name: string): void {
-  const type = fieldOf(model, schema, name, "field")?.type;
-  if (type === "array" || type === "json")
-    throw odd("field", `"${name}" has no single value to count by: its type is ${type}.`);
+  const field = fieldOf(model, schema, name, "field");
+  if (field && !isScalar(field))
+    throw odd("field", `"${name}" has no single value to count by: its type is ${field.type}.`);
 }

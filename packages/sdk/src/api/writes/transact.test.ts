@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
 import { defineSchema } from "../../protocol/schema/row-types.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { reportedErrors } from "../testing/reported-errors.ts";
 
+const reported = reportedErrors();
 const schema = defineSchema({
   models: {
     project: { fields: { name: { type: "string", required: true } } },
@@ -90,19 +92,12 @@ test("[R36] a subscribed query tells its records at once, and again when somethi
 
 test("[R36] a listener that throws stops neither the client nor another listener", async () => {
   const { client } = await open();
-  const errors: unknown[] = [];
-  const before = globalThis.reportError;
-  globalThis.reportError = (error) => void errors.push(error);
   const told: number[] = [];
-  try {
-    client.models.task.subscribe({}, () => {
-      throw new Error("A fault of the app.");
-    });
-    client.models.task.subscribe({}, (rows) => told.push(rows.length));
-    client.models.task.create({ title: "One" });
-  } finally {
-    globalThis.reportError = before;
-  }
+  client.models.task.subscribe({}, () => {
+    throw new Error("A fault of the app.");
+  });
+  client.models.task.subscribe({}, (rows) => told.push(rows.length));
+  client.models.task.create({ title: "One" });
   expect(told).toEqual([0, 1]);
-  expect(errors).toHaveLength(2);
+  expect(reported).toHaveLength(2);
 });

@@ -1,5 +1,5 @@
 import { isDateTime } from "../schema/datetime.ts";
-import type { FieldType } from "../schema/model-schema.ts";
+import type { Field, FieldType } from "../schema/model-schema.ts";
 
 /**
  * What lists compare of a value, in a client and on the server: text by code points, date-times as instants, to the
@@ -11,7 +11,7 @@ export type Comparable = string | number | bigint | boolean;
 export const SORTED_CHARACTERS = 500;
 
 /** By type with an order and one value: what JavaScript calls it. */
-export const SCALARS: Partial<Record<FieldType, string>> = {
+const SCALARS: Partial<Record<FieldType, string>> = {
   string: "string",
   enum: "string",
   datetime: "string",
@@ -19,6 +19,9 @@ export const SCALARS: Partial<Record<FieldType, string>> = {
   integer: "number",
   boolean: "boolean",
 };
+
+/** Whether lists are sorted and filtered by the values of a field. */
+export const isScalar = ({ type }: Pick<Field, "type">): boolean => SCALARS[type] !== undefined;
 
 /** What a value of a field is compared by. Undefined: it is none of the field's type. Equal ones are `===`. */
 export function comparable(type: FieldType | undefined, value: unknown): Comparable | undefined {

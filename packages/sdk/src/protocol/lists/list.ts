@@ -1,4 +1,4 @@
-import { type TSchema, Type } from "typebox";
+import { type Static, type TSchema, Type } from "typebox";
 
 /** The envelope of every list. `next_cursor` is null on the last page. */
 export const ListEnvelope = <T extends TSchema>(item: T) =>
@@ -29,16 +29,5 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     trimmedTo: Type.Optional(Type.Integer()),
   });
 
-export interface List<T> {
-  object: "list";
-  model?: string;
-  data: T[];
-  has_more: boolean;
-  next_cursor: string | null;
-  stamp?: number;
-  logId?: string;
-  rowsVersion?: number;
-  owner?: string;
-  viewHash?: string;
-  models?: string[];
-}
+/** A page of a list, as its reader has it. */
+export type List<T> = Omit<Static<ReturnType<typeof ListEnvelope<TSchema>>>, "data"> & { data: T[] };

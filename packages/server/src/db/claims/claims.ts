@@ -126,13 +126,3 @@ export async function renameClaimedFields(
     [tenant, model, Object.keys(renames), Object.values(renames)],
   );
 }
-
-/** Deletes up to `most` claims that ended more than `days` ago. Returns how many. */
-export async function deleteEndedClaims(tx: Transaction, days: number, most: number): Promise<number> {
-  const { rowCount } = await tx.query(
-    `delete from holdfast.claim where ctid = any(array(
-       select ctid from holdfast.claim where ended_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
-    [days, most],
-  );
-  return rowCount ?? 0;
-}

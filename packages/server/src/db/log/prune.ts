@@ -11,13 +11,25 @@ export async function claimPruning(tx: Transaction): Promise<boolean> {
   return rows[0]?.mine === true;
 }
 
-/** Deletes some expired receipts. Returns how many. */
-export async function deleteOldReceipts(tx: Transaction, days: number): Promise<number> {
-  // The BRIN index on their age is small and coarse. Without statistics, the planner would prefer a full scan.
-  await tx.query("set local enable_seqscan = off");
+/** The tables whose rows are kept for some days, and since when. */
+const SINCE = {
+  receipt: "created_at",
+  // Also those that were revoked.
+  scoped_token: "expires_at",
+  // After that no process can know them any more.
+  ended_token: "ended_at",
+  claim: "ended_at",
+  webhook_attempt: "started_at",
+} as const;
+const COARSE: ReadonlySet<string> = new Set<keyof typeof SINCE>(["receipt", "webhook_attempt"]);
+
+/** Deletes some rows that are older than `days`. Returns how many. */
+export async function deleteOlder(tx: Transaction, table: keyof typeof SINCE, days: number): Promise<number> {
+  // A BRIN index is small and coarse. Without statistics, the planner would prefer a full scan.
+  if (COARSE.has(table)) await tx.query("set local enable_seqscan = off");
   const { rowCount } = await tx.query(
-    `delete from holdfast.receipt where ctid = any(array(
-       select ctid from holdfast.receipt where created_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
+    `delete from holdfast.${table} where ctid = any(array(
+       select ctid from holdfast.${table} where ${SINCE[table]} < clock_timestamp() - make_interval(days => $1) limit $2))`,
     [days, PRUNE_STEP],
   );
   return rowCount ?? 0;

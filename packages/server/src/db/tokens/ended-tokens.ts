@@ -13,13 +13,3 @@ export async function saveEndedTokens(
     [ids, tenant, graceSeconds],
   );
 }
-
-/** Forgets some tokens that ended long enough ago that no process can know them. Returns how many. */
-export async function deleteEndedTokenNotes(tx: Transaction, days: number, most: number): Promise<number> {
-  const { rowCount } = await tx.query(
-    `delete from holdfast.ended_token where ctid = any(array(
-       select ctid from holdfast.ended_token where ended_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
-    [days, most],
-  );
-  return rowCount ?? 0;
-}

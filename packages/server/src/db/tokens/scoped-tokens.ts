@@ -231,13 +231,3 @@ export async function findTokens(db: Transaction, hashes: readonly Buffer[]): Pr
     ]),
   );
 }
-
-/** Deletes some tokens that expired long enough ago, including revoked ones. Returns how many. */
-export async function deleteEndedTokens(tx: Transaction, days: number, most: number): Promise<number> {
-  const { rowCount } = await tx.query(
-    `delete from holdfast.scoped_token where ctid = any(array(
-       select ctid from holdfast.scoped_token where expires_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
-    [days, most],
-  );
-  return rowCount ?? 0;
-}

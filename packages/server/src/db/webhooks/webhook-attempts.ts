@@ -1,6 +1,5 @@
 import { type DeliveryError, type WebhookAttempt, webhookLimits } from "@holdfast/sdk/protocol";
 import type { Transaction } from "../connection/transaction.ts";
-import { PRUNE_STEP } from "../log/prune.ts";
 
 /** A recorded delivery attempt. */
 export interface Attempt {
@@ -69,15 +68,4 @@ export async function listAttempts(
     values: [tenant, endpoint, before ?? Number.MAX_SAFE_INTEGER, limit],
   });
   return rows;
-}
-
-/** Deletes some expired attempts. Returns how many. */
-export async function deleteOldAttempts(tx: Transaction, days: number): Promise<number> {
-  await tx.query("set local enable_seqscan = off");
-  const { rowCount } = await tx.query(
-    `delete from holdfast.webhook_attempt where ctid = any(array(
-       select ctid from holdfast.webhook_attempt where started_at < clock_timestamp() - make_interval(days => $1) limit $2))`,
-    [days, PRUNE_STEP],
-  );
-  return rowCount ?? 0;
 }

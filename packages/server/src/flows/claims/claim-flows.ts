@@ -12,7 +12,7 @@ import { checkJsonValues } from "../../rules/json/check-json-values.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { organizationGroup } from "../../rules/schema/sync-group.ts";
-import { type Principal, participantName } from "../../rules/tokens/participant.ts";
+import { nameOf, type Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, deny, isWithin, may } from "../../rules/tokens/scope.ts";
 import type { ClaimResult, CommitLanes } from "../commits/commit-lanes.ts";
 import { liveSchema } from "../schema/live-schema.ts";
@@ -96,8 +96,8 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     const living = told?.claims.find((one) => one.id === id);
     const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
     if (!claim) return notFound;
-    const queue = told ?? (await readQueues(db, [nameOf(by.tenant, claim)]))[0];
-    const own = claim.participant === participantName(by.participantKind, by.participantId);
+    const queue = told ?? (await readQueues(db, [recordOf(by.tenant, claim)]))[0];
+    const own = claim.participant === nameOf(by);
     if (!queue || !(own || maySee(by, claim.model, queue))) return notFound;
     return { claim: queue.claims.find((one) => one.id === id) ?? claim, queue, own };
   }
@@ -187,7 +187,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     },
     async listOwn(by, { limit, cursor = "" }) {
       if (cursor !== "" && !isRecordId(cursor)) return refuse("invalid_cursor", { param: "starting_after" });
-      const participant = participantName(by.participantKind, by.participantId);
+      const participant = nameOf(by);
       const own = await readOwnClaims(db, by.tenant, participant, { after: cursor, limit: limit + 1 });
       const page = own.slice(0, limit);
       const names = [...new Map(page.map((claim) => [recordKey(claim.model, claim.record), claim])).values()];
@@ -270,7 +270,7 @@ const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 const notFound = refuse("claim_not_found", { param: "id" });
 const notHolder = refuse("not_claim_holder", { param: "id" });
 
-const nameOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, model, id: record });
+const recordOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, model, id: record });
 
 /** Whether the caller may see a record, and therefore its claims. */
 export const maySee = ({ scope }: Principal, model: string, { groups }: ReadQueue): boolean =>

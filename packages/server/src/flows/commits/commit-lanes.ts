@@ -6,13 +6,14 @@ import type { Judged } from "../../rules/commits/judge-commits.ts";
 import type { SourceAnswer } from "../../rules/sources/source-answer.ts";
 import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import type { CacheUse } from "../sized-cache.ts";
 import { createTableLanes } from "../tables/table-lanes.ts";
 import { MOST_WRITTEN, tableRounds } from "../tables/table-round.ts";
 import { createLane, type Lane, type LaneOptions } from "./commit-lane.ts";
 import type { Waiting } from "./commit-queue.ts";
 import { hostedRounds, type RoundRules } from "./commit-round.ts";
 import { type Job, tenantOf } from "./job.ts";
-import { createKnownHeads, type KnownHeads } from "./known-heads.ts";
+import { createKnownHeads } from "./known-heads.ts";
 import { createLaneChoice, type LaneName } from "./lane-choice.ts";
 import type { ClaimOutcome, RoundOutcome } from "./round-result.ts";
 
@@ -43,7 +44,8 @@ export interface CommitLanes {
   moved(tenant: number, position: number): void;
   /** The logs were replaced: discard the known heads. */
   forget(): void;
-  readonly knownHeads: Pick<KnownHeads, "hits" | "misses" | "bytes">;
+  /** Of the known heads. */
+  readonly headsUse: CacheUse;
   /** Requests that wait for a round. */
   readonly waiting: number;
   close(): Promise<void>;
@@ -210,7 +212,7 @@ export function createCommitLanes({
     canCommit: quick.canCommit,
     moved: known.moved,
     forget: known.forget,
-    knownHeads: known,
+    headsUse: known.use,
     get waiting() {
       return waiting();
     },

@@ -1,5 +1,5 @@
 import type { LockedHead } from "../../db/commits/heads.ts";
-import { createSizedCache, type SizedCache } from "../sized-cache.ts";
+import { type CacheUse, createSizedCache } from "../sized-cache.ts";
 import { type Job, tenantOf } from "./job.ts";
 
 /**
@@ -7,7 +7,8 @@ import { type Job, tenantOf } from "./job.ts";
  * anything, even to the previous round's save. Such a round reads nothing, and its save is refused as a whole if an
  * expected head was wrong: another process may have written meanwhile.
  */
-export interface KnownHeads extends Pick<SizedCache<number, Known>, "hits" | "misses" | "bytes"> {
+export interface KnownHeads {
+  readonly use: CacheUse;
   /**
    * The heads of the jobs' tenants, ordered by tenant. Undefined unless all are known and the jobs contain only
    * creates.
@@ -105,15 +106,7 @@ export function createKnownHeads(now: () => number, maxBytes = USUAL_BYTES): Kno
       if (one && one.head.syncId < position) known.delete(tenant);
     },
     forget: known.clear,
-    get hits() {
-      return known.hits;
-    },
-    get misses() {
-      return known.misses;
-    },
-    get bytes() {
-      return known.bytes;
-    },
+    use: known,
   };
 }
 

@@ -10,8 +10,13 @@ import { loadOpenIntents, loadReservations, type ReservedKey } from "../../db/so
 import { type ListedModel, loadListedModels } from "../../db/sources/sources.ts";
 import { tenantOfOrder } from "../../rules/claims/claim-order.ts";
 import { valuesAsked } from "../../rules/commits/commit-bytes.ts";
-import { type CommitRequest, namesOf, operationKeyName, recordKey } from "../../rules/commits/commit-request.ts";
-import { writerOf } from "../../rules/commits/decide-commit.ts";
+import {
+  type CommitRequest,
+  namesOf,
+  operationKeyName,
+  recordKey,
+  writerOf,
+} from "../../rules/commits/commit-request.ts";
 import type { FoundValues } from "../../rules/commits/record-values.ts";
 import type { ByteBounds, TenantTables } from "../../rules/commits/tenant-state.ts";
 import { reservedKeys } from "../../rules/sources/source-intent.ts";

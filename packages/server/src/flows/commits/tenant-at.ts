@@ -13,7 +13,7 @@ import { NO_VALUES, recordValues } from "../../rules/commits/record-values.ts";
 import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "../../rules/commits/tenant-state.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
-import { participantName } from "../../rules/tokens/participant.ts";
+import { nameOf } from "../../rules/tokens/participant.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 import { commitsOf, type Job, principalOf } from "./job.ts";
 import type { Loaded, SizeRules } from "./load-round.ts";
@@ -107,7 +107,7 @@ async function claimsHeld(
 ): Promise<Map<string, number>> {
   const asking = jobs.flatMap(({ order }) => (order?.kind === "acquire" ? order.principal : []));
   if (asking.length === 0 || claims + asking.length <= limits.claimsPerParticipant) return new Map();
-  const names = asking.map(({ participantKind, participantId }) => participantName(participantKind, participantId));
+  const names = asking.map(nameOf);
   return (await pipe.send([countClaims(tenant, [...new Set(names)])]))[0];
 }
 
@@ -133,9 +133,9 @@ async function revokedTokens(pipe: Pipe, jobs: readonly Job[]): Promise<Readonly
 type OfRecord = Pick<AcquireClaim, "model" | "record">;
 const isOfOneRecord = (a: OfRecord, b: OfRecord): boolean => a.model === b.model && a.record === b.record;
 
-const claimantOf = ({ principal: { tenant, participantKind, participantId }, clientId }: AcquireClaim) => ({
-  tenant,
-  participant: participantName(participantKind, participantId),
+const claimantOf = ({ principal, clientId }: AcquireClaim) => ({
+  tenant: principal.tenant,
+  participant: nameOf(principal),
   clientId: clientId ?? null,
 });
 

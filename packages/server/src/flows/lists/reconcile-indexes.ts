@@ -1,3 +1,4 @@
+import { isScalar } from "@holdfast/sdk/protocol";
 import {
   analyzeRecords,
   claimIndexing,
@@ -9,7 +10,6 @@ import {
   withIndexer,
 } from "../../db/lists/record-indexes.ts";
 import { planIndexes } from "../../rules/lists/index-plan.ts";
-import { isScalar } from "../../rules/lists/list-column.ts";
 
 /** Limit over all tenants: each index makes every write to the record table more expensive. */
 const MOST_INDEXES = 200;

@@ -1,10 +1,9 @@
-import { deleteEndedClaims } from "../../db/claims/claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import {
   claimPruning,
   deleteEntries,
-  deleteOldReceipts,
+  deleteOlder,
   type LogStart,
   PRUNE_STEP,
   readLogStarts,
@@ -12,9 +11,6 @@ import {
   setTrimmed,
 } from "../../db/log/prune.ts";
 import { deleteOldUsage } from "../../db/organizations/usage.ts";
-import { deleteEndedTokenNotes } from "../../db/tokens/ended-tokens.ts";
-import { deleteEndedTokens } from "../../db/tokens/scoped-tokens.ts";
-import { deleteOldAttempts } from "../../db/webhooks/webhook-attempts.ts";
 
 /** How long data is kept. Without `logDays`, the log is never trimmed. */
 export interface Retention {
@@ -50,12 +46,12 @@ export async function prune(
   db: Database,
   { receiptDays, tokenDays, usageDays, claimDays, attemptDays, logDays }: Retention,
 ): Promise<Pruned> {
-  const receipts = await untilDone(db, (tx) => deleteOldReceipts(tx, receiptDays));
-  const tokens = await untilDone(db, (tx) => deleteEndedTokens(tx, tokenDays, PRUNE_STEP));
-  await untilDone(db, (tx) => deleteEndedTokenNotes(tx, tokenDays, PRUNE_STEP));
+  const receipts = await untilDone(db, (tx) => deleteOlder(tx, "receipt", receiptDays));
+  const tokens = await untilDone(db, (tx) => deleteOlder(tx, "scoped_token", tokenDays));
+  await untilDone(db, (tx) => deleteOlder(tx, "ended_token", tokenDays));
   const usage = await untilDone(db, (tx) => deleteOldUsage(tx, usageDays));
-  const claims = await untilDone(db, (tx) => deleteEndedClaims(tx, claimDays, PRUNE_STEP));
-  const attempts = await untilDone(db, (tx) => deleteOldAttempts(tx, attemptDays));
+  const claims = await untilDone(db, (tx) => deleteOlder(tx, "claim", claimDays));
+  const attempts = await untilDone(db, (tx) => deleteOlder(tx, "webhook_attempt", attemptDays));
   let entries = 0;
   if (logDays !== undefined) for (const start of await readLogStarts(db)) entries += await trimLog(db, start, logDays);
   return { receipts, tokens, usage, claims, attempts, entries };

@@ -2,7 +2,7 @@ import { changesOf, type StoredSchema } from "../../db/schema/model-schemas.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { type DeclaredValues, declaredValues } from "../../rules/schema/declared-values.ts";
 import { hasSources, hasTables } from "../../rules/tables/hosted-models.ts";
-import { createSizedCache, type SizedCache } from "../sized-cache.ts";
+import { type CacheUse, createSizedCache } from "../sized-cache.ts";
 
 /** A tenant's models by lower-case name. */
 export interface LiveSchema {
@@ -24,7 +24,8 @@ export interface LiveSchema {
 }
 
 /** The schemas of this process's tenants. The version in the head shows whether a cached one is current. */
-export interface SchemaCache extends Pick<SizedCache<number, LiveSchema>, "hits" | "misses" | "bytes"> {
+export interface SchemaCache {
+  readonly use: CacheUse;
   get(tenant: number, version: number): LiveSchema | undefined;
   /** The last one that was used, which may have been superseded. */
   latest(tenant: number): LiveSchema | undefined;
@@ -86,14 +87,6 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
       return live;
     },
     forget: byTenant.clear,
-    get hits() {
-      return byTenant.hits;
-    },
-    get misses() {
-      return byTenant.misses;
-    },
-    get bytes() {
-      return byTenant.bytes;
-    },
+    use: byTenant,
   };
 }

@@ -1,5 +1,5 @@
 import { type SourceAnswers, type SourceCommit, type SourceResult, sourceLimits } from "@holdfast/sdk/protocol";
-import { writerOf } from "../../rules/commits/decide-commit.ts";
+import { writerOf } from "../../rules/commits/commit-request.ts";
 import { answerOf, type SourceAnswer } from "../../rules/sources/source-answer.ts";
 import type { SourceIntent } from "../../rules/sources/source-intent.ts";
 import type { AskSource } from "./submit-commits.ts";

@@ -6,18 +6,11 @@ import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close } = await startWithTables();
+const { app, db, pool, tenant, attach, entries, mark, close, key, create, update, commit } = await startWithTables();
 afterAll(close);
 
-let keys = 0;
 beforeEach(async () => void (await mark()));
 
-const key = () => `odd_${keys++}`;
-const create = (model: string, id: string, data: object) =>
-  app.call("POST", `/v1/models/${model}`, { key: key(), json: { id, data } });
-const update = (model: string, id: string, data: object) =>
-  app.call("PATCH", `/v1/models/${model}/${id}`, { key: key(), json: { data } });
-const commit = (operations: readonly object[]) => app.call("POST", "/v1/commits", { key: key(), json: { operations } });
 const same = async (model: string, rows: number) =>
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows, missing: 0, extra: 0, different: 0 });
 

@@ -6,23 +6,14 @@ import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close } = await startWithTables();
+const { app, db, pool, tenant, attach, entries, mark, close, key, post, create, update, remove, commit, rows } =
+  await startWithTables();
 afterAll(close);
 
 let seen = 0;
-let keys = 0;
 beforeEach(async () => {
   seen = await mark();
 });
-
-const key = () => `write_${keys++}`;
-const post = (path: string, json: unknown) => app.call("POST", path, { key: key(), json });
-const create = (model: string, id: string, data: object) => post(`/v1/models/${model}`, { id, data });
-const update = (model: string, id: string, data: object) =>
-  app.call("PATCH", `/v1/models/${model}/${id}`, { key: key(), json: { data } });
-const remove = (model: string, id: string) => app.call("DELETE", `/v1/models/${model}/${id}`, { key: key() });
-const commit = (operations: readonly object[]) => post("/v1/commits", { operations });
-const rows = async (table: string) => (await db.query(`select * from ${table} order by 1`)).rows;
 
 /** Resolves when a statement of the server waits for a lock. */
 const waitsForLock = () =>

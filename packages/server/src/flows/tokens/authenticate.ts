@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { scopeOf } from "../../rules/tokens/scope.ts";
 import { hasValidChecksum, isSecretKey } from "../../rules/tokens/token.ts";
-import { createSizedCache, type SizedCache } from "../sized-cache.ts";
+import { type CacheUse, createSizedCache } from "../sized-cache.ts";
 import { createBatch } from "./batch.ts";
 import { tokenHash } from "./secret-keys.ts";
 
@@ -15,7 +15,8 @@ import { tokenHash } from "./secret-keys.ts";
  * follow-token-ends.ts), entries stay valid for a minute, otherwise for two seconds, so that a revocation takes effect
  * everywhere within five.
  */
-export interface Authenticator extends Pick<SizedCache<string, Remembered>, "hits" | "misses" | "bytes"> {
+export interface Authenticator {
+  readonly use: CacheUse;
   /** Synchronous for a cached token, because every request calls it. */
   principalOf(token: string): Principal | Refusal | Promise<Principal | Refusal>;
   /** The same for an open socket's token. Queries the database only if an end may have been missed. */
@@ -102,15 +103,7 @@ export function createAuthenticator(
       remembered.clear();
       tokensById.clear();
     },
-    get hits() {
-      return remembered.hits;
-    },
-    get misses() {
-      return remembered.misses;
-    },
-    get bytes() {
-      return remembered.bytes;
-    },
+    use: remembered,
   };
 }
 

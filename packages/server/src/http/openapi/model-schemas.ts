@@ -1,5 +1,5 @@
 import { type Field, isFilledByServer, type Model } from "@holdfast/sdk/protocol";
-import { isScalar } from "../../rules/lists/list-column.ts";
+import { sortableNames } from "../../rules/lists/list-column.ts";
 import type { Plain, Schemas } from "./json-schema.ts";
 
 /** The schemas of a model's data for create, update and read. */
@@ -47,13 +47,7 @@ export function dataSchemas(name: string, model: Model, schemas: Schemas): DataS
       properties: { id, ...properties },
       required: ["id", ...requiredNames],
     }),
-    sortable: [
-      "id",
-      ...fields.filter(([, field]) => isScalar(field)).map(([field]) => field),
-      ...fields.filter(([, { type }]) => type === "enum").map(([field]) => `${field}:values`),
-      // A declared field takes precedence over the fact of the same name.
-      ...["createdAt", "createdBy", "updatedAt", "updatedBy"].filter((fact) => !Object.hasOwn(model.fields, fact)),
-    ],
+    sortable: sortableNames(model),
     example: Object.fromEntries(
       fields
         .filter(([, { required, nullable }], at) => required || (at < 3 && !nullable))

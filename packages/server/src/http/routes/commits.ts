@@ -9,7 +9,7 @@ import type { Judged } from "../../rules/commits/judge-commits.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
 import { modelsOf, receiptOut, refusalOut } from "../../rules/schema/translate.ts";
-import { type Principal, participantName, readParticipantName } from "../../rules/tokens/participant.ts";
+import { nameOf, type Principal, readParticipantName } from "../../rules/tokens/participant.ts";
 import type { ApiResponse, Handlers } from "../answer.ts";
 import { batchCommit, bulkCommit, recordsNamed, type Sender, singleCommit } from "../commit-requests.ts";
 import { readFlag } from "../query.ts";
@@ -99,7 +99,7 @@ export function commitRoutes(submit: SubmitCommits, docUrl: DocUrl, readCommit: 
 
 /** Whose commit is requested: the caller's own, unless a secret key names another participant. */
 function writerAsked(principal: Principal, named: string | undefined): string | Refusal {
-  const own = participantName(principal.participantKind, principal.participantId);
+  const own = nameOf(principal);
   if (named === undefined || named === own) return own;
   if (principal.tokenKind !== "secret_key") return refuse("secret_key_required", { param: "participant" });
   return (

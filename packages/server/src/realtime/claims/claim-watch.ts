@@ -2,7 +2,7 @@ import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import { maySee } from "../../flows/claims/claim-flows.ts";
 import type { FollowClaims } from "../../flows/claims/follow-claims.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
-import { type Principal, participantName } from "../../rules/tokens/participant.ts";
+import { nameOf, type Principal } from "../../rules/tokens/participant.ts";
 import { type OwnNews, type QueueNews, queueFrame } from "./claim-frames.ts";
 import type { ClaimHub, RecordWatch } from "./claim-hub.ts";
 import type { WatchShare } from "./watch-quota.ts";
@@ -94,10 +94,10 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
   }
 
   return {
-    async begin({ tenant, participantKind, participantId }, from) {
+    async begin(principal, from) {
       const own = ++term;
       source = from;
-      const end = await from.hub.listen(tenant, participantName(participantKind, participantId), onClaim);
+      const end = await from.hub.listen(principal.tenant, nameOf(principal), onClaim);
       if (own === term) endListening = end;
       else end();
     },
@@ -133,11 +133,11 @@ export function createClaimWatch({ share, notify, reader }: ClaimWatchDeps): Cla
       }
       if (unsent.length === 0) return "watching";
       const queues = await from.follow.queues(unsent.map((id) => ({ tenant, model: key, id })));
-      const nameOf = await from.follow.modelNames(tenant);
+      const modelName = await from.follow.modelNames(tenant);
       if (own !== term) return "watching";
       for (const [i, id] of unsent.entries()) {
         const queue = queues[i];
-        if (queue) show(key, id, { queue, text: queueFrame(nameOf(key), id, queue) });
+        if (queue) show(key, id, { queue, text: queueFrame(modelName(key), id, queue) });
       }
       forgetUnseen(watch);
       return "watching";

@@ -1,6 +1,6 @@
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
-import { createSizedCache, type SizedCache } from "../../flows/sized-cache.ts";
+import { type CacheUse, createSizedCache } from "../../flows/sized-cache.ts";
 import type { Limiter } from "../../limits/limiter.ts";
 import type { View } from "../../rules/log/view.ts";
 import { entriesFrame, isUnder, type News, newsOfEntries, readerName } from "./news.ts";
@@ -27,7 +27,8 @@ export interface CatchUpPage {
  * Pages of logs for sockets that catch up. After a server restart, thousands of clients request the same pages. Each
  * page is read once, each frame is built once per view, and tenants are served round-robin, a few pages at a time.
  */
-export interface CatchUp extends Pick<SizedCache<string, News>, "hits" | "misses" | "bytes"> {
+export interface CatchUp {
+  readonly use: CacheUse;
   /**
    * Sends a page in fair order. "trimmed": the next entries are no longer kept. "renamed": a push has changed the records
    * or names meanwhile.
@@ -96,14 +97,16 @@ export function createCatchUp(log: FollowLog, turns: Limiter, maxBytes = USUAL_B
       frames.clear();
       reading.clear();
     },
-    get hits() {
-      return pages.hits + frames.hits;
-    },
-    get misses() {
-      return pages.misses;
-    },
-    get bytes() {
-      return pages.bytes + frames.bytes;
+    use: {
+      get hits() {
+        return pages.hits + frames.hits;
+      },
+      get misses() {
+        return pages.misses;
+      },
+      get bytes() {
+        return pages.bytes + frames.bytes;
+      },
     },
   };
 }

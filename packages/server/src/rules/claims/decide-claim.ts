@@ -1,7 +1,7 @@
 import { limits } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
-import { type Principal, participantName } from "../tokens/participant.ts";
+import { nameOf, type Principal } from "../tokens/participant.ts";
 import { isWithin, may } from "../tokens/scope.ts";
 import { advanceQueue, closed, granted, type QueueFacts, renewed } from "./advance-queue.ts";
 import {
@@ -34,9 +34,6 @@ export interface ClaimContext extends QueueFacts {
   /** By participant: the number of claims that have not ended. Filled only if the limit is near. */
   readonly claimsHeld: ReadonlyMap<string, number>;
 }
-
-const nameOf = ({ participantKind, participantId }: Principal): string =>
-  participantName(participantKind, participantId);
 
 /** Judges one order. The queue is brought up to date before, and again after a change that may free a claim. */
 export function decideClaim(queue: ClaimQueue, order: ClaimOrder, tenant: ClaimContext): ClaimDecision {

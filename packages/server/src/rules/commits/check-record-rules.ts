@@ -1,7 +1,7 @@
 import { brokenRecordRule, type JsonObject, type RuleWriter } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
-import { type Principal, participantName } from "../tokens/participant.ts";
+import { nameOf, type Principal } from "../tokens/participant.ts";
 import { type CommitOperation, rowAction } from "./commit-request.ts";
 import type { RecordState } from "./tenant-state.ts";
 
@@ -18,7 +18,7 @@ export function checkRecordRules(
     values: { ...(data as JsonObject), ...changed },
     before: before ?? undefined,
   };
-  const broken = brokenRecordRule(model, write, writerOf(principal));
+  const broken = brokenRecordRule(model, write, ruleWriter(principal));
   if (!broken) return undefined;
   const { rule, demand, field } = broken;
   if (field === undefined)
@@ -28,8 +28,7 @@ export function checkRecordRules(
 }
 
 /** A secret key may write everything. */
-const writerOf = ({ participantKind, participantId, scope }: Principal): RuleWriter | undefined =>
-  scope && {
-    name: participantName(participantKind, participantId),
-    isMember: (group) => scope.memberOf.has(group),
-  };
+const ruleWriter = (principal: Principal): RuleWriter | undefined => {
+  const { scope } = principal;
+  return scope && { name: nameOf(principal), isMember: (group) => scope.memberOf.has(group) };
+};

@@ -1,9 +1,9 @@
 import { applyOperation, operationParam, type RequiredCapability, type Row } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { groupsOf, organizationGroup } from "../schema/sync-group.ts";
-import { type Principal, participantName, type Scope } from "../tokens/participant.ts";
+import type { Principal, Scope } from "../tokens/participant.ts";
 import { canOf, deny, isWithin, type Lack, may } from "../tokens/scope.ts";
-import { type CommitOperation, type CommitRequest, recordKey, stepOf } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, momentOf, recordKey, stepOf } from "./commit-request.ts";
 import { isRepeated } from "./replay.ts";
 import type { TenantState } from "./tenant-state.ts";
 
@@ -45,14 +45,13 @@ function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope
 
 function outcome(
   state: TenantState,
-  { principal }: CommitRequest,
+  commit: CommitRequest,
   operation: CommitOperation,
   before: Filed | undefined,
 ): Filed | undefined {
   const model = state.models.get(operation.model)?.model;
   if (model === undefined || (operation.action === "create" && before)) return before;
-  const by = participantName(principal.participantKind, principal.participantId);
-  const row = applyOperation(before, stepOf(operation), model, { now: state.now, by });
+  const row = applyOperation(before, stepOf(operation), model, momentOf(state, commit));
   return row && { ...row, groups: groupsOf(model, row.data) };
 }
 

@@ -1,23 +1,12 @@
 import { type Refusal, refuse } from "../refusal.ts";
 import { isWithin } from "../tokens/scope.ts";
-import { type CommitOperation, type CommitRequest, recordKey } from "./commit-request.ts";
+import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
+import { mayBeStale } from "./stale.ts";
 import type { RecordState, TenantState } from "./tenant-state.ts";
 
-/**
- * Whether judging the operation needs the record's values. A delete needs only its position and groups, unless the
- * record has moved.
- */
-export const asksValues = (
-  { action, readAt, onStale }: Pick<CommitOperation, "action" | "readAt" | "onStale">,
-  { syncId }: Pick<RecordState, "syncId">,
-): boolean =>
-  (action !== "delete" && action !== "erase") || (readAt !== undefined && onStale !== "overwrite" && syncId > readAt);
-
-/** Positions suffice to judge a premise that has not moved. */
-export const premiseAsksValues = (
-  { readAt, onStale }: CommitRequest["reads"][number],
-  { syncId }: Pick<RecordState, "syncId">,
-): boolean => onStale !== "overwrite" && syncId > readAt;
+/** Whether judging the operation needs the record's values. A delete needs only its position and groups. */
+const asksValues = (operation: CommitOperation, record: Pick<RecordState, "syncId">): boolean =>
+  rowAction(operation.action) !== "delete" || mayBeStale(operation, record);
 
 /** The records whose values a commit needs, in order. A record that it names twice appears twice. */
 export function valuesAsked<R extends Pick<RecordState, "syncId">>(
@@ -32,7 +21,7 @@ export function valuesAsked<R extends Pick<RecordState, "syncId">>(
   for (const read of reads) {
     if (read.model === undefined || read.id === undefined) continue;
     const record = recordAt(read.model, read.id);
-    if (record && premiseAsksValues(read, record)) asked.push(record);
+    if (record && mayBeStale(read, record)) asked.push(record);
   }
   return asked;
 }

@@ -1,5 +1,6 @@
-import type { Action, EndpointName, JsonObject, Operation, Read, WriteStep } from "@holdfast/sdk/protocol";
-import type { Principal } from "../tokens/participant.ts";
+import type { Action, EndpointName, JsonObject, Moment, Operation, Read, WriteStep } from "@holdfast/sdk/protocol";
+import { nameOf, type Principal } from "../tokens/participant.ts";
+import type { Writer } from "./stale.ts";
 
 /** What an operation does. `erase` is not part of a batch; it has its own route. */
 export type CommitAction = Action | "erase";
@@ -64,3 +65,14 @@ export const recordKey = (model: string, id: string): string => `${model}/${id}`
 /** The keys of every record that a commit touches. */
 export const touched = (commit: CommitRequest): readonly string[] =>
   commit.operations.map((operation) => recordKey(operation.model, operation.id));
+
+export const writerOf = ({ principal, clientId }: CommitRequest): Writer => ({
+  writtenBy: nameOf(principal),
+  clientId,
+});
+
+/** What the defaults of a create are filled in by. */
+export const momentOf = ({ now }: { readonly now: string }, commit: CommitRequest): Moment => ({
+  now,
+  by: writerOf(commit).writtenBy,
+});

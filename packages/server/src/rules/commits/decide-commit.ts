@@ -6,7 +6,6 @@ import {
   type JsonObject,
   jsonEqual,
   type Model,
-  type Moment,
   operationParam,
   ownValue,
   type StaleNotification,
@@ -16,7 +15,6 @@ import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { checkGroups, groupsOf } from "../schema/sync-group.ts";
 import { checkAttached } from "../tables/check-attached.ts";
-import { participantName } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
 import { checkChanged, checkPayload, writesNothing } from "./check-payload.ts";
 import { checkRecordRules } from "./check-record-rules.ts";
@@ -24,13 +22,21 @@ import { checkRecordSize } from "./check-record-size.ts";
 import { checkScope } from "./check-scope.ts";
 import { checkValues } from "./check-values.ts";
 import { checkCommitBytes, tooLargeCommit } from "./commit-bytes.ts";
-import { type CommitOperation, type CommitRequest, recordKey, rowAction, stepOf } from "./commit-request.ts";
+import {
+  type CommitOperation,
+  type CommitRequest,
+  momentOf,
+  recordKey,
+  rowAction,
+  stepOf,
+  writerOf,
+} from "./commit-request.ts";
 import { filledFields } from "./filled-fields.ts";
 import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from "./follow-deletes.ts";
 import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
-import { type Collision, judgeStale, type Writer } from "./stale.ts";
+import { type Collision, judgeStale, policyOf } from "./stale.ts";
 import {
   type Decision,
   type FiledEntry,
@@ -105,16 +111,6 @@ export function entriesOf(state: TenantState, commit: CommitRequest): readonly N
   const unbounded = { ...state, bytes: { ...state.bytes, commitBytes: Number.MAX_SAFE_INTEGER } };
   return dryRunCommit(unbounded, { ...commit, operations }, () => undefined).entries;
 }
-
-export const momentOf = ({ now }: Pick<TenantState, "now">, commit: CommitRequest): Moment => ({
-  now,
-  by: writerOf(commit).writtenBy,
-});
-
-export const writerOf = (commit: CommitRequest): Writer => ({
-  writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
-  clientId: commit.clientId,
-});
 
 /** `data.title` on a single-record route, `operations[6].data.title` in a batch. */
 const at = (commit: CommitRequest, index: number, refusal: Refusal): Refusal =>
@@ -212,7 +208,7 @@ function dryRunCommit(
     // Staleness is judged against the state before the commit: an operation does not conflict with operations of the
     // same commit.
     const collision = dryRun.records.has(key) ? undefined : collisionOf(state, commit, operation, model, before);
-    if (collision && operation.onStale === "notify")
+    if (collision && policyOf(operation) === "notify")
       dryRun.held.push({
         object: "stale_notification",
         model: name,
@@ -220,8 +216,7 @@ function dryRunCommit(
         readAt: operation.readAt ?? 0,
         ...collision,
       });
-    else if (collision && operation.onStale !== "overwrite")
-      dryRun.stale ??= at(commit, index, refuse("stale_context"));
+    else if (collision) dryRun.stale ??= at(commit, index, refuse("stale_context"));
     const remains = before === null && operation.action === "erase" ? remainsOf(state, commit, key) : undefined;
     if (before === null && operation.action !== "create" && !remains) {
       if (!dryRun.missingIds.includes(operation.id)) dryRun.missingIds.push(operation.id);
@@ -339,7 +334,7 @@ function collisionOf(
   model: Model,
   before: RecordState | null,
 ): Collision | undefined {
-  if (operation.readAt === undefined || operation.onStale === "overwrite") return undefined;
+  if (operation.readAt === undefined || policyOf(operation) === "overwrite") return undefined;
   const key = recordKey(operation.model, operation.id);
   const newer = newerEntries(state, key, operation.readAt, writerOf(commit), commit.principal.scope);
   if (newer.length === 0) return undefined;

@@ -2,10 +2,11 @@ import { advanceClaims } from "../claims/judge-claim.ts";
 import { refuse } from "../refusal.ts";
 import { AMPLE_ROOM, type AnswerRoom, answerBytes, fullFor, noRoom } from "./answer-room.ts";
 import { isForLater } from "./commit-bytes.ts";
-import { type CommitRequest, namesOf, operationKeyName, recordKey, touched } from "./commit-request.ts";
-import { decideCommit, entriesOf, writerOf } from "./decide-commit.ts";
+import { type CommitRequest, namesOf, operationKeyName, recordKey, touched, writerOf } from "./commit-request.ts";
+import { decideCommit, entriesOf } from "./decide-commit.ts";
 import { groupHeadOf } from "./premises.ts";
 import { confirmedReceipt, rejectedReceipt } from "./receipt.ts";
+import { hasMoved, policyOf } from "./stale.ts";
 import {
   type Decision,
   groupsTouched,
@@ -207,14 +208,14 @@ export function lookupFor(state: TenantState, commits: readonly CommitRequest[])
   const authors = new Set<number>();
   const ask = (model: string, id: string, readAt: number | undefined) => {
     const key = recordKey(model, id);
-    const record = state.records.get(key);
-    if (readAt === undefined || readAt >= state.head.syncId || (record && record.syncId <= readAt)) return;
+    if (readAt === undefined || readAt >= state.head.syncId || !hasMoved(state.records.get(key), readAt)) return;
     history.set(key, { model, id, after: Math.min(readAt, history.get(key)?.after ?? readAt) });
   };
   for (const { operations, reads } of commits) {
     // An operation with `overwrite` needs no staleness check.
-    for (const { action, model, id, readAt, onStale } of operations) {
-      if (onStale !== "overwrite") ask(model, id, readAt);
+    for (const operation of operations) {
+      const { action, model, id, readAt } = operation;
+      if (policyOf(operation) !== "overwrite") ask(model, id, readAt);
       // The log may still hold the values of a deleted record.
       if (action === "erase" && !state.records.has(recordKey(model, id))) ask(model, id, 0);
     }

@@ -2,10 +2,9 @@ import type { Read, StaleNotification } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import type { Scope } from "../tokens/participant.ts";
-import { participantName } from "../tokens/participant.ts";
 import { may } from "../tokens/scope.ts";
-import { type CommitRequest, recordKey } from "./commit-request.ts";
-import { type Collision, judgePremise, type Writer } from "./stale.ts";
+import { type CommitRequest, recordKey, writerOf } from "./commit-request.ts";
+import { type Collision, judgePremise, policyOf, type Writer } from "./stale.ts";
 import { type GroupHead, newerEntries, newestOfOthers, type TenantState, writerName } from "./tenant-state.ts";
 
 export interface Premises {
@@ -17,18 +16,16 @@ export interface Premises {
 export function judgeReads(state: TenantState, commit: CommitRequest): Premises {
   if (commit.reads.length === 0) return { held: [] };
   const held: StaleNotification[] = [];
-  const writer = {
-    writtenBy: participantName(commit.principal.participantKind, commit.principal.participantId),
-    clientId: commit.clientId,
-  };
+  const writer = writerOf(commit);
   const { scope } = commit.principal;
   for (const [index, read] of commit.reads.entries()) {
-    if (read.onStale === "overwrite") continue;
+    const policy = policyOf(read);
+    if (policy === "overwrite") continue;
     const notice =
       read.group === undefined
         ? rowPremise(state, read, writer, scope)
         : groupPremise(state, read, read.group, writer, scope);
-    if (notice && read.onStale === "notify") held.push(notice);
+    if (notice && policy === "notify") held.push(notice);
     else if (notice) return { held, refusal: refuse("stale_context", { param: `reads[${index}]` }) };
   }
   return { held };

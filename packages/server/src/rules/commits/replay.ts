@@ -1,7 +1,7 @@
 import { operationParam } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
-import { participantName } from "../tokens/participant.ts";
-import { type CommitOperation, type CommitRequest, namesOf, operationKeyName } from "./commit-request.ts";
+import { nameOf } from "../tokens/participant.ts";
+import { type CommitOperation, type CommitRequest, namesOf, operationKeyName, writerOf } from "./commit-request.ts";
 import { receiptKey, type StoredReceipt, type TenantState } from "./tenant-state.ts";
 
 export type Replay =
@@ -10,7 +10,7 @@ export type Replay =
 
 /** Same key and same body: the same receipt. Same key and anything else: a conflict. */
 export function replayOf(state: TenantState, commit: CommitRequest): Replay | undefined {
-  const participant = participantName(commit.principal.participantKind, commit.principal.participantId);
+  const { writtenBy: participant } = writerOf(commit);
   for (const [position, name] of namesOf(commit).entries()) {
     const stored = state.receipts.get(receiptKey(participant, name));
     if (!stored) continue;
@@ -49,9 +49,8 @@ const firstUnder = ({ operations }: CommitRequest, key: string): CommitOperation
 export function isRepeated(state: TenantState, commit: CommitRequest, operation: CommitOperation): boolean {
   const { idempotencyKey } = operation;
   if (idempotencyKey === undefined) return false;
-  const { participantKind, participantId } = commit.principal;
   return (
     firstUnder(commit, idempotencyKey) !== operation ||
-    state.receipts.has(receiptKey(participantName(participantKind, participantId), operationKeyName(idempotencyKey)))
+    state.receipts.has(receiptKey(nameOf(commit.principal), operationKeyName(idempotencyKey)))
   );
 }

@@ -4,6 +4,7 @@ import {
   type Json,
   type JsonObject,
   jsonEqual,
+  type OnStale,
   ownValue,
   type StaleNotification,
   type Verb,
@@ -30,6 +31,19 @@ export interface Writer {
 
 export const isOwn = (writer: Writer, entry: Writer): boolean =>
   writer.clientId !== null && writer.clientId === entry.clientId && writer.writtenBy === entry.writtenBy;
+
+/** What happens to a write, or a commit with a premise, that is stale. One that does not say it is refused. */
+export const policyOf = ({ onStale = "reject" }: { readonly onStale?: OnStale }): OnStale => onStale;
+
+/** Whether a record has an entry after a position; one that is not there may have had one. */
+export const hasMoved = (record: { readonly syncId: number } | null | undefined, readAt: number): boolean =>
+  !record || record.syncId > readAt;
+
+/** Whether a write or a premise on a record has to be judged. Positions suffice if the record has not moved. */
+export const mayBeStale = (
+  write: { readonly readAt?: number | undefined; readonly onStale?: OnStale },
+  record: { readonly syncId: number },
+): boolean => write.readAt !== undefined && policyOf(write) !== "overwrite" && hasMoved(record, write.readAt);
 
 /** A conflict: the fields of a StaleNotification that come from the log. */
 export type Collision = Pick<StaleNotification, "writtenBy" | "observedSyncId" | "conflictingFields"> &

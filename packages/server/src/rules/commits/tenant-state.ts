@@ -8,7 +8,7 @@ import type { Scope } from "../tokens/participant.ts";
 import { isWithin } from "../tokens/scope.ts";
 import type { CommitRequest } from "./commit-request.ts";
 import type { RecordValues } from "./record-values.ts";
-import { isOwn, type PastEntry, type Writer } from "./stale.ts";
+import { hasMoved, isOwn, type PastEntry, type Writer } from "./stale.ts";
 
 /** The end of a tenant's log: the newest entry, and the newest entry by another writer. */
 export interface Head extends GroupHead {
@@ -197,7 +197,7 @@ export function newerEntries(
   scope: Scope | undefined,
 ): readonly PastEntry[] {
   const record = state.records.get(key);
-  if (record && record.syncId <= readAt) return [];
+  if (!hasMoved(record, readAt)) return [];
   const newer = (state.history.get(key) ?? []).filter(({ syncId }) => syncId > readAt);
   const known =
     scope !== undefined && record

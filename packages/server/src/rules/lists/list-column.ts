@@ -1,4 +1,4 @@
-import { type Field, type Model, ownValue } from "@holdfast/sdk/protocol";
+import { type Field, isScalar, type Model, ownValue } from "@holdfast/sdk/protocol";
 
 const FACTS = ["createdAt", "createdBy", "updatedAt", "updatedBy"] as const;
 
@@ -15,10 +15,6 @@ export type ListColumn =
 export type SortColumn =
   | ListColumn
   | { readonly kind: "rank"; readonly name: string; readonly values: readonly string[] };
-
-const SCALAR: ReadonlySet<Field["type"]> = new Set(["string", "number", "integer", "boolean", "datetime", "enum"]);
-
-export const isScalar = (field: Pick<Field, "type">): boolean => SCALAR.has(field.type);
 
 /** Finds a model's column by its exact name. A declared field takes precedence over a fact of the same name. */
 export function listColumn(name: string, model: Model): ListColumn | undefined {
@@ -37,4 +33,15 @@ export function sortColumn(spelled: string, model: Model): SortColumn | undefine
   const name = spelled.slice(0, -BY_VALUES.length);
   const values = ownValue(model.fields, name)?.values;
   return values && { kind: "rank", name, values };
+}
+
+/** Everything that `order_by` may name. A declared field takes precedence over a fact of the same name. */
+export function sortableNames({ fields }: Model): readonly string[] {
+  const declared = Object.entries(fields).filter(([name]) => name !== "id");
+  return [
+    "id",
+    ...declared.filter(([, field]) => isScalar(field)).map(([name]) => name),
+    ...declared.filter(([, { type }]) => type === "enum").map(([name]) => name + BY_VALUES),
+    ...FACTS.filter((fact) => !Object.hasOwn(fields, fact)),
+  ];
 }

@@ -1,4 +1,4 @@
-import { isDateTime, type Json, limits, type Model, ownValue } from "@holdfast/sdk/protocol";
+import { type Field, isDateTime, type Json, limits, type Model, ownValue } from "@holdfast/sdk/protocol";
 import { checkJsonValues } from "../json/check-json-values.ts";
 import { roundedNumbers } from "../json/rounded-numbers.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
@@ -98,7 +98,7 @@ function filterOf(column: ListColumn, operator: Operator, param: string, text: s
     case "contains":
     case "startsWith":
     case "search": {
-      const type = typeOf(column);
+      const type = columnType(column);
       const isText = type === "string" || type === "enum";
       if (!isText && type !== "array")
         return refuse("invalid_type", {
@@ -157,11 +157,11 @@ function valuesFor(column: ListColumn, param: string, text: string): readonly (F
   return values;
 }
 
-const isTextual = (column: ListColumn): boolean => !["number", "integer", "boolean"].includes(typeOf(column));
+const isTextual = (column: ListColumn): boolean => !["number", "integer", "boolean"].includes(columnType(column));
 
 /** Parses a value for a column's type. Text is taken literally, everything else as JSON. */
 function valueFor(column: ListColumn, param: string, text: string): string | number | boolean | Refusal {
-  switch (typeOf(column)) {
+  switch (columnType(column)) {
     case "number":
       return numberOf(param, text) ?? mistyped(param, "a number as in JSON");
     case "integer": {
@@ -184,7 +184,7 @@ function valueFor(column: ListColumn, param: string, text: string): string | num
   }
 }
 
-const typeOf = (column: ListColumn) =>
+export const columnType = (column: ListColumn): Field["type"] =>
   column.kind === "field"
     ? column.type
     : column.kind === "createdAt" || column.kind === "updatedAt"

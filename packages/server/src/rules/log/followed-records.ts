@@ -1,12 +1,12 @@
 import {
+  comparable,
   type Field,
   type FollowedConditions,
   type FollowedRecords,
-  isDateTime,
   ownValue,
 } from "@holdfast/sdk/protocol";
 import { type ListColumn, listColumn } from "../lists/list-column.ts";
-import type { ListFilter } from "../lists/list-filter.ts";
+import { columnType, type ListFilter } from "../lists/list-filter.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 
 /** The records of one model that a reader follows: those that meet all filters of one of these alternatives. */
@@ -64,7 +64,7 @@ function columnOf(name: string, fields: Readonly<Record<string, Field>>): ListCo
 }
 
 function filterOf(column: ListColumn, operator: Operator, operand: unknown): ListFilter | undefined {
-  const type = typeOf(column);
+  const type = columnType(column);
   if ((type === "array") !== (operator === "contains")) return undefined;
   switch (operator) {
     case "contains":
@@ -86,18 +86,4 @@ function filterOf(column: ListColumn, operator: Operator, operand: unknown): Lis
 /** Text has no ranges here: few readers need them, and its order in the database is not that of JavaScript. */
 const RANGED: ReadonlySet<Field["type"]> = new Set(["number", "integer", "datetime"]);
 
-const typeOf = (column: ListColumn): Field["type"] => (column.kind === "field" ? column.type : "string");
-
-function isOf(type: Field["type"], value: Scalar): boolean {
-  switch (type) {
-    case "number":
-    case "integer":
-      return typeof value === "number";
-    case "boolean":
-      return typeof value === "boolean";
-    case "datetime":
-      return typeof value === "string" && isDateTime(value);
-    default:
-      return typeof value === "string";
-  }
-}
+const isOf = (type: Field["type"], value: Scalar): boolean => comparable(type, value) !== undefined;

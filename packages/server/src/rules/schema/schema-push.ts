@@ -10,6 +10,7 @@ import {
   fits,
   type GroupRule,
   isFilledByServer,
+  isScalar,
   isSyncGroup,
   jsonEqual,
   limits,
@@ -18,7 +19,6 @@ import {
   ownValue,
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
-import { isScalar } from "../lists/list-column.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { faultOfRelations } from "./relation-names.ts";
 import { faultOfValues } from "./value-faults.ts";

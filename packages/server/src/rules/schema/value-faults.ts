@@ -1,5 +1,4 @@
-import { type Field, type Model, type ModelSchema, ownValue } from "@holdfast/sdk/protocol";
-import { isScalar } from "../lists/list-column.ts";
+import { type Field, isScalar, type Model, type ModelSchema, ownValue } from "@holdfast/sdk/protocol";
 
 interface Fault {
   readonly model: string;

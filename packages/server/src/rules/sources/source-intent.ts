@@ -1,6 +1,5 @@
 import { ownValue, type SourceOperation } from "@holdfast/sdk/protocol";
-import { type CommitRequest, namesOf, touched } from "../commits/commit-request.ts";
-import { writerOf } from "../commits/decide-commit.ts";
+import { type CommitRequest, namesOf, touched, writerOf } from "../commits/commit-request.ts";
 import type { NewEntry, TenantState } from "../commits/tenant-state.ts";
 
 /**

@@ -1,10 +1,10 @@
 import type { CommitOperation, CommitRequest } from "../commits/commit-request.ts";
-import { participantName } from "../tokens/participant.ts";
+import { nameOf } from "../tokens/participant.ts";
 import type { RecordChange } from "./captured-changes.ts";
 
 /** Everything in the log that came from the caller's own SQL or service is written by `system:database`. */
 const PARTICIPANT = { participantKind: "system", participantId: "database" } as const;
-export const WRITTEN_BY = participantName(PARTICIPANT.participantKind, PARTICIPANT.participantId);
+export const WRITTEN_BY = nameOf(PARTICIPANT);
 
 /** The commit that a transaction of the caller's amounts to, or a part of it. */
 export function capturedCommit(tenant: number, tx: string, changes: readonly RecordChange[]): CommitRequest {

@@ -34,6 +34,11 @@ export interface Scope {
 /** `<kind>:<id>`: the participant's name within its tenant. */
 export const participantName = (kind: ParticipantKind, id: string): string => `${kind}:${id}`;
 
+export const nameOf = ({
+  participantKind,
+  participantId,
+}: Pick<Principal, "participantKind" | "participantId">): string => participantName(participantKind, participantId);
+
 /** `<organization>/<live|test>/<kind>/<participant>`: the participant and tenant that a client's store belongs to. */
 export const ownerName = ({
   organization,

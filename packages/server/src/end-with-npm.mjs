@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 const CHECK_MS = 500;
 
 /**
- * Ends this process as SIGTERM would, once the npm that started it has ended. npm passes no signal on: it ends its shell,
- * or not even that if it is killed, and what the shell has started would go on. `packages/server/src/end-with-npm.ts`
- * does the same for the published server; this one runs before anything is installed.
+ * Ends this process as SIGTERM would, once the npm or npx that started it has ended. They pass no signal on: they end
+ * their shell, or not even that if they are killed, and the server and its Postgres would go on. In JavaScript, because
+ * `scripts/run.mjs` also uses it, before anything is installed.
  */
 export function endWithNpm() {
   if (process.env.npm_lifecycle_event === undefined) return;

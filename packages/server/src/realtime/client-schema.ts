@@ -1,0 +1,57 @@
+import { closeCodes } from "@holdfast/sdk/protocol";
+import type { CurrentLog, FollowLog } from "../flows/log/follow-log.ts";
+import { asItIs, type ClientSchemas, type SpokenSchema } from "../flows/schema/client-schemas.ts";
+import type { View, ViewRequest } from "../rules/log/view.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import { readSaid, type SaidSchema } from "../rules/schema/client-names.ts";
+import { claimFrameOut, whereIn } from "../rules/schema/translate.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
+import { viewOfRequest } from "./log/log-reader.ts";
+
+/* A client says with its hello which schema it was built with. What it sends and gets is under the names of that one. */
+
+/** The schema that a hello names, if it names one. */
+export const saidIn = ({ schema }: { readonly schema?: string | undefined }): SaidSchema | Refusal | undefined =>
+  schema === undefined ? undefined : (readSaid(schema) ?? refuse("invalid_frame", { param: "schema" }));
+
+/** The head of a log, its schema, and what a client calls its fields. */
+export async function currentFor(
+  said: SaidSchema | undefined,
+  tenant: number,
+  log: FollowLog,
+  schemas: ClientSchemas,
+): Promise<CurrentLog & { readonly spoken: SpokenSchema | Refusal }> {
+  let known: { readonly version: number; readonly spoken: SpokenSchema | Refusal } | undefined;
+  for (;;) {
+    const current = await log.current(tenant);
+    const { schema } = current;
+    // Nothing may be awaited after the head was read: a push would be missed.
+    if (!said) return { ...current, spoken: asItIs(schema) };
+    if (known?.version === schema.version) return { ...current, spoken: known.spoken };
+    const spoken = schemas.under(tenant, schema, said);
+    if (!(spoken instanceof Promise)) return { ...current, spoken };
+    known = { version: schema.version, spoken: await spoken };
+  }
+}
+
+/** What a reader asks for, under the current names, and the view for it. */
+export interface Asked {
+  readonly spoken: SpokenSchema;
+  readonly requested: ViewRequest;
+  readonly view: View;
+}
+
+export function askedUnder(
+  spoken: SpokenSchema | Refusal,
+  principal: Principal,
+  { models, groups, where }: ViewRequest,
+): Asked | { readonly refusal: Refusal; readonly closeCode: number } {
+  if (isRefusal(spoken)) return { refusal: spoken, closeCode: closeCodes.badFrame };
+  const requested = { models, groups, where: spoken.names && where ? whereIn(spoken.names, where) : where };
+  const view = viewOfRequest(principal, requested);
+  return "refusal" in view ? view : { spoken, requested, view };
+}
+
+/** A claim frame under the client's names. Undefined: it is of a field that the client does not know. */
+export const claimFrameFor = (spoken: SpokenSchema | undefined, frame: string): string | undefined =>
+  spoken?.names ? claimFrameOut(spoken.names, frame) : frame;
