@@ -51,8 +51,7 @@ async function main(): Promise<void> {
     secret,
     onEvent: (event, delivery) => {
       // What the restore lost is still in the copy: the next start makes it anew.
-      if (delivery.logId !== undefined && delivery.logId !== logId)
-        throw new Error("The server has another log. Start the mirror again.");
+      if (delivery.logId !== logId) throw new Error("The server has another log. Start the mirror again.");
       if (isFailing) throw new Error("The mirror is set to fail.");
       mirror.apply(event);
       tell();

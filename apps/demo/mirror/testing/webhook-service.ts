@@ -65,7 +65,7 @@ export async function webhookService() {
     async deliver(events: readonly WebhookEvent[]): Promise<number | "no answer"> {
       const [endpoint] = endpoints.values();
       if (!endpoint) return "no answer";
-      const body = JSON.stringify({ data: events });
+      const body = JSON.stringify({ data: events, logId: log.id });
       const headers = await signWebhook({ secret: endpoint.secret, id: `msg_${events[0]?.syncId}`, body });
       try {
         const { ok, status } = await fetch(endpoint.url, { method: "POST", headers, body });

@@ -5,7 +5,7 @@ import type { PositionStore } from "./position-store.ts";
 export interface Application {
   readonly store: PositionStore;
   /** The log of the events' positions. */
-  readonly logId: string | undefined;
+  readonly logId: string;
   apply(event: WebhookEvent): unknown;
   /** Whether the time limit has passed. */
   isOver(): boolean;
@@ -53,11 +53,11 @@ export async function applyEvents(
  * The position up to which the events of this log were applied. Databases may return large numbers as strings. Any
  * other value must not count as the beginning of the log.
  */
-async function positionIn(store: PositionStore, logId: string | undefined): Promise<number> {
+async function positionIn(store: PositionStore, logId: string): Promise<number> {
   const known = (await store.read()) ?? 0;
   const isPlace = typeof known === "object";
   // The stored position belongs to another log, so all events of this log are new.
-  if (isPlace && known.logId !== undefined && logId !== undefined && known.logId !== logId) return 0;
+  if (isPlace && known.logId !== logId) return 0;
   const position = Number(isPlace ? known.syncId : known);
   if (!Number.isSafeInteger(position)) throw new TypeError("The store's read() must return a position.");
   return position;

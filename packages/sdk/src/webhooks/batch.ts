@@ -5,17 +5,17 @@ import { WebhookVerificationError } from "./verification-error.ts";
 
 export interface ReadBatch {
   readonly events: WebhookEvent[];
-  readonly logId: string | undefined;
+  readonly logId: string;
 }
 
 /** Parses a body. Leaves out events of models that the schema does not contain. */
 export function readBatch(body: Uint8Array, schema: ModelSchema | undefined): ReadBatch {
   const batch = parse(body);
-  const events = isObject(batch) && Array.isArray(batch.data) ? (batch.data as unknown[]) : undefined;
-  if (!events) throw invalid('The body must have a list "data".');
+  if (!isObject(batch) || !Array.isArray(batch.data)) throw invalid('The body must have a list "data".');
+  const { data: events, logId } = batch as { data: unknown[]; logId: unknown };
+  if (typeof logId !== "string") throw invalid('The body must have a text "logId".');
   const at = events.findIndex((event) => !isEvent(event));
   if (at >= 0) throw invalid(`data[${at}] is not an event.`);
-  const logId = isObject(batch) && typeof batch.logId === "string" ? batch.logId : undefined;
   return { events: withSchemaNames(schema, events as WebhookEvent[]), logId };
 }
 

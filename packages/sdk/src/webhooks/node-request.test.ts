@@ -41,7 +41,7 @@ async function served(
   return { post, port, seen, errors };
 }
 
-const batch = (...syncIds: number[]) => JSON.stringify({ data: syncIds.map(slideUpdated) });
+const batch = (...syncIds: number[]) => JSON.stringify({ data: syncIds.map(slideUpdated), logId: "log_1" });
 
 test("[W48] Node's own server: a delivery is applied, and what is wrong is said", async () => {
   const { post, seen } = await served();

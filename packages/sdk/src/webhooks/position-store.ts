@@ -1,8 +1,7 @@
 /** A position and its log. Another log (a restored database) assigns the same positions to other events. */
 export interface LogPosition {
   readonly syncId: number;
-  /** Undefined if the delivery did not name the log. */
-  readonly logId: string | undefined;
+  readonly logId: string;
 }
 
 type Known = LogPosition | number | null | undefined;
@@ -19,16 +18,16 @@ export interface PositionStore {
    * Called after an event was applied. If your `onEvent` stores the position with its data in one transaction, leave
    * this empty.
    */
-  write(syncId: number, logId: string | undefined): unknown;
+  write(syncId: number, logId: string): unknown;
 }
 
 /** Lives as long as the process. After a restart, applied events may be delivered again. */
 export function memoryPosition(): PositionStore {
-  let position: LogPosition | number = 0;
+  let position: LogPosition | undefined;
   return {
     read: () => position,
     write: (syncId, logId) => {
-      position = logId === undefined ? syncId : { syncId, logId };
+      position = { syncId, logId };
     },
   };
 }

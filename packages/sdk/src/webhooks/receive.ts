@@ -22,7 +22,7 @@ export interface FailedDelivery {
 export interface Handed {
   readonly webhookId: string;
   /** The log of `syncId`. Store both: after a restore, the log is another one. */
-  readonly logId?: string | undefined;
+  readonly logId: string;
 }
 
 export interface ReceiverSettings {
@@ -63,8 +63,7 @@ export function receiver(settings: ReceiverSettings): (arrived: Arrived) => Prom
       // The request was answered already, so there is nothing to do.
       if (limit.isOver()) return undefined;
       hasBegun = true;
-      const apply = (event: WebhookEvent) =>
-        settings.onEvent(event, { webhookId, ...(logId !== undefined && { logId }) });
+      const apply = (event: WebhookEvent) => settings.onEvent(event, { webhookId, logId });
       return await applyEvents(events, { store: settings.store, logId, apply, isOver: limit.isOver });
     });
     const outcome = await Promise.race([turn, limit.over.then(() => (hasBegun ? turn : undefined))]);

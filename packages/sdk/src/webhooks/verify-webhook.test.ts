@@ -10,7 +10,7 @@ const event = (syncId: number, model = "Slide") => ({
   type: `${model.toLowerCase()}.updated`,
   model,
 });
-const batch = (...events: object[]) => JSON.stringify({ data: events });
+const batch = (...events: object[]) => JSON.stringify({ data: events, logId: "log_1" });
 const delivery = async (body: string, id = "msg_1") => ({
   secret,
   body,
@@ -29,6 +29,7 @@ test("[W40] a delivery gives its id and its events, with every kind of headers o
     await expect(verifyWebhook({ ...rest, headers: shape })).resolves.toEqual({
       id: "msg_1",
       events: [event(1), event(2)],
+      logId: "log_1",
     });
 });
 
@@ -70,6 +71,7 @@ test.each<[string, string]>([
   ["a list", "[]"],
   ["null", "null"],
   ["data that is no list", '{"data":{}}'],
+  ["events without the log of their positions", '{"data":[]}'],
   ["an event that is none", batch(event(1), { ...event(2), syncId: "2" })],
   ["an event without a type", batch({ ...event(1), type: undefined })],
   ["a position that is no whole number", batch({ ...event(1), syncId: 1.5 })],

@@ -15,8 +15,8 @@ export interface WebhookDelivery<S extends ModelSchema = ModelSchema> {
   readonly id: string;
   /** In log order. */
   readonly events: readonly (WebhookEventOf<S> | WebhookTestEvent)[];
-  /** The log of the events' positions. Older servers leave it out. */
-  readonly logId?: string | undefined;
+  /** The log of the events' positions. */
+  readonly logId: string;
 }
 
 /**
@@ -30,5 +30,5 @@ export async function verifyWebhook<const S extends ModelSchema = ModelSchema>(
   const id = await checkSignature({ ...options, body });
   // Signed events conform to the schema that was pushed to the service.
   const { events, logId } = readBatch(body, options.schema);
-  return { id, events: events as unknown as WebhookDelivery<S>["events"], ...(logId !== undefined && { logId }) };
+  return { id, events: events as unknown as WebhookDelivery<S>["events"], logId };
 }

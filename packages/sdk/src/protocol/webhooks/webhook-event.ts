@@ -23,9 +23,7 @@ export type WebhookEvent = Static<typeof WebhookEvent>;
 /** Body of a delivery: up to 100 events, in the order of the log. */
 export const WebhookBatch = Type.Object({
   data: Type.Array(WebhookEvent),
-  /**
-   * The log that the positions count in. After a restore it is another log, with new positions. Older servers omit it.
-   */
-  logId: Type.Optional(Type.String()),
+  /** The log that the positions count in. After a restore it is another log, with new positions. */
+  logId: Type.String(),
 });
 export type WebhookBatch = Static<typeof WebhookBatch>;

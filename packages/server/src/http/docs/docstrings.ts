@@ -435,6 +435,6 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   },
   "WebhookBatch": {
     "": "Body of a delivery: up to 100 events, in the order of the log.",
-    "logId": "The log that the positions count in. After a restore it is another log, with new positions. Older servers omit it."
+    "logId": "The log that the positions count in. After a restore it is another log, with new positions."
   }
 };
