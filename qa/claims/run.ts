@@ -37,8 +37,6 @@ export interface RunOptions {
   readonly attached?: boolean;
   /** How each of the two servers is started. */
   readonly servers?: readonly [ServerPlan, ServerPlan];
-  /** Whether the violations so far suffice to end the run. */
-  enough?(found: Verdict): boolean;
   print(line: string): void;
 }
 
@@ -107,8 +105,7 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
     closing.push(() => workerPool.end());
     const nemesis = createNemesis({ workerPool, servers, gates, postgresDir: asked.postgresDir }, chance);
     const participants = participantsOf(claimants);
-    const soFar = () => check({ participants, ...readRecords(folder), log: [] });
-    await drive(asked, workerPool, nemesis, soFar);
+    await drive(asked, workerPool, nemesis);
     asked.print("no more faults: every claimant finishes what it does");
     await workerPool.finish();
     const history = {
@@ -130,14 +127,11 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
   }
 }
 
-const RELOAD_MS = 1_000;
-
 /** Injects faults until the worker pool has sent enough requests. */
 async function drive(
-  { operations, withinMs, faultEveryMs, faults = [], enough, print }: RunOptions,
+  { operations, withinMs, faultEveryMs, faults = [], print }: RunOptions,
   workerPool: ReturnType<typeof startWorkerPool>,
   nemesis: ReturnType<typeof createNemesis>,
-  soFar: () => Verdict,
 ): Promise<void> {
   const begun = performance.now();
   const planned = [...faults];
@@ -145,7 +139,6 @@ async function drive(
   const share = () => Math.max(workerPool.count() / operations, (performance.now() - begun) / withinMs);
   let last = begun;
   let reportedAt = begun;
-  let reloadedAt = begun;
   while (planned.length > 0 || share() < 1) {
     await pause(50);
     const now = performance.now();
@@ -153,10 +146,6 @@ async function drive(
     if (due || (faultEveryMs !== undefined && now - last >= faultEveryMs)) {
       await nemesis.one(due ? planned.shift() : undefined);
       last = performance.now();
-    }
-    if (enough && now - reloadedAt > RELOAD_MS) {
-      reloadedAt = now;
-      if (enough(soFar())) return;
     }
     if (now - reportedAt > 5_000) {
       reportedAt = now;
