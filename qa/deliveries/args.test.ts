@@ -13,7 +13,7 @@ test("the program accepts whole numbers and parts, and explains what it rejects"
     only: PARTS,
   };
   expect(readArgs([])).toEqual(usual);
-  expect(readArgs(["--only", "run,poison", "--seed", "0"])).toEqual({ ...usual, only: ["run", "poison"], seed: 0 });
+  expect(readArgs(["--only", "run,days", "--seed", "0"])).toEqual({ ...usual, only: ["run", "days"], seed: 0 });
   expect(readArgs(["--seed", "1", "--help"])).toBe("");
   for (const args of [["--seconds"], ["--endpoints", "0"], ["--writers", "1.5"], ["--seed", "-1"]])
     expect(readArgs(args)).toMatch(/takes a whole number/);

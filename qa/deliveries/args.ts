@@ -1,6 +1,6 @@
 import { type ArgsOf, readArgs as read } from "../support/read-args.ts";
 
-export const PARTS = ["kill", "two", "stall", "days", "poison", "gauntlet", "run"] as const;
+export const PARTS = ["kill", "two", "stall", "days", "gauntlet", "run"] as const;
 export type Part = (typeof PARTS)[number];
 
 export const USAGE = `Usage: npm run deliveries [-- --seconds N] [--endpoints N] [--writers N] [--servers N] [--events N] [--only PARTS] [--seed N]
@@ -8,7 +8,7 @@ export const USAGE = `Usage: npm run deliveries [-- --seconds N] [--endpoints N]
 
 Starts servers on one Postgres in a temporary directory that deliver webhooks to a receiver in its own process. First come
 fixed scenarios: kills between a response and the cursor, two servers, a sender that is paused, an endpoint that was
-offline for three days, a poison event, and everything else at once. Then comes a random run: writers write, the receiver
+offline for three days, and everything else at once. Then comes a random run: writers write, the receiver
 fails in every way, servers, receiver and Postgres are killed and paused, and the owner changes settings. A checker
 compares all requests with the log and with the rules for deliveries. If it finds a violation, the program exits with 1
 and writes everything that it saw to a file.

@@ -8,7 +8,6 @@ import { isMet, isSound, report, reportFinding } from "./report.ts";
 import { type Findings, runDeliveries } from "./run/run.ts";
 import { gauntlet } from "./scenarios/gauntlet.ts";
 import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
-import { poison } from "./scenarios/poison.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { stalledSender } from "./scenarios/stalled-sender.ts";
 import { threeDays } from "./scenarios/three-days.ts";
@@ -35,7 +34,6 @@ async function deliveries(args: Args): Promise<number> {
     two: twoServers,
     stall: stalledSender,
     days: threeDays(args.events),
-    poison,
     gauntlet,
   };
   let broken = 0;

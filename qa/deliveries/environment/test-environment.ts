@@ -7,11 +7,10 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { newMasterKey, type WebhookOptions } from "@holdfast/server";
 import { attachReference } from "../../support/attached-tables.ts";
 import type { Evidence } from "../judge/evidence.ts";
-import { type Receiver, shared, startReceiver } from "../receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { openRecords, type Records } from "../receiver/records.ts";
 import { type Senders, startSenders } from "../servers/senders.ts";
 import type { SenderPlan } from "../servers/server-process.ts";
-import type { WorkerHost } from "../servers/worker-host.ts";
 import { evidenceOf } from "./collect.ts";
 import { fill } from "./fill.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
@@ -36,8 +35,6 @@ export interface Options {
   readonly times?: Partial<WebhookOptions>;
   /** The shortest time between two kills by the receiver. */
   readonly deathsEveryMs?: number;
-  /** Uses this host's receiver and server process; undefined: starts separate processes, which can be killed. */
-  readonly workerHost?: WorkerHost | undefined;
   /** Another `server.ts` than that of this repository. */
   readonly sources?: string | undefined;
   /** The rows of all models are in attached tables. */
@@ -80,10 +77,8 @@ const RELOAD_MS = 250;
 const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 
-let opened = 0;
-
 export async function openTestEnvironment(options: Options): Promise<TestEnvironment> {
-  const { workerHost, servers = 1, databaseUrl, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
+  const { servers = 1, databaseUrl, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const adminToken = `admin_${randomBytes(20).toString("hex")}`;
   const times = { ...SHORT, ...options.times };
   const plan: SenderPlan = {
@@ -96,29 +91,17 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
     for (const end of closing.splice(0).reverse()) await end();
   };
 
-  async function processesOfItsOwn() {
+  try {
     const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
     closing.push(() => rmSync(folder, { recursive: true, force: true }));
-    let senders: Senders | undefined;
-    const onKilled = (at: number) => void senders?.wereKilled(at);
+    let started: Senders | undefined;
+    const onKilled = (at: number) => void started?.wereKilled(at);
     const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
     closing.push(() => receiver.close());
-    senders = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
-    return { senders, receiver, records: openRecords(folder) };
-  }
-
-  async function roomIn({ folder, receiver, start }: WorkerHost) {
-    const prefix = `place${++opened}-`;
-    return {
-      senders: await start(servers, plan),
-      receiver: shared(receiver, prefix),
-      records: openRecords(folder, prefix),
-    };
-  }
-
-  try {
-    const { senders, receiver, records } = await (workerHost ? roomIn(workerHost) : processesOfItsOwn());
+    const senders = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
+    started = senders;
     closing.push(() => senders.close());
+    const records = openRecords(folder);
     const request = createRequester(senders.urls, await newKey(senders, adminToken, options));
     const owner = createOwner(request);
     const secretsOf = (hook: string) => {

@@ -4,7 +4,6 @@ import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 export const killAtAnswer = (rounds: number): Scenario => ({
   title:
     "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
-  kills: true,
   play: (setting) =>
     play(setting, { times: { requestMs: 500, leaseMs: 800 } }, async (environment) => {
       const endpoint = await environment.register("killed");
