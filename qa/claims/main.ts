@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Args, readArgs, USAGE } from "./args.ts";
@@ -23,35 +23,18 @@ async function claims({
   seed = Math.floor(Math.random() * 2 ** 31),
 }: Args): Promise<number> {
   // Loaded only now, so that `--help` answers at once.
-  const [{ startEmbeddedPostgres }, { runClaims }] = await Promise.all([
-    import("@holdfast/server"),
-    import("./run.ts"),
-  ]);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
+  const { runClaims } = await import("./run.ts");
   print(`seed ${seed}`);
-  try {
-    const findings = await runClaims({
-      databaseUrl: postgres.url,
-      postgresDir: dataDir,
-      claimants,
-      operations,
-      records,
-      processes: Math.ceil(claimants / PER_PROCESS),
-      seed,
-      attached,
-      withinMs: minutes * 60_000,
-      faultEveryMs: FAULT_EVERY_MS,
-      print,
-    });
-    process.stdout.write(report(findings));
-    if (isSound(findings)) return 0;
-    print(`the whole history is in ${keep(findings)}`);
-    return 1;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const findings = await runClaims({
+    ...{ claimants, operations, records, seed, attached, print },
+    processes: Math.ceil(claimants / PER_PROCESS),
+    withinMs: minutes * 60_000,
+    faultEveryMs: FAULT_EVERY_MS,
+  });
+  process.stdout.write(report(findings));
+  if (isSound(findings)) return 0;
+  print(`the whole history is in ${keep(findings)}`);
+  return 1;
 }
 
 function keep({ seed, history, verdict, audited }: Findings): string {

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { readArgs } from "../support/read-args.ts";
 
 const HELP = `Usage: npm run converge [-- --seeds 200] [--seed 12345] [--steps 120]
@@ -32,13 +29,8 @@ else {
 
 async function converge(wanted: Exclude<typeof args, string>): Promise<number> {
   // Loaded only now, so that `--help` answers at once.
-  const [{ startEmbeddedPostgres }, { convergeFrom, startTestEnvironment }] = await Promise.all([
-    import("@holdfast/server"),
-    import("./run.ts"),
-  ]);
-  const dir = mkdtempSync(join(tmpdir(), "holdfast-converge-"));
-  const postgres = await startEmbeddedPostgres({ dataDir: dir });
-  const environment = await startTestEnvironment(postgres.url);
+  const { convergeFrom, startTestEnvironment } = await import("./run.ts");
+  const environment = await startTestEnvironment();
   const seeds =
     wanted.seed !== undefined
       ? [wanted.seed]
@@ -64,9 +56,7 @@ async function converge(wanted: Exclude<typeof args, string>): Promise<number> {
         );
     }
   } finally {
-    await environment.server.close();
-    await postgres.stop();
-    rmSync(dir, { recursive: true, force: true });
+    await environment.close();
   }
   if (failed.length > 0) process.stderr.write(`converge: again with --seed ${failed.join(", --seed ")}\n`);
   return failed.length > 0 ? 1 : 0;

@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
-import pg from "pg";
 import { type Args, type Part, readArgs, USAGE } from "./args.ts";
 import { isMet, isSound, report, reportFinding } from "./report.ts";
 import { type Findings, runDeliveries } from "./run/run.ts";
@@ -26,8 +24,6 @@ if (typeof args === "string") {
 
 async function deliveries(args: Args): Promise<number> {
   const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
   print(`seed ${seed}`);
   const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
     kill: killAtAnswer(KILLS),
@@ -37,27 +33,22 @@ async function deliveries(args: Args): Promise<number> {
     gauntlet,
   };
   let broken = 0;
-  try {
-    for (const part of args.only) {
-      if (part === "run") continue;
-      const { title, play } = scenarios[part];
-      print(`${part}: ${title}`);
-      const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed, attached: args.attached });
-      process.stdout.write(reportFinding(title, finding));
-      if (!isMet(finding)) broken += 1;
-    }
-    if (args.only.includes("run") && !(await run(args, seed, postgres.url, dataDir))) broken += 1;
-    return broken === 0 ? 0 : 1;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
+  for (const part of args.only) {
+    if (part === "run") continue;
+    const { title, play } = scenarios[part];
+    print(`${part}: ${title}`);
+    const finding = await play({ seed, attached: args.attached });
+    process.stdout.write(reportFinding(title, finding));
+    if (!isMet(finding)) broken += 1;
   }
+  if (args.only.includes("run") && !(await run(args, seed))) broken += 1;
+  return broken === 0 ? 0 : 1;
 }
 
-async function run(args: Args, seed: number, databaseUrl: string, postgresDir: string): Promise<boolean> {
+async function run(args: Args, seed: number): Promise<boolean> {
   const { endpoints, writers, servers, seconds, attached } = args;
   const findings = await runDeliveries({
-    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, attached, print },
+    ...{ seed, endpoints, writers, servers, attached, print },
     forMs: seconds * 1_000,
     faultEveryMs: FAULT_EVERY_MS,
     deathsEveryMs: DEATHS_EVERY_MS,
@@ -67,15 +58,6 @@ async function run(args: Args, seed: number, databaseUrl: string, postgresDir: s
   if (isSound(findings)) return true;
   print(`all that was seen is in ${keep(findings)}`);
   return false;
-}
-
-async function newDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database deliveries_${name}`).finally(() => client.end());
-  const url = new URL(serverUrl);
-  url.pathname = `/deliveries_${name}`;
-  return url.href;
 }
 
 function keep({ seed, evidence, verdict }: Findings): string {

@@ -1,13 +1,12 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { fromSources } from "@holdfast/server/testing/source-program";
 import { runClaims } from "../claims/run.ts";
 import { judgeForeignEntry } from "../commits/foreign-entry.ts";
 import { failureOf, runSections } from "../conformance/run-sections.ts";
 import type { Scenario } from "../deliveries/scenarios/scenario.ts";
 import { runMany, SIMULATION } from "../simulation/run-many.ts";
-import { KillableServer } from "../support/killable-server.ts";
+import { type FaultEnvironment, openFaultEnvironment } from "../support/fault-environment.ts";
 import { runTables } from "../tables/run.ts";
 import type { PatchedSources } from "./patched-sources.ts";
 
@@ -40,9 +39,8 @@ export const inSchedulesFrom =
 export const inSection =
   (section: string): Judge =>
   async (sources, { databaseUrl }) => {
-    const adminToken = "admin_token_of_a_mutant";
-    const env = { DATABASE_URL: databaseUrl, HOLDFAST_ADMIN_TOKEN: adminToken };
-    return withServers(1, sources, env, async ([url = ""], key) => {
+    return withServers(1, sources, { databaseUrl }, async ({ servers, key, adminToken }) => {
+      const { url = "" } = servers[0] ?? {};
       const results = await runSections({ url, key, adminToken }, { sections: [section] });
       // A server that does not work at all does not count as found.
       if (!results.some(({ outcome }) => outcome === "passed")) throw new Error(`Nothing passes in ${section}.`);
@@ -53,9 +51,8 @@ export const inSection =
 /** Two processes on one database, between whose rounds entries are staged. */
 export const betweenTwoProcesses: Judge = async (sources, { databaseUrl }) => {
   // The rounds that are staged wait for the head together.
-  const env = { DATABASE_URL: databaseUrl, HOLDFAST_DATABASE_LOCK_MS: "2000" };
-  return withServers(2, sources, env, ([first = "", second = ""], key) =>
-    judgeForeignEntry({ databaseUrl, urls: [first, second], key }),
+  return withServers(2, sources, { databaseUrl, HOLDFAST_DATABASE_LOCK_MS: "2000" }, ({ servers, key }) =>
+    judgeForeignEntry({ databaseUrl, servers, key }),
   );
 };
 
@@ -87,26 +84,18 @@ export const inRowsOfTwoWriters: Judge = async ({ main: file }, { databaseUrl, s
 
 async function withServers<Result>(
   count: number,
-  { main, folder }: PatchedSources,
-  more: Readonly<Record<string, string>>,
-  act: (urls: readonly string[], key: string) => Promise<Result>,
+  { main }: PatchedSources,
+  { databaseUrl, ...env }: { readonly databaseUrl: string } & Readonly<Record<string, string>>,
+  act: (environment: FaultEnvironment) => Promise<Result>,
 ): Promise<Result> {
-  const key = newSecretToken(true);
-  const env = {
-    HOLDFAST_SECRET_KEY: key,
-    HOLDFAST_MASTER_KEY: newMasterKey(),
-    HOLDFAST_LOG_LEVEL: "silent",
-    ...more,
-  };
-  const servers = Array.from({ length: count }, () => new KillableServer(folder, { main: fromSources(main), env }));
+  const environment = await openFaultEnvironment({
+    name: "mutant",
+    servers: Array.from({ length: count }, () => ({ main: fromSources(main), env })),
+    postgres: { url: databaseUrl },
+  });
   try {
-    // One after the other: the first one makes the tables.
-    for (const server of servers) await server.start();
-    return await act(
-      servers.map(({ url }) => url),
-      key,
-    );
+    return await act(environment);
   } finally {
-    for (const server of servers) await server.stop();
+    await environment.close();
   }
 }

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { type Args, readArgs, USAGE } from "./args.ts";
 import { report } from "./report.ts";
 
@@ -14,24 +11,11 @@ if (typeof args === "string") {
 
 async function tables({ minutes, writers, seed = Math.floor(Math.random() * 2 ** 31) }: Args): Promise<number> {
   // Loaded only now, so that `--help` answers at once.
-  const [{ startEmbeddedPostgres }, { runTables }] = await Promise.all([
-    import("@holdfast/server"),
-    import("./run.ts"),
-  ]);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-tables-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
+  const { runTables } = await import("./run.ts");
   print(`seed ${seed}`);
-  try {
-    const findings = await runTables({
-      ...{ databaseUrl: postgres.url, postgresDir: dataDir, seconds: minutes * 60 },
-      ...{ writers, seed, faultEveryMs: FAULT_EVERY_MS, print },
-    });
-    process.stdout.write(report(findings));
-    return findings.verdict.violations.length === 0 ? 0 : 1;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const findings = await runTables({ seconds: minutes * 60, writers, seed, faultEveryMs: FAULT_EVERY_MS, print });
+  process.stdout.write(report(findings));
+  return findings.verdict.violations.length === 0 ? 0 : 1;
 }
 
 function print(line: string): void {

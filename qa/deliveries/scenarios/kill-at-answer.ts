@@ -23,7 +23,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await environment.receiver.script("killed", ["held"]);
         await environment.fill(10, `unwritten-${n}`);
         const unwritten = await environment.receiver.holds("killed");
-        const row = await holdRow(setting.databaseUrl, endpoint.id);
+        const row = await holdRow(environment.databaseUrl, endpoint.id);
         await unwritten.resume("204");
         await environment.until(async () => (await row.waiting()).length > 0);
         const backends = await row.waiting();
