@@ -10,16 +10,39 @@ import { type Follower, follow } from "../support/follower.ts";
 import type { KillableServer } from "../support/killable-server.ts";
 import { openDatabase } from "../support/log-tables.ts";
 import { killBackend, killPostgres } from "../support/postgres-process.ts";
+import { anySeed, runProgram } from "../support/program.ts";
 import { createRandomActs, type RandomActs } from "../support/random-acts.ts";
+import type { ArgsOf } from "../support/read-args.ts";
 import { type Line, report } from "../support/report.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { startWriters, type Writers } from "../support/writers.ts";
-import { type Args, readArgs, USAGE } from "./args.ts";
 import { type Endpoint, startEndpoint } from "./endpoint.ts";
 import { startMoves } from "./moves.ts";
 import { prepareWriters } from "./prepare.ts";
 
-const chance = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
+const options = {
+  kills: { says: "how often each of the two is killed", count: [1, 10_000], default: 20 },
+  writers: { says: "clients that write at the same time", count: [1, 10_000], default: 16 },
+  attached: { says: "the rows of the records are in attached tables", flag: true },
+  moves: { says: "the tenant moves into another Postgres and back all the while; that one is killed too", flag: true },
+  endpoint: { says: "the records are in a service behind an endpoint datasource; that one is killed too", flag: true },
+  plant: {
+    says: "removes one acknowledged write from the log before the check, to show that the check finds it",
+    flag: true,
+  },
+} as const;
+type Args = ArgsOf<typeof options>;
+type Print = (line: string) => void;
+
+const chance = new SeededRandom(anySeed());
+
+await runProgram({
+  name: "faults",
+  says: `Starts a server in a temporary directory with clients that write, kills the server and its Postgres again and again,
+and then checks that every acknowledged write is in the log exactly once. Exits with 1 if one is not.`,
+  options,
+  run,
+});
 
 /**
  *   writers ──HTTP──► server ──► Postgres        followers ◄── stream ── server
@@ -31,7 +54,10 @@ const chance = new SeededRandom(Math.floor(Math.random() * 2 ** 32));
  *
  * Afterwards the auditor reads the tables themselves and compares them with the records.
  */
-async function run({ kills, writers: count, attached, moves: isMoving, endpoint: isElsewhere, plant }: Args) {
+async function run(
+  { kills, writers: count, attached, moves: isMoving, endpoint: isElsewhere, plant }: Args,
+  print: Print,
+) {
   const env = {
     ...(isElsewhere && { HOLDFAST_SCHEMA: "" }),
     ...((isMoving || isElsewhere) && { HOLDFAST_DATASOURCE_ALLOW_PRIVATE: "1" }),
@@ -68,11 +94,11 @@ async function run({ kills, writers: count, attached, moves: isMoving, endpoint:
       chance,
     );
     const others: readonly Fault[] = endpoint ? ["service"] : other ? ["otherBackend", "otherPostgres"] : [];
-    await underFire(nemesis, writers, kills, others);
+    await underFire(nemesis, writers, { kills, others, print });
     print("no more faults: every open question is asked until it is answered");
     await writers.finish();
     await moves?.finish();
-    const audited = await judge(databaseUrl, writers, followers, { plant, endpoint });
+    const audited = await judge(databaseUrl, writers, followers, { plant, endpoint, print });
     const differing = attached ? await differingModels(databaseUrl) : [];
     const verdict = { ...audited, violations: [...audited.violations, ...differing] };
     const { acknowledged, unknown, abandoned } = writers.totals();
@@ -104,8 +130,7 @@ type Fault = "server" | "postgres" | "backend" | "frozen" | "service" | "otherPo
 async function underFire(
   nemesis: RandomActs<Fault>,
   writers: Writers,
-  kills: number,
-  others: readonly Fault[],
+  { kills, others, print }: { readonly kills: number; readonly others: readonly Fault[]; readonly print: Print },
 ): Promise<void> {
   async function strike(fault: Fault, writes: number): Promise<void> {
     await writers.progress(writes + chance.below(100));
@@ -132,7 +157,11 @@ async function judge(
   databaseUrl: string,
   writers: Writers,
   followers: readonly Follower[],
-  { plant, endpoint }: { readonly plant: boolean; readonly endpoint: Endpoint | undefined },
+  {
+    plant,
+    endpoint,
+    print,
+  }: { readonly plant: boolean; readonly endpoint: Endpoint | undefined; readonly print: Print },
 ): Promise<Verdict> {
   const database = await openDatabase(databaseUrl);
   try {
@@ -153,11 +182,3 @@ async function judge(
     await database.close();
   }
 }
-
-const print = (line: string): void => void process.stdout.write(`faults: ${line}\n`);
-
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = (await run(args)) ? 0 : 1;

@@ -1,11 +1,12 @@
 import { expect, test } from "vitest";
+import { usageOf } from "./program.ts";
 import { readArgs } from "./read-args.ts";
 
 const table = {
-  seeds: { count: [1, 100], default: 20 },
-  seed: { count: [0, 9] },
-  suite: { someOf: ["a", "b", "c"] },
-  list: { flag: true },
+  seeds: { says: "runs", count: [1, 100], default: 20 },
+  seed: { says: "of the first one", count: [0, 9] },
+  suite: { says: "some of a, b, c", someOf: ["a", "b", "c"] },
+  list: { says: "prints the names", flag: true },
 } as const;
 const read = (...args: string[]) => readArgs(table, args);
 
@@ -43,4 +44,18 @@ test.each([
   [["--list=yes"], "--list takes no value."],
 ])("%j: %s", (args, sentence) => {
   expect(read(...args)).toBe(sentence);
+});
+
+test("the usage says each option, with its default", () => {
+  expect(
+    usageOf({ name: "judge", says: "Judges.", options: table }),
+  ).toBe(`Usage: npm run judge [-- [--seeds N] [--seed N] [--suite NAMES] [--list]]
+
+Judges.
+
+  --seeds N      runs: 20
+  --seed N       of the first one
+  --suite NAMES  some of a, b, c
+  --list         prints the names
+`);
 });

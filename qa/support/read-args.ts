@@ -1,12 +1,12 @@
 import { parseArgs } from "node:util";
 
 /** The kind of an option's value. The option is written as `--<name>`. */
-export type ArgOption =
-  /** A whole number within bounds. */
-  | { readonly count: readonly [least: number, most: number]; readonly default?: number }
+export type ArgOption = { readonly says: string } /** A whole number within bounds. */ & (
+  | { readonly count: readonly [least: number, most: number]; readonly default?: number | undefined }
   /** One or several of these names, with commas between or the option repeated; all of them by default. */
   | { readonly someOf: readonly string[] }
-  | { readonly flag: true };
+  | { readonly flag: true }
+);
 
 type ValueOf<O extends ArgOption> = O extends { flag: true }
   ? boolean
