@@ -68,17 +68,21 @@ export async function convergeFrom({ url, newToken }: TestEnvironment, seed: num
   const request = createRequester(() => [url], token);
   const devices = [0, 1, 2].map((n) => new Device(`d${n}`, url, token, chance));
   await Promise.all(devices.map((device) => device.start()));
-  for (let i = 0; i < steps; i++) {
-    await chance.oneOf(devices).act();
-    if (chance.percent(60)) await sleep(chance.below(6));
+  try {
+    for (let i = 0; i < steps; i++) {
+      await chance.oneOf(devices).act();
+      if (chance.percent(60)) await sleep(chance.below(6));
+    }
+    for (const device of devices) await device.heal();
+    const head = await atPeace(devices, request);
+    await compare(devices, request);
+    const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
+    const kills = devices.reduce((sum, device) => sum + device.kills, 0);
+    return { written: head, conflicts, kills };
+  } finally {
+    // Also after a failure: an open client would keep the process alive.
+    await Promise.all(devices.map((device) => device.client.close()));
   }
-  for (const device of devices) await device.heal();
-  const head = await atPeace(devices, request);
-  await compare(devices, request);
-  const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
-  const kills = devices.reduce((sum, device) => sum + device.kills, 0);
-  await Promise.all(devices.map((device) => device.client.close()));
-  return { written: head, conflicts, kills };
 }
 
 class Device {

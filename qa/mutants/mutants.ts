@@ -26,8 +26,8 @@ const server = "packages/server/src";
 const captured = `${server}/db/tables/captured-changes.ts`;
 
 /**
- * For each judge, the bugs that only it can find: a race, an order, a write twice or lost, what belongs to another owner.
- * What an ordinary test notices has no mutant. Each proves that its judge can fail.
+ * For each judge, bugs of the kind that it is there for: a race, an order, a write twice or lost, what belongs to another
+ * owner. They prove that it can fail. A bug that an ordinary test is there for needs no mutant.
  */
 export const mutants: readonly Mutant[] = [
   {
