@@ -62,10 +62,6 @@ export const jobs = {
     says: "tests a running server against the whole interface",
     program: "packages/conformance/src/main.ts",
   },
-  planted: {
-    says: "inserts bugs into copies of the sources and checks that each suite finds its own",
-    program: "qa/mutants/main.ts",
-  },
   "demo:proofread": {
     says: "starts an agent that proofreads a deck of a running demo",
     program: "apps/demo/proofread.ts",

@@ -18,7 +18,6 @@ export const started: Readonly<Record<string, RegExp>> = {
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   converge: /converge: \d+ runs of \d+ steps/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
-  planted: /planted: \d+ bugs, each in a copy/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,
   conformance: /Name the server to test/,

@@ -1,18 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
-import { readArgs } from "../support/read-args.ts";
+import { runProgram } from "../support/program.ts";
 import { benchmarkPage, type Part } from "./report/page.ts";
 import { type Row, toTable } from "./report/table.ts";
-
-const HELP = `Usage: npm run bench [-- --only commits,stream,snapshot,followed-part,slow-line,lists,push,claims,agents,webhooks,tables,moves,fairness,away,fleet,herd,flush,step,live-lists,included-lists,query-peers,file-store,browser,demo,memory] [--rounds 3] [--seconds 3] [--write]
-
-Measures Holdfast on this machine, next to lower bounds measured in the same run. Takes about half an hour.
-
-  --only     run only these parts: commits, stream, snapshot, followed-part, slow-line, lists, push, claims, agents, webhooks, tables, moves, fairness, away, fleet, herd, flush, step, live-lists, included-lists, query-peers, file-store, browser, demo, memory
-  --rounds   runs per figure: 3 (reports the median, the lowest and the highest)
-  --seconds  length of a run under load: 3
-  --write    write the tables to docs/benchmarks.md; parts that were not measured stay unchanged
-`;
 
 /** Rows with a text that stands above their table. */
 interface NotedRows {
@@ -58,34 +48,37 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   memory: async (options) => (await import("./commits/memory.ts")).measureMemory(options),
 };
 
-const args = readArgs(
-  {
-    only: { someOf: Object.keys(parts) },
-    rounds: { count: [1, 1_000], default: 3 },
-    seconds: { count: [1, 3_600], default: 3 },
-    write: { flag: true },
-  } as const,
-  process.argv.slice(2),
-);
-const print = (line: string) => void process.stderr.write(`bench: ${line}\n`);
-
-if (typeof args === "string") {
-  (args === "" ? process.stdout : process.stderr).write(args === "" ? HELP : `${args}\n\n${HELP}`);
-  process.exitCode = args === "" ? 0 : 2;
-} else {
-  const { only, rounds, seconds, write } = args;
-  const measured = new Map<Part, string>();
-  for (const name of only as readonly Part[]) {
-    print(`${name} …`);
-    const result = await parts[name]({ rounds, seconds, print });
-    const { notes, rows } = "rows" in result ? result : { notes: undefined, rows: result };
-    const above = [machine({ rounds, seconds }), ...(notes ? [notes] : [])].join("\n\n");
-    measured.set(name, `${above}\n\n${toTable(rows)}`);
-  }
-  process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
-  const page = new URL("../../docs/benchmarks.md", import.meta.url);
-  if (write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
-}
+await runProgram({
+  name: "bench",
+  says: "Measures Holdfast on this machine, next to lower bounds measured in the same run. Takes about half an hour.",
+  options: {
+    only: { says: `some of ${Object.keys(parts).join(", ")}`, someOf: Object.keys(parts) },
+    rounds: {
+      says: "runs per figure (reports the median, the lowest and the highest)",
+      count: [1, 1_000],
+      default: 3,
+    },
+    seconds: { says: "length of a run under load", count: [1, 3_600], default: 3 },
+    write: {
+      says: "write the tables to docs/benchmarks.md; parts that were not measured stay unchanged",
+      flag: true,
+    },
+  },
+  async run({ only, rounds, seconds, write }, print) {
+    const measured = new Map<Part, string>();
+    for (const name of only as readonly Part[]) {
+      print(`${name} …`);
+      const result = await parts[name]({ rounds, seconds, print });
+      const { notes, rows } = "rows" in result ? result : { notes: undefined, rows: result };
+      const above = [machine({ rounds, seconds }), ...(notes ? [notes] : [])].join("\n\n");
+      measured.set(name, `${above}\n\n${toTable(rows)}`);
+    }
+    process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
+    const page = new URL("../../docs/benchmarks.md", import.meta.url);
+    if (write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
+    return true;
+  },
+});
 
 function machine({ rounds, seconds }: { rounds: number; seconds: number }): string {
   const [cpu] = cpus();

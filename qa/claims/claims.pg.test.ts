@@ -1,7 +1,7 @@
 import { freshDatabase } from "@holdfast/server/testing";
 import { expect, test } from "vitest";
+import { shifted } from "../support/shifted-clock.ts";
 import { runClaims } from "./run.ts";
-import { shifted } from "./testing/shifted-clock.ts";
 
 // One short run without faults. The soak suite has longer ones, with faults.
 

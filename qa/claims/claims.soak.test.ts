@@ -1,12 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import { expect, test } from "vitest";
+import { shifted } from "../support/shifted-clock.ts";
 import type { Findings } from "./run.ts";
 import { runClaims } from "./run.ts";
-import { shifted } from "./testing/shifted-clock.ts";
 
 const database = await freshDatabase();
 // A run ends when so many requests were answered, however long they take.
@@ -27,22 +23,15 @@ function expectSound({ verdict, audited }: Findings): void {
 test.concurrent("[A19] holders, queue and writes pass the check while clients, servers, Postgres and connections fail", {
   timeout: 590_000,
 }, async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-claims-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
-  try {
-    const findings = await runClaims({
-      ...SHORT,
-      databaseUrl: postgres.url,
-      postgresDir: dataDir,
-      seed: 1,
-      faults: ["client", "server", "paused", "cut", "postgres"],
-    });
-    expectSound(findings);
-    expect(findings.hurt).toMatchObject({ client: 1, server: 1, paused: 1, cut: 1, postgres: 1 });
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
+  const findings = await runClaims({
+    ...SHORT,
+    seed: 1,
+    faultEveryMs: 3_000,
+    faults: ["client", "server", "paused", "cut", "postgres"],
+  });
+  expectSound(findings);
+  const { client, server, paused, cut, postgres } = findings.nemesis.done;
+  expect(Math.min(client, server, paused, cut, postgres)).toBeGreaterThan(0);
 });
 
 test.concurrent("[A20] the clocks of the servers' processes do not matter, an hour fast or an hour slow", {

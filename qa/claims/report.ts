@@ -1,30 +1,28 @@
 import { groupBy } from "../support/group-by.ts";
+import { type Line, report as written } from "../support/report.ts";
 import { VIOLATIONS, type ViolationKind } from "./check.ts";
 import type { Call } from "./history.ts";
 import type { Lease } from "./leases.ts";
 import { conflict, isUnknown } from "./leases.ts";
-import { FAULTS, type Fault } from "./nemesis.ts";
 import type { Findings } from "./run.ts";
-
-const SHOWN = 20;
 
 export const isSound = ({ verdict, audited, differing }: Findings): boolean =>
   verdict.violations.length + audited.violations.length + differing.length === 0;
 
 /** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
-  const { seed, history, verdict, audited, differing, hurt, seconds } = findings;
+  const { seed, history, verdict, audited, differing, nemesis, seconds } = findings;
   const { calls, participants } = history;
   const { coverage, leases, violations } = verdict;
   const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
-  const lines: readonly (readonly [string, string | number])[] = [
+  const lines: readonly Line[] = [
     ["seed", seed],
     ["seconds", Math.round(seconds)],
     ["claimants", participants.length],
     ["requests", calls.length],
     ["  without an answer", calls.filter(({ answer }) => answer === undefined).length],
     ["  with 503", calls.filter(({ answer }) => answer !== undefined && isUnknown(answer)).length],
-    ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
+    ...nemesis.lines(),
     ["claims", coverage.claims],
     ["  granted", coverage.granted],
     ["  granted after waiting", leases.filter(({ joined, grantedBy }) => joined && grantedBy !== undefined).length],
@@ -42,15 +40,11 @@ export function report(findings: Findings): string {
     ...Object.entries(VIOLATIONS).map(([kind, says]) => [says, count(kind as ViolationKind)] as const),
     ["violations", violations.length + audited.violations.length + differing.length],
   ];
-  const found = [
+  return written(lines, [
     ...violations.map(({ kind, message: says }) => `${kind}: ${says}`),
     ...audited.violations,
     ...differing,
-  ];
-  return `${lines.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${found
-    .slice(0, SHOWN)
-    .map((violation) => `VIOLATION ${violation}\n`)
-    .join("")}`;
+  ]);
 }
 
 /** From a release to the grant of the next waiter. */

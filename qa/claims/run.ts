@@ -1,26 +1,21 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { newMasterKey, newSecretToken } from "@holdfast/server";
-import { attachReference, differingModels } from "../support/attached-tables.ts";
+import type { LogEntry } from "@holdfast/sdk/protocol";
+import { differingModels } from "../support/attached-tables.ts";
 import { audit, type Verdict as LogVerdict, type WriteCall } from "../support/audit.ts";
-import { KillableServer, type ServerPlan } from "../support/killable-server.ts";
+import { openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
+import type { ServerPlan } from "../support/killable-server.ts";
 import { openDatabase } from "../support/log-tables.ts";
+import { createRandomActs, type RandomActs, repeat } from "../support/random-acts.ts";
+import { readLog } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { check, type Verdict } from "./check.ts";
-import { openGate } from "./gate.ts";
-import { type Call, type History, readRecords } from "./history.ts";
-import { createNemesis, type Fault, type Hurt } from "./nemesis.ts";
+import { fillEnvironment, participantsOf } from "./claimants.ts";
+import { type Call, type Entry, type History, readRecords } from "./history.ts";
 import { MODEL, type Plan } from "./plan.ts";
-import { readLog } from "./read-log.ts";
-import { fillEnvironment, participantsOf } from "./test-environment.ts";
-import { startWorkerPool } from "./worker-pool.ts";
+import { startWorkerPool, type WorkerPool } from "./worker-pool.ts";
 
 export interface RunOptions {
-  readonly databaseUrl: string;
-  /** The data directory of that Postgres, if the run may kill it. */
-  readonly postgresDir?: string;
+  /** Undefined: on a Postgres of its own, which the run may kill. */
+  readonly databaseUrl?: string;
   readonly claimants: number;
   readonly records: number;
   /** Processes of claimants. */
@@ -29,18 +24,17 @@ export interface RunOptions {
   readonly seed: number;
   /** The run ends then, however many operations were done. */
   readonly withinMs: number;
-  /** One fault every so often; absent: only those that are listed. */
+  /** One fault every so often, first these; absent: none. */
   readonly faultEveryMs?: number;
-  /** These, in this order, evenly over the run. */
   readonly faults?: readonly Fault[];
   /** The rows of all models are in attached tables. */
   readonly attached?: boolean;
   /** How each of the two servers is started. */
   readonly servers?: readonly [ServerPlan, ServerPlan];
-  /** Whether the violations so far suffice to end the run. */
-  enough?(found: Verdict): boolean;
   print(line: string): void;
 }
+
+export type Fault = "client" | "paused" | "server" | "stalled" | "postgres" | "cut";
 
 export interface Findings {
   readonly seed: number;
@@ -49,9 +43,13 @@ export interface Findings {
   readonly audited: LogVerdict;
   /** Models whose tables do not have the same rows as the records. */
   readonly differing: readonly string[];
-  readonly hurt: Hurt;
+  readonly nemesis: RandomActs<Fault>;
   readonly seconds: number;
 }
+
+const PROGRESS_MS = 5_000;
+/** Leases last up to 3.5 s, so a process that is suspended for longer resumes with an expired one. */
+const PAST_LEASES_MS = 4_000;
 
 /**
  *   claimants, many to a process ──► gate ──► server ──┐
@@ -62,34 +60,17 @@ export interface Findings {
  * Afterwards the checker compares the records with the rules of claims, by the times in the log itself.
  */
 export async function runClaims(asked: RunOptions): Promise<Findings> {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-claims-"));
-  const key = newSecretToken(true);
-  const env = {
-    DATABASE_URL: asked.databaseUrl,
-    HOLDFAST_SECRET_KEY: key,
-    HOLDFAST_MASTER_KEY: newMasterKey(),
-    HOLDFAST_LOG_LEVEL: "silent",
-    ...(asked.attached && { HOLDFAST_SCHEMA: "" }),
-  };
-  const servers = [0, 1].map((i) => {
-    const plan = asked.servers?.[i] ?? {};
-    return new KillableServer(folder, { ...plan, env: { ...env, ...plan.env } });
-  });
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const begun = performance.now();
+  const environment = await openFaultEnvironment({
+    name: "claims",
+    servers: asked.servers ?? [{}, {}],
+    postgres: postgresOf(asked.databaseUrl),
+    attached: asked.attached ?? false,
+  });
+  const { folder, key, request, databaseUrl } = environment;
   try {
-    // One after the other: the first one makes the tables and pushes the schema.
-    for (const server of servers) {
-      closing.push(() => server.stop());
-      await server.start();
-    }
-    if (asked.attached) await attachReference(asked.databaseUrl);
-    const gates = await Promise.all(servers.map(({ url }) => openGate(url)));
-    closing.push(() => {
-      for (const gate of gates) gate.close();
-    });
-    const [first] = servers as [KillableServer, KillableServer];
-    const { claimants, records } = await fillEnvironment(first.url, key, asked);
+    const gates = await environment.openGates();
+    const { claimants, records } = await fillEnvironment(request, asked);
     const chance = new SeededRandom(asked.seed);
     const plans = Array.from(
       { length: asked.processes },
@@ -104,68 +85,71 @@ export async function runClaims(asked: RunOptions): Promise<Findings> {
       }),
     );
     const workerPool = startWorkerPool(plans);
-    closing.push(() => workerPool.end());
-    const nemesis = createNemesis({ workerPool, servers, gates, postgresDir: asked.postgresDir }, chance);
-    const participants = participantsOf(claimants);
-    const soFar = () => check({ participants, ...readRecords(folder), log: [] });
-    await drive(asked, workerPool, nemesis, soFar);
+    environment.closing(() => workerPool.end());
+    const { server, stalled, postgres, cut } = environment.faults(chance);
+    const nemesis = createRandomActs<Fault>(
+      { ...faultsOf(workerPool, chance), server, stalled, postgres, cut },
+      chance,
+    );
+    await drive(asked, workerPool, nemesis);
     asked.print("no more faults: every claimant finishes what it does");
     await workerPool.finish();
-    const history = {
-      participants,
-      ...readRecords(folder),
-      log: await readLog(first.url, key),
-    };
+    const log = (await readLog(request)).filter(({ model }) => model === MODEL).map(entryOf);
+    const history = { participants: participantsOf(claimants), ...readRecords(folder), log };
     return {
       seed: asked.seed,
       history,
       verdict: check(history),
-      audited: await auditLog(asked.databaseUrl, history.calls),
-      differing: asked.attached ? await differingModels(asked.databaseUrl) : [],
-      hurt: nemesis.hurt,
+      audited: await auditLog(databaseUrl, history.calls),
+      differing: asked.attached ? await differingModels(databaseUrl) : [],
+      nemesis,
       seconds: (performance.now() - begun) / 1_000,
     };
   } finally {
-    for (const close of closing.reverse()) await close();
+    await environment.close();
   }
 }
 
-const RELOAD_MS = 1_000;
+const faultsOf = (workerPool: WorkerPool, chance: SeededRandom) => ({
+  client: {
+    says: "kill -9 of a process of claimants",
+    often: 2,
+    act: () => workerPool.kill(chance.below(workerPool.size)),
+  },
+  paused: {
+    says: "SIGSTOP of a process of claimants past its leases",
+    often: 2,
+    act: () => workerPool.stop(chance.below(workerPool.size), PAST_LEASES_MS),
+  },
+});
 
 /** Injects faults until the worker pool has sent enough requests. */
 async function drive(
-  { operations, withinMs, faultEveryMs, faults = [], enough, print }: RunOptions,
-  workerPool: ReturnType<typeof startWorkerPool>,
-  nemesis: ReturnType<typeof createNemesis>,
-  soFar: () => Verdict,
+  { operations, withinMs, faultEveryMs, faults = [], print }: RunOptions,
+  workerPool: WorkerPool,
+  nemesis: RandomActs<Fault>,
 ): Promise<void> {
   const begun = performance.now();
-  const planned = [...faults];
-  /** How much of the run is behind us: of its requests, or of its time. */
-  const share = () => Math.max(workerPool.count() / operations, (performance.now() - begun) / withinMs);
-  let last = begun;
-  let reportedAt = begun;
-  let reloadedAt = begun;
-  while (planned.length > 0 || share() < 1) {
-    await pause(50);
-    const now = performance.now();
-    const due = planned.length > 0 && share() >= (faults.length - planned.length + 1) / (faults.length + 1);
-    if (due || (faultEveryMs !== undefined && now - last >= faultEveryMs)) {
-      await nemesis.one(due ? planned.shift() : undefined);
-      last = performance.now();
-    }
-    if (enough && now - reloadedAt > RELOAD_MS) {
-      reloadedAt = now;
-      if (enough(soFar())) return;
-    }
-    if (now - reportedAt > 5_000) {
-      reportedAt = now;
+  const isOver = () => workerPool.count() >= operations || performance.now() - begun > withinMs;
+  await Promise.all([
+    nemesis.repeat({ first: faults, everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY, isOver }),
+    repeat({ everyMs: PROGRESS_MS, isOver }, () =>
       print(
-        `${workerPool.count()}/${operations} requests, ${Object.values(nemesis.hurt).reduce((sum, n) => sum + n, 0)} faults, ${Math.round((now - begun) / 1_000)} s`,
-      );
-    }
-  }
+        `${workerPool.count()}/${operations} requests, ${nemesis.sum()} faults, ${Math.round((performance.now() - begun) / 1_000)} s`,
+      ),
+    ),
+  ]);
 }
+
+const entryOf = ({ syncId, id, changedFields, actor, clientTxId, claim, createdAt }: LogEntry): Entry => ({
+  syncId,
+  record: id,
+  fields: changedFields,
+  actor,
+  name: clientTxId,
+  claim,
+  at: Date.parse(createdAt),
+});
 
 /** Audits the log: every acknowledged write once, no foreign entries, no holes. */
 async function auditLog(databaseUrl: string, calls: readonly Call[]): Promise<LogVerdict> {

@@ -6,7 +6,7 @@ import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 /** Two processes of the server on one database, and a key of the tenant that both serve. */
 export interface TwoProcesses {
   readonly databaseUrl: string;
-  readonly urls: readonly [string, string];
+  readonly servers: readonly { readonly url: string }[];
   readonly key: string;
 }
 
@@ -17,8 +17,8 @@ export interface TwoProcesses {
  *
  *   head locked by us ─► second process waits ─► round 1 waits ─► round 2 is sent behind it ─► unlocked
  */
-export async function judgeForeignEntry({ databaseUrl, urls, key }: TwoProcesses): Promise<string[]> {
-  const [first, second] = urls.map((url) => createAsk(url, key)) as [
+export async function judgeForeignEntry({ databaseUrl, servers, key }: TwoProcesses): Promise<string[]> {
+  const [first, second] = servers.map(({ url }) => createAsk(url, key)) as [
     ReturnType<typeof createAsk>,
     ReturnType<typeof createAsk>,
   ];

@@ -10,7 +10,7 @@ const server = await start(true);
 /** Sends them to public addresses only. */
 const strict = await start(false);
 
-test("[X1] our server passes the conformance suite", { timeout: 300_000 }, async () => {
+test("[X1] [X2] our server passes the conformance suite", { timeout: 300_000 }, async () => {
   const webhookSections = (await loadSections()).map(({ name }) => name).filter((name) => name.startsWith("webhook-"));
   const [results, elsewhere] = await Promise.all([
     runSections({ url: server.url, adminToken: ADMIN, ...(await makeOrganization(server)) }),

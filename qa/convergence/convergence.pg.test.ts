@@ -16,7 +16,7 @@ const totals: Ended[] = [];
 beforeAll(async () => {
   environment = await startTestEnvironment(database.url);
 });
-afterAll(() => environment.server.close());
+afterAll(() => environment.close());
 
 const fresh = Array.from({ length: RUNS }, (_, i) => FIRST + i);
 

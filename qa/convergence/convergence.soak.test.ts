@@ -14,7 +14,7 @@ const totals: Ended[] = [];
 beforeAll(async () => {
   environment = await startTestEnvironment(database.url);
 });
-afterAll(() => environment.server.close());
+afterAll(() => environment.close());
 
 const seeds = Array.from({ length: RUNS }, (_, i) => FIRST + i);
 

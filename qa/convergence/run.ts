@@ -9,7 +9,8 @@ import {
   type Storage,
   StorageFailure,
 } from "@holdfast/sdk/testing";
-import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
+import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
+import { createRequester, good, readLog, type SendRequest } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { BadLine } from "./bad-connection.ts";
 
@@ -31,32 +32,27 @@ type Schema = typeof schema;
 const HASTE = 40;
 const SHARED = ["shared-0", "shared-1", "shared-2"];
 
-export interface TestEnvironment {
-  readonly server: RunningServer;
+export interface TestEnvironment extends Pick<FaultEnvironment, "close"> {
+  readonly url: string;
   /** A tenant of its own for each run. */
   newToken(): Promise<string>;
 }
 
-export async function startTestEnvironment(databaseUrl: string): Promise<TestEnvironment> {
-  const adminToken = "convergence-operator";
-  const server = await startServer({ databaseUrl, adminToken, masterKeys: [newMasterKey()], port: 0 });
+/** Without a database, it has a Postgres of its own. */
+export async function startTestEnvironment(databaseUrl?: string): Promise<TestEnvironment> {
+  const postgres = postgresOf(databaseUrl);
+  const { servers, operator, close } = await openFaultEnvironment({ name: "converge", servers: [{}], postgres });
   let made = 0;
   return {
-    server,
+    url: String(servers[0]?.url),
+    close,
     async newToken() {
-      const { id } = await post(server.url, adminToken, "/v1/organizations", { name: `tenant ${++made}` });
-      const key = await post(server.url, adminToken, "/v1/secret_keys", { organization: id, livemode: true });
-      await post(server.url, String(key.token), "/v1/schema", schema);
+      const { id } = good(await operator("POST", "/v1/organizations", { name: `tenant ${++made}` }));
+      const key = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));
+      good(await operator("POST", "/v1/schema", schema, String(key.token)));
       return String(key.token);
     },
   };
-}
-
-async function post(url: string, token: string, path: string, body: unknown): Promise<Record<string, unknown>> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const answer = await fetch(url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Record<string, unknown>;
 }
 
 export interface Ended {
@@ -66,22 +62,27 @@ export interface Ended {
 }
 
 /** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
-export async function convergeFrom(environment: TestEnvironment, seed: number, steps = 120): Promise<Ended> {
+export async function convergeFrom({ url, newToken }: TestEnvironment, seed: number, steps = 120): Promise<Ended> {
   const chance = new SeededRandom(seed);
-  const token = await environment.newToken();
-  const devices = [0, 1, 2].map((n) => new Device(`d${n}`, environment.server.url, token, chance));
+  const token = await newToken();
+  const request = createRequester(() => [url], token);
+  const devices = [0, 1, 2].map((n) => new Device(`d${n}`, url, token, chance));
   await Promise.all(devices.map((device) => device.start()));
-  for (let i = 0; i < steps; i++) {
-    await chance.oneOf(devices).act();
-    if (chance.percent(60)) await sleep(chance.below(6));
+  try {
+    for (let i = 0; i < steps; i++) {
+      await chance.oneOf(devices).act();
+      if (chance.percent(60)) await sleep(chance.below(6));
+    }
+    for (const device of devices) await device.heal();
+    const head = await atPeace(devices, request);
+    await compare(devices, request);
+    const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
+    const kills = devices.reduce((sum, device) => sum + device.kills, 0);
+    return { written: head, conflicts, kills };
+  } finally {
+    // Also after a failure: an open client would keep the process alive.
+    await Promise.all(devices.map((device) => device.client.close()));
   }
-  for (const device of devices) await device.heal();
-  const head = await atPeace(devices, environment.server.url, token);
-  await compare(devices, environment.server.url, token, head);
-  const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
-  const kills = devices.reduce((sum, device) => sum + device.kills, 0);
-  await Promise.all(devices.map((device) => device.client.close()));
-  return { written: head, conflicts, kills };
 }
 
 class Device {
@@ -276,12 +277,12 @@ function mortal(storage: Storage, line: BadLine): Storage {
 }
 
 /** Waits until no device has anything left to send or to decide, and all have read to the head. Returns the head. */
-async function atPeace(devices: readonly Device[], url: string, token: string): Promise<number> {
+async function atPeace(devices: readonly Device[], request: SendRequest): Promise<number> {
   const end = Date.now() + 20_000;
   for (;;) {
     for (const device of devices) device.decide();
     await sleep(10);
-    const head = await headOf(url, token);
+    const head = Number(good(await request("GET", "/v1/log?after=0&limit=1")).stamp);
     const restless = devices.filter(({ client }) => {
       const { pending, conflicts, attention, syncId } = client.status();
       return pending + conflicts + attention > 0 || syncId < head;
@@ -294,21 +295,8 @@ async function atPeace(devices: readonly Device[], url: string, token: string): 
   }
 }
 
-interface Entry {
-  readonly syncId: number;
-  readonly model: string;
-  readonly id: string;
-  readonly verb: string;
-  readonly clientTxId: string;
-  readonly data: unknown;
-}
-
-async function compare(devices: readonly Device[], url: string, token: string, head: number): Promise<void> {
-  const log: Entry[] = [];
-  while (log.length < head) {
-    const page = await get<{ data: Entry[] }>(`${url}/v1/log?after=${log.length}&limit=1000`, token);
-    log.push(...page.data);
-  }
+async function compare(devices: readonly Device[], request: SendRequest): Promise<void> {
+  const log = await readLog(request);
   const rows = new Map<string, unknown>();
   for (const { id, verb, data } of log)
     if (verb === "deleted") rows.delete(id);
@@ -333,13 +321,3 @@ const sortedKeys = (rows: unknown): string =>
       ? Object.fromEntries(Object.entries(v).sort(([a], [b]) => (a < b ? -1 : 1)))
       : v,
   );
-
-async function headOf(url: string, token: string): Promise<number> {
-  return (await get<{ stamp: number }>(`${url}/v1/log?after=0&limit=1`, token)).stamp;
-}
-
-async function get<T>(address: string, token: string): Promise<T> {
-  const answer = await fetch(address, { headers: { authorization: `Bearer ${token}` } });
-  if (!answer.ok) throw new Error(`${address} answered ${answer.status}`);
-  return (await answer.json()) as T;
-}

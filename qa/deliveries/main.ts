@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startEmbeddedPostgres } from "@holdfast/server";
-import pg from "pg";
-import { type Args, type Part, readArgs, USAGE } from "./args.ts";
+import { anySeed, runProgram } from "../support/program.ts";
+import type { ArgsOf } from "../support/read-args.ts";
 import { isMet, isSound, report, reportFinding } from "./report.ts";
 import { type Findings, runDeliveries } from "./run/run.ts";
 import { gauntlet } from "./scenarios/gauntlet.ts";
 import { killAtAnswer } from "./scenarios/kill-at-answer.ts";
-import { poison } from "./scenarios/poison.ts";
 import type { Scenario } from "./scenarios/scenario.ts";
 import { stalledSender } from "./scenarios/stalled-sender.ts";
 import { threeDays } from "./scenarios/three-days.ts";
@@ -19,47 +17,63 @@ const FAULT_EVERY_MS = 5_000;
 const DEATHS_EVERY_MS = 15_000;
 const MEDDLE_EVERY_MS = 1_500;
 
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = await deliveries(args);
+const PARTS = ["kill", "two", "stall", "days", "gauntlet", "run"] as const;
+type Part = (typeof PARTS)[number];
 
-async function deliveries(args: Args): Promise<number> {
-  const seed = args.seed ?? Math.floor(Math.random() * 2 ** 31);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-deliveries-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
-  print(`seed ${seed}`);
-  const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
-    kill: killAtAnswer(KILLS),
-    two: twoServers,
-    stall: stalledSender,
-    days: threeDays(args.events),
-    poison,
-    gauntlet,
-  };
-  let broken = 0;
-  try {
+const options = {
+  seconds: { says: "length of the random run, before the failures end", count: [1, 86_400], default: 120 },
+  endpoints: { says: "endpoints at its start", count: [1, 18], default: 8 },
+  writers: { says: "clients that write", count: [1, 100], default: 6 },
+  servers: { says: "servers that deliver", count: [1, 8], default: 2 },
+  events: {
+    says: "events that are committed while an endpoint is offline",
+    count: [1, 10_000_000],
+    default: 100_000,
+  },
+  only: { says: `some of ${PARTS.join(", ")}, separated by commas`, someOf: PARTS },
+  seed: { says: "repeats the same choices; their timing differs from run to run", count: [0, 2 ** 31 - 1] },
+  attached: { says: "the rows of the records are in attached tables", flag: true },
+} as const;
+type Args = ArgsOf<typeof options>;
+type Print = (line: string) => void;
+
+await runProgram({
+  name: "deliveries",
+  says: `Starts servers on one Postgres in a temporary directory that deliver webhooks to a receiver in its own process. First come
+fixed scenarios: kills between a response and the cursor, two servers, a sender that is paused, an endpoint that was
+offline for three days, and everything else at once. Then comes a random run: writers write, the receiver
+fails in every way, servers, receiver and Postgres are killed and paused, and the owner changes settings. A checker
+compares all requests with the log and with the rules for deliveries. If it finds a violation, the program exits with 1
+and writes everything that it saw to a file.`,
+  options,
+  async run(args, print) {
+    const seed = args.seed ?? anySeed();
+    print(`seed ${seed}`);
+    const scenarios: Readonly<Record<Exclude<Part, "run">, Scenario>> = {
+      kill: killAtAnswer(KILLS),
+      two: twoServers,
+      stall: stalledSender,
+      days: threeDays(args.events),
+      gauntlet,
+    };
+    let broken = 0;
     for (const part of args.only) {
       if (part === "run") continue;
       const { title, play } = scenarios[part];
       print(`${part}: ${title}`);
-      const finding = await play({ databaseUrl: await newDatabase(postgres.url, part), seed, attached: args.attached });
+      const finding = await play({ seed, attached: args.attached });
       process.stdout.write(reportFinding(title, finding));
       if (!isMet(finding)) broken += 1;
     }
-    if (args.only.includes("run") && !(await run(args, seed, postgres.url, dataDir))) broken += 1;
-    return broken === 0 ? 0 : 1;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
+    if (args.only.includes("run") && !(await run(args, seed, print))) broken += 1;
+    return broken === 0;
+  },
+});
 
-async function run(args: Args, seed: number, databaseUrl: string, postgresDir: string): Promise<boolean> {
+async function run(args: Args, seed: number, print: Print): Promise<boolean> {
   const { endpoints, writers, servers, seconds, attached } = args;
   const findings = await runDeliveries({
-    ...{ databaseUrl, postgresDir, seed, endpoints, writers, servers, attached, print },
+    ...{ seed, endpoints, writers, servers, attached, print },
     forMs: seconds * 1_000,
     faultEveryMs: FAULT_EVERY_MS,
     deathsEveryMs: DEATHS_EVERY_MS,
@@ -71,21 +85,8 @@ async function run(args: Args, seed: number, databaseUrl: string, postgresDir: s
   return false;
 }
 
-async function newDatabase(serverUrl: string, name: string): Promise<string> {
-  const client = new pg.Client({ connectionString: serverUrl });
-  await client.connect();
-  await client.query(`create database deliveries_${name}`).finally(() => client.end());
-  const url = new URL(serverUrl);
-  url.pathname = `/deliveries_${name}`;
-  return url.href;
-}
-
 function keep({ seed, evidence, verdict }: Findings): string {
   const file = join(mkdtempSync(join(tmpdir(), "holdfast-deliveries-seen-")), `deliveries-${seed}.json`);
   writeFileSync(file, JSON.stringify({ seed, violations: verdict.violations, ...evidence }));
   return file;
-}
-
-function print(line: string): void {
-  process.stderr.write(`deliveries: ${line}\n`);
 }

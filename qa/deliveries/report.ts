@@ -1,11 +1,8 @@
+import { type Line, report as written } from "../support/report.ts";
 import type { Verdict } from "./judge/judge.ts";
 import { type Coverage, VIOLATIONS, type ViolationKind } from "./judge/violations.ts";
-import { FAULTS, type Fault } from "./run/nemesis.ts";
-import { CHANGES, type ChangeKind } from "./run/owner-changes.ts";
 import type { Findings } from "./run/run.ts";
 import type { Finding } from "./scenarios/scenario.ts";
-
-const SHOWN = 20;
 
 export const isSound = ({ verdict, differing, calmMs }: Findings): boolean =>
   verdict.violations.length + differing.length === 0 && calmMs !== undefined;
@@ -34,7 +31,7 @@ const COVERAGE_LABELS: Readonly<Record<keyof Coverage, string>> = {
 
 /** The report of a run: faults, coverage and violations. */
 export function report(findings: Findings): string {
-  const { seed, seconds, operations, evidence, hurt, done, calmMs, verdict, differing } = findings;
+  const { seed, seconds, operations, evidence, nemesis, ownerChanges, calmMs, verdict, differing } = findings;
   return table(
     [
       ["seed", seed],
@@ -42,9 +39,9 @@ export function report(findings: Findings): string {
       ["operations committed", operations],
       ["entries in the log", evidence.log.length],
       ["endpoints", evidence.endpoints.length],
-      ...Object.entries(hurt).map(([fault, n]) => [FAULTS[fault as Fault], n] as const),
+      ...nemesis.lines(),
       ["senders killed by the receiver, and others", evidence.troubles.filter(isKill).length],
-      ...Object.entries(done).map(([change, n]) => [CHANGES[change as ChangeKind], n] as const),
+      ...ownerChanges.lines(),
       ["from the last fault until nothing waited, ms", calmMs?.toFixed() ?? "something still waits"],
       ...differing.map((one) => ["VIOLATION: rows are not their records", one] as const),
     ],
@@ -59,7 +56,7 @@ export function reportFinding(title: string, { verdict, unmet, figures }: Findin
   return `${title}\n${table(Object.entries(figures), verdict)}${unmet.map((one) => `NOT SO: ${one}\n`).join("")}\n`;
 }
 
-function table(lines: readonly (readonly [string, string | number])[], { coverage, violations }: Verdict): string {
+function table(lines: readonly Line[], { coverage, violations }: Verdict): string {
   const count = (kind: ViolationKind) => violations.filter((one) => one.kind === kind).length;
   const all = [
     ...lines,
@@ -67,6 +64,8 @@ function table(lines: readonly (readonly [string, string | number])[], { coverag
     ...Object.entries(VIOLATIONS).map(([kind, label]) => [label, count(kind as ViolationKind)] as const),
     ["violations", violations.length] as const,
   ];
-  const shown = violations.slice(0, SHOWN).map(({ kind, message }) => `VIOLATION ${kind}: ${message}\n`);
-  return `${all.map(([what, figure]) => `${what.padEnd(66)} ${figure}`).join("\n")}\n${shown.join("")}`;
+  return written(
+    all,
+    violations.map(({ kind, message }) => `${kind}: ${message}`),
+  );
 }

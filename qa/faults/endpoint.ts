@@ -2,7 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { Agent } from "node:http";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -10,14 +9,13 @@ import { isDeepStrictEqual } from "node:util";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
 import Database from "libsql";
-import type { KillableServer } from "../support/killable-server.ts";
 import type { StoredRow } from "../support/log-tables.ts";
-import { sendJson } from "../support/send-json.ts";
+import { good, type SendRequest } from "../support/requester.ts";
 
 /** A service of the owner's that has the records of all models. */
 export interface Endpoint {
   /** Names it as the source of the models. */
-  register(server: KillableServer, token: string): Promise<void>;
+  register(request: SendRequest): Promise<void>;
   /** kill -9, and started again at once, on the same port. */
   kill(): Promise<void>;
   /** What differs between its file and the server's records. */
@@ -44,18 +42,14 @@ export async function startEndpoint(folder: string): Promise<Endpoint> {
 
   await start();
   return {
-    async register({ url }, token) {
-      const agent = new Agent();
-      const post = async (path: string, body: object) => {
-        const answer = await sendJson({ agent, method: "POST", url: url + path, token, body });
-        if (answer.status !== 201) throw new Error(`${path} was refused: ${JSON.stringify(answer.body)}`);
-        return answer.body;
-      };
+    async register(request) {
       const endpoint = `http://127.0.0.1:${port}/`;
-      const { id: source } = await post("/v1/datasources", { connection: "endpoint", endpoint, signingKey });
+      const { id: source } = good(
+        await request("POST", "/v1/datasources", { connection: "endpoint", endpoint, signingKey }),
+      );
       const { models } = JSON.parse(readFileSync(SCHEMA, "utf8")) as ModelSchema;
       const elsewhere = Object.entries(models).map(([name, model]) => [name, { ...model, source }]);
-      await post("/v1/schema", { models: Object.fromEntries(elsewhere) });
+      good(await request("POST", "/v1/schema", { models: Object.fromEntries(elsewhere) }));
     },
     async kill() {
       const gone = once(child, "exit");

@@ -3,17 +3,46 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { startEmbeddedPostgres } from "@holdfast/server";
-import { attachReference, differingModels } from "../support/attached-tables.ts";
+import { differingModels } from "../support/attached-tables.ts";
 import { audit, type Verdict } from "../support/audit.ts";
+import { openFaultEnvironment } from "../support/fault-environment.ts";
 import { type Follower, follow } from "../support/follower.ts";
-import { KillableServer } from "../support/killable-server.ts";
-import { embeddedAt, embeddedUrl, openDatabase } from "../support/log-tables.ts";
-import { killBackend, killPostgres, stallPostgres } from "../support/postgres-process.ts";
+import type { KillableServer } from "../support/killable-server.ts";
+import { openDatabase } from "../support/log-tables.ts";
+import { killBackend, killPostgres } from "../support/postgres-process.ts";
+import { anySeed, runProgram } from "../support/program.ts";
+import { createRandomActs, type RandomActs } from "../support/random-acts.ts";
+import type { ArgsOf } from "../support/read-args.ts";
+import { type Line, report } from "../support/report.ts";
+import { SeededRandom } from "../support/seeded-random.ts";
 import { startWriters, type Writers } from "../support/writers.ts";
-import { type Args, readArgs, USAGE } from "./args.ts";
 import { type Endpoint, startEndpoint } from "./endpoint.ts";
 import { startMoves } from "./moves.ts";
 import { prepareWriters } from "./prepare.ts";
+
+const options = {
+  kills: { says: "how often each of the two is killed", count: [1, 10_000], default: 20 },
+  writers: { says: "clients that write at the same time", count: [1, 10_000], default: 16 },
+  attached: { says: "the rows of the records are in attached tables", flag: true },
+  moves: { says: "the tenant moves into another Postgres and back all the while; that one is killed too", flag: true },
+  endpoint: { says: "the records are in a service behind an endpoint datasource; that one is killed too", flag: true },
+  plant: {
+    says: "removes one acknowledged write from the log before the check, to show that the check finds it",
+    flag: true,
+  },
+} as const;
+type Args = ArgsOf<typeof options>;
+type Print = (line: string) => void;
+
+const chance = new SeededRandom(anySeed());
+
+await runProgram({
+  name: "faults",
+  says: `Starts a server in a temporary directory with clients that write, kills the server and its Postgres again and again,
+and then checks that every acknowledged write is in the log exactly once. Exits with 1 if one is not.`,
+  options,
+  run,
+});
 
 /**
  *   writers ──HTTP──► server ──► Postgres        followers ◄── stream ── server
@@ -25,109 +54,116 @@ import { prepareWriters } from "./prepare.ts";
  *
  * Afterwards the auditor reads the tables themselves and compares them with the records.
  */
-async function run({ kills, writers: count, attached, moves: isMoving, endpoint: isElsewhere, plant }: Args) {
-  const dataDir = await mkdtemp(join(tmpdir(), "holdfast-faults-"));
-  const otherDir = await mkdtemp(join(tmpdir(), "holdfast-faults-other-"));
+async function run(
+  { kills, writers: count, attached, moves: isMoving, endpoint: isElsewhere, plant }: Args,
+  print: Print,
+) {
   const env = {
-    ...((attached || isElsewhere) && { HOLDFAST_SCHEMA: "" }),
+    ...(isElsewhere && { HOLDFAST_SCHEMA: "" }),
     ...((isMoving || isElsewhere) && { HOLDFAST_DATASOURCE_ALLOW_PRIVATE: "1" }),
   };
-  const server = new KillableServer(dataDir, { env });
-  const other = isMoving ? await startEmbeddedPostgres({ dataDir: otherDir }) : undefined;
-  const endpoint = isElsewhere ? await startEndpoint(otherDir) : undefined;
   const begun = performance.now();
+  const environment = await openFaultEnvironment({
+    name: "faults",
+    servers: [{ env }],
+    postgres: "embedded",
+    attached,
+  });
+  const { request, databaseUrl, closing, key } = environment;
+  const [server] = environment.servers as readonly [KillableServer];
   try {
-    await server.start();
-    if (attached) await attachReference(embeddedUrl(dataDir));
-    const plan = await prepareWriters(server, count, async (token) => endpoint?.register(server, token));
-    const writers = startWriters(plan);
-    const followers = [0, 1].map(() => follow(server.url, plan.keys[0] as string));
-    const moves = other && startMoves(server, plan.keys[0] as string, otherDir);
-    const killOther = async (n: number) => {
-      if (endpoint) await endpoint.kill();
-      else if (other) await (n % 2 === 1 ? killBackend(otherDir) : killPostgres(otherDir));
-    };
-    const hurt = await hurtIt(server, writers, kills, other || endpoint ? killOther : undefined);
+    const otherDir = await mkdtemp(join(tmpdir(), "holdfast-faults-other-"));
+    closing(() => rm(otherDir, { recursive: true, force: true }));
+    const other = isMoving ? await startEmbeddedPostgres({ dataDir: otherDir }) : undefined;
+    closing(() => other?.stop());
+    const endpoint = isElsewhere ? await startEndpoint(otherDir) : undefined;
+    closing(() => endpoint?.stop());
+    await endpoint?.register(request);
+    const writers = startWriters(await prepareWriters(environment, count));
+    const followers = [0, 1].map(() => follow(server.url, key));
+    const moves = other && startMoves(server, key, otherDir);
+    const { postgres, backend, frozen } = environment.faults(chance);
+    const nemesis = createRandomActs<Fault>(
+      {
+        ...{ postgres, backend, frozen },
+        server: { says: "kill -9 of the server, and started again at once", often: 1, act: () => server.kill() },
+        service: { says: "kill -9 of the service", often: 1, act: async () => await endpoint?.kill() },
+        otherPostgres: { says: "kill -9 of the other Postgres", often: 1, act: () => killPostgres(otherDir) },
+        otherBackend: { says: "kill -9 of one of its processes", often: 1, act: () => killBackend(otherDir) },
+      },
+      chance,
+    );
+    const others: readonly Fault[] = endpoint ? ["service"] : other ? ["otherBackend", "otherPostgres"] : [];
+    await underFire(nemesis, writers, { kills, others, print });
     print("no more faults: every open question is asked until it is answered");
     await writers.finish();
     await moves?.finish();
-    const audited = await judge(server, writers, followers, { plant, endpoint });
-    const differing = attached ? await differingModels(embeddedUrl(dataDir)) : [];
+    const audited = await judge(databaseUrl, writers, followers, { plant, endpoint, print });
+    const differing = attached ? await differingModels(databaseUrl) : [];
     const verdict = { ...audited, violations: [...audited.violations, ...differing] };
-    report({
-      hurt,
-      other: endpoint ? "the service" : other ? "the other Postgres" : undefined,
-      moves: moves?.arrived,
-      writers,
-      verdict,
-      seconds: (performance.now() - begun) / 1_000,
-      longestOutageMs: server.longestOutageMs,
-    });
+    const { acknowledged, unknown, abandoned } = writers.totals();
+    const lines: readonly Line[] = [
+      ...nemesis.lines().filter(([, count]) => count !== 0),
+      ...(moves === undefined ? [] : [["moves that arrived", moves.arrived] as const]),
+      ["longest time without an answer", `${(server.longestOutageMs / 1_000).toFixed(1)} s`],
+      ["writes acknowledged", acknowledged],
+      ["calls without an answer", unknown],
+      ["writes given up with the outcome unknown", abandoned],
+      ["  of these in the log", verdict.abandonedFound],
+      ["entries in the log", verdict.entries],
+      ["followers × entries heard", `${verdict.followers} × ${verdict.entries}`],
+      ["acknowledged and lost", verdict.lost],
+      ["written twice", verdict.duplicated],
+      ["violations", verdict.violations.length],
+      ["seconds", Math.round((performance.now() - begun) / 1_000)],
+    ];
+    process.stdout.write(report(lines, verdict.violations));
     return verdict.violations.length === 0;
   } finally {
-    await server.stop();
-    await other?.stop();
-    endpoint?.stop();
-    for (const folder of [dataDir, otherDir]) await rm(folder, { recursive: true, force: true });
+    await environment.close();
   }
 }
 
-interface Hurt {
-  servers: number;
-  postgres: number;
-  backends: number;
-  stalls: number;
-  others: number;
-}
+type Fault = "server" | "postgres" | "backend" | "frozen" | "service" | "otherPostgres" | "otherBackend";
 
 /** One fault after the other, each while writes are on their way. */
-async function hurtIt(
-  server: KillableServer,
+async function underFire(
+  nemesis: RandomActs<Fault>,
   writers: Writers,
-  kills: number,
-  killOther: ((n: number) => Promise<unknown>) | undefined,
-): Promise<Hurt> {
-  const hurt: Hurt = { servers: 0, postgres: 0, backends: 0, stalls: 0, others: 0 };
-  // A move takes a second or two, and so does the way back after an outage: the faults come at any moment of it.
-  const rest = async () => killOther && (await pause(Math.random() * 3_000));
+  { kills, others, print }: { readonly kills: number; readonly others: readonly Fault[]; readonly print: Print },
+): Promise<void> {
+  async function strike(fault: Fault, writes: number): Promise<void> {
+    await writers.progress(writes + chance.below(100));
+    // A move takes a second or two, and so does the way back after an outage: the faults come at any moment of it.
+    if (others.length > 0) await pause(chance.below(3_000));
+    await nemesis.one(fault);
+  }
   for (let n = 1; n <= kills; n++) {
-    await writers.progress(60 + Math.floor(Math.random() * 100));
-    await rest();
-    await server.kill();
-    hurt.servers += 1;
-    await writers.progress(60 + Math.floor(Math.random() * 100));
-    await rest();
+    await strike("server", 60);
     // In turn the postmaster, and one of the processes that it watches: that restarts all of them.
-    if (n % 2 === 1) {
-      await killPostgres(server.dataDir);
-      hurt.postgres += 1;
-    } else if (await killBackend(server.dataDir)) hurt.backends += 1;
-    if (killOther) {
-      await writers.progress(20 + Math.floor(Math.random() * 100));
-      await rest();
-      await killOther(n);
-      hurt.others += 1;
-    }
-    if (n % 7 === 0) {
-      await writers.progress(60);
-      if (await stallPostgres(server.dataDir, 3_000)) hurt.stalls += 1;
-    }
+    await strike(n % 2 === 1 ? "postgres" : "backend", 60);
+    const other = others[(n - 1) % others.length];
+    if (other) await strike(other, 20);
+    if (n % 7 === 0) await strike("frozen", 60);
     const { acknowledged, unknown } = writers.totals();
     print(
       `${n}/${kills}: the server and Postgres killed once more; ${acknowledged} acknowledged, ${unknown} calls without an answer`,
     );
   }
   await writers.progress(60);
-  return hurt;
 }
 
 async function judge(
-  server: KillableServer,
+  databaseUrl: string,
   writers: Writers,
   followers: readonly Follower[],
-  { plant, endpoint }: { readonly plant: boolean; readonly endpoint: Endpoint | undefined },
+  {
+    plant,
+    endpoint,
+    print,
+  }: { readonly plant: boolean; readonly endpoint: Endpoint | undefined; readonly print: Print },
 ): Promise<Verdict> {
-  const database = await openDatabase(embeddedAt(server.dataDir));
+  const database = await openDatabase(databaseUrl);
   try {
     while ((await database.open()) > 0) await pause(100);
     const head = await database.head();
@@ -146,47 +182,3 @@ async function judge(
     await database.close();
   }
 }
-
-interface Findings {
-  readonly hurt: Hurt;
-  /** What else was killed. */
-  readonly other: string | undefined;
-  /** Undefined: none were asked for. */
-  readonly moves: number | undefined;
-  readonly writers: Writers;
-  readonly verdict: Verdict;
-  readonly seconds: number;
-  readonly longestOutageMs: number;
-}
-
-function report({ hurt, other, moves, writers, verdict, seconds, longestOutageMs }: Findings): void {
-  const { acknowledged, unknown, abandoned } = writers.totals();
-  const lines: readonly (readonly [string, string | number])[] = [
-    ["kill -9 of the server", hurt.servers],
-    ["kill -9 of Postgres", `${hurt.postgres + hurt.backends} (${hurt.postgres} postmaster, ${hurt.backends} backend)`],
-    ["SIGSTOP of Postgres, 3 s", hurt.stalls],
-    ...(other === undefined ? [] : [[`kill -9 of ${other}`, hurt.others] as const]),
-    ...(moves === undefined ? [] : [["moves that arrived", moves] as const]),
-    ["longest time without an answer", `${(longestOutageMs / 1_000).toFixed(1)} s`],
-    ["writes acknowledged", acknowledged],
-    ["calls without an answer", unknown],
-    ["writes given up with the outcome unknown", abandoned],
-    ["  of these in the log", verdict.abandonedFound],
-    ["entries in the log", verdict.entries],
-    ["followers × entries heard", `${verdict.followers} × ${verdict.entries}`],
-    ["acknowledged and lost", verdict.lost],
-    ["written twice", verdict.duplicated],
-    ["violations", verdict.violations.length],
-    ["seconds", Math.round(seconds)],
-  ];
-  process.stdout.write(`\n${lines.map(([what, figure]) => `${what.padEnd(42)} ${figure}`).join("\n")}\n`);
-  for (const violation of verdict.violations.slice(0, 20)) process.stdout.write(`VIOLATION ${violation}\n`);
-}
-
-const print = (line: string): void => void process.stdout.write(`faults: ${line}\n`);
-
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = (await run(args)) ? 0 : 1;

@@ -1,31 +1,21 @@
-import { Agent } from "node:http";
-import type { KillableServer } from "../support/killable-server.ts";
-import { sendJson } from "../support/send-json.ts";
+import type { FaultEnvironment } from "../support/fault-environment.ts";
+import { good } from "../support/requester.ts";
 import type { WriterPlan } from "../support/writers.ts";
 
 const RECORDS_SHARED = 5;
 
-/** Secret keys for the writers of an embedded server, and the records that all of them write. */
+/** Secret keys for the writers of the first organization, and the records that all of them write. */
 export async function prepareWriters(
-  server: KillableServer,
+  { operator, servers, key, request }: FaultEnvironment,
   count: number,
-  begin: (token: string) => Promise<void>,
 ): Promise<WriterPlan> {
-  const agent = new Agent();
-  const post = (path: string, token: string, body: object) =>
-    sendJson({ agent, method: "POST", url: `${server.url}${path}`, token, body });
-  const url = `${server.url}/v1/organizations`;
-  const list = await sendJson({ agent, method: "GET", url, token: server.adminToken });
-  const organization = (list.body.data as { id: string }[])[0]?.id;
-  const keys: string[] = [];
-  for (let n = 0; n < count; n++) {
-    const { body } = await post("/v1/secret_keys", server.adminToken, { organization, livemode: true });
-    keys.push(String(body.token));
-  }
-  await begin(keys[0] as string);
+  const { organization } = good(await request("GET", "/v1/identity"));
   for (let n = 0; n < RECORDS_SHARED; n++)
-    await post("/v1/models/document", keys[0] as string, { id: `shared${n}`, data: { title: "" } });
-  return { servers: [server], keys, operationsOf };
+    good(await request("POST", "/v1/models/document", { id: `shared${n}`, data: { title: "" } }));
+  const keys = [key];
+  while (keys.length < count)
+    keys.push(String(good(await operator("POST", "/v1/secret_keys", { organization, livemode: true })).token));
+  return { servers, keys, operationsOf };
 }
 
 /** A record of its own, a shared one, both; and now and then an earlier one of its own is deleted. */

@@ -1,30 +1,31 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Args, readArgs, USAGE } from "./args.ts";
+import { anySeed, runProgram } from "../support/program.ts";
 
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = await fuzz(args);
-
-async function fuzz({ requests, connections, seed = Math.floor(Math.random() * 2 ** 31) }: Args): Promise<number> {
-  // Loaded only now, so that `--help` answers at once.
-  const [{ startEmbeddedPostgres }, { report }, { run }] = await Promise.all([
-    import("@holdfast/server"),
-    import("./report.ts"),
-    import("./run.ts"),
-  ]);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-fuzz-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
-  const print = (line: string) => void process.stderr.write(`fuzz: ${line}\n`);
-  try {
-    const findings = await run({ databaseUrl: postgres.url, requests, connections, seed, print });
-    process.stdout.write(report(findings));
-    return findings.violations.length > 0 ? 1 : 0;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
+await runProgram({
+  name: "fuzz",
+  says: `Starts a server on an embedded Postgres in a temporary directory, and sends it requests and frames that are generated
+from its own tables: valid ones, and ones with one to three errors. Every response is compared with the description and
+the rules. If one violates them, the program exits with 1 and prints the smallest such request.`,
+  options: {
+    requests: { says: "number of requests", count: [1, 2 ** 31 - 1], default: 50_000 },
+    seed: {
+      says: "repeats the same requests; with one connection they also arrive in the same order",
+      count: [0, 2 ** 31 - 1],
+    },
+    connections: { says: "requests in flight at the same time", count: [1, 256], default: 16 },
+  },
+  async run({ requests, connections, seed = anySeed() }, print) {
+    const [{ startEmbeddedPostgres }, { report }, { run }] = await Promise.all([
+      import("@holdfast/server"),
+      import("./report.ts"),
+      import("./run.ts"),
+    ]);
+    const postgres = await startEmbeddedPostgres({ throwaway: true });
+    try {
+      const findings = await run({ databaseUrl: postgres.url, requests, connections, seed, print });
+      process.stdout.write(report(findings));
+      return findings.violations.length === 0;
+    } finally {
+      await postgres.stop();
+    }
+  },
+});

@@ -1,5 +1,5 @@
 import { availableParallelism } from "node:os";
-import { type Args, readArgs, USAGE } from "./args.ts";
+import { runProgram } from "../support/program.ts";
 import { runSchedule } from "./model/run.ts";
 import { shrunk } from "./model/shrink.ts";
 import { report } from "./report.ts";
@@ -7,36 +7,44 @@ import { ownSimulation, runMany } from "./run-many.ts";
 
 const SAY_EVERY_MS = 5_000;
 
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = await simulate(args);
-
-async function simulate({ schedules, seed = anySeed(), processes = availableParallelism() }: Args): Promise<number> {
-  print(`seed ${seed}`);
-  const startedAt = performance.now();
-  let saidAt = startedAt;
-  const totals = await runMany({
-    file: ownSimulation,
-    seed,
-    schedules,
-    processes,
-    onTotals: (sum) => {
-      if (performance.now() - saidAt < SAY_EVERY_MS) return;
-      saidAt = performance.now();
-      print(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);
+await runProgram({
+  name: "simulate",
+  says: `Runs schedules: up to three devices with up to three tabs each (the real client on a simulated disk, clock, connection
+and lock) and a model of the server. The schedule's seed decides what happens next: a write, a decision, one of the
+pending effects, or a failure. Then all failures end, the client settles, is reloaded, and is compared with its rules.
+If a rule is violated, the program exits with 1 and prints the seed, the fewest steps that still show the violation, and
+a trace of them.`,
+  options: {
+    schedules: { says: "number of schedules", count: [1, 2 ** 31 - 1], default: 20_000 },
+    seed: {
+      says: "seed of the first schedule; the next seeds follow. With --schedules 1 it repeats one run, with its trace",
+      count: [0, 2 ** 31 - 1],
     },
-  });
-  process.stdout.write(report(totals, seed, performance.now() - startedAt));
-  const [first] = totals.broken;
-  if (first) await tell(first.seed);
-  else if (schedules === 1) process.stdout.write(`${(await runSchedule({ seed, isTraced: true })).trace.join("\n")}\n`);
-  return first ? 1 : 0;
-}
+    processes: { says: "number of processes (default: one per processor)", count: [1, 64] },
+  },
+  async run({ schedules, seed = firstSeed(), processes = availableParallelism() }, print) {
+    print(`seed ${seed}`);
+    const startedAt = performance.now();
+    let saidAt = startedAt;
+    const totals = await runMany({
+      ...{ file: ownSimulation, seed, schedules, processes },
+      onTotals: (sum) => {
+        if (performance.now() - saidAt < SAY_EVERY_MS) return;
+        saidAt = performance.now();
+        print(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);
+      },
+    });
+    process.stdout.write(report(totals, seed, performance.now() - startedAt));
+    const [first] = totals.broken;
+    if (first) await tell(first.seed, print);
+    else if (schedules === 1)
+      process.stdout.write(`${(await runSchedule({ seed, isTraced: true })).trace.join("\n")}\n`);
+    return first === undefined;
+  },
+});
 
 /** The fewest steps that end in the same violation, and what happens in them. */
-async function tell(seed: number): Promise<void> {
+async function tell(seed: number, print: (line: string) => void): Promise<void> {
   const { violation } = await runSchedule({ seed });
   if (!violation) throw new Error(`Seed ${seed} broke something and does not any more: two runs of one seed differ.`);
   const { steps, run } = await shrunk(seed, violation);
@@ -45,10 +53,7 @@ async function tell(seed: number): Promise<void> {
   print(`again with --schedules 1 --seed ${seed}`);
 }
 
-function anySeed(): number {
+/** The seeds of all schedules follow it. */
+function firstSeed(): number {
   return Math.floor(Math.random() * (2 ** 31 - 2 ** 20));
-}
-
-function print(line: string): void {
-  process.stderr.write(`simulate: ${line}\n`);
 }

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -31,10 +30,6 @@ export class KillableServer {
   constructor(dataDir: string, plan: ServerPlan = {}) {
     this.dataDir = dataDir;
     this.#plan = plan;
-  }
-
-  get adminToken(): string {
-    return readFileSync(join(this.dataDir, "admin-token"), "utf8").trim();
   }
 
   get pid(): number | undefined {

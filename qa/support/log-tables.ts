@@ -33,22 +33,15 @@ export interface AuditedDatabase {
   close(): Promise<void>;
 }
 
-/** How to reach the embedded Postgres of a server that runs in this directory. */
-export const embeddedAt = (dataDir: string): pg.ClientConfig => ({
-  host: join(dataDir, "postgres/socket"),
-  user: "holdfast",
-  database: "postgres",
-  password: readFileSync(join(dataDir, "postgres/password"), "utf8").trim(),
-});
-
-/** The same as a connection string, which a datasource takes too. */
+/** How to reach the embedded Postgres that runs in this directory; a datasource takes it too. */
 export function embeddedUrl(dataDir: string): string {
-  const { host = "", user, database, password } = embeddedAt(dataDir);
-  return `postgres://${user}:${password}@${encodeURIComponent(host)}/${database}?sslmode=disable`;
+  const password = readFileSync(join(dataDir, "postgres/password"), "utf8").trim();
+  const socket = encodeURIComponent(join(dataDir, "postgres/socket"));
+  return `postgres://holdfast:${password}@${socket}/postgres?sslmode=disable`;
 }
 
-export async function openDatabase(connection: pg.ClientConfig | string): Promise<AuditedDatabase> {
-  const client = new pg.Client(connection);
+export async function openDatabase(url: string): Promise<AuditedDatabase> {
+  const client = new pg.Client(url);
   // One that is cut in the middle of a run rejects its query; this only keeps Node from exiting.
   client.on("error", () => {});
   await client.connect();

@@ -1,24 +1,23 @@
 import { expect, test } from "vitest";
+import { usageOf } from "./program.ts";
 import { readArgs } from "./read-args.ts";
 
 const table = {
-  seeds: { count: [1, 100], default: 20 },
-  seed: { count: [0, 9] },
-  only: { text: true, default: "" },
-  suite: { someOf: ["a", "b", "c"] },
-  list: { flag: true },
+  seeds: { says: "runs", count: [1, 100], default: 20 },
+  seed: { says: "of the first one", count: [0, 9] },
+  suite: { says: "some of a, b, c", someOf: ["a", "b", "c"] },
+  list: { says: "prints the names", flag: true },
 } as const;
 const read = (...args: string[]) => readArgs(table, args);
 
 test("missing options have their defaults", () => {
-  expect(read()).toEqual({ seeds: 20, seed: undefined, only: "", suite: ["a", "b", "c"], list: false });
+  expect(read()).toEqual({ seeds: 20, seed: undefined, suite: ["a", "b", "c"], list: false });
 });
 
 test("values may follow a space or an equals sign; the last one counts", () => {
-  expect(read("--seeds", "3", "--seed=0", "--seeds", "4", "--only", "a fence", "--list")).toMatchObject({
+  expect(read("--seeds", "3", "--seed=0", "--seeds", "4", "--list")).toMatchObject({
     seeds: 4,
     seed: 0,
-    only: "a fence",
     list: true,
   });
 });
@@ -41,9 +40,22 @@ test.each([
   [["--seeds", "101"], "--seeds takes a whole number from 1 to 100."],
   [["--seeds", "1.5"], "--seeds takes a whole number from 1 to 100."],
   [["--seed", "-1"], "--seed takes a whole number from 0 to 9."],
-  [["--only"], "--only takes a value."],
   [["--suite", "a,x"], "--suite takes some of a, b, c."],
   [["--list=yes"], "--list takes no value."],
 ])("%j: %s", (args, sentence) => {
   expect(read(...args)).toBe(sentence);
+});
+
+test("the usage says each option, with its default", () => {
+  expect(
+    usageOf({ name: "judge", says: "Judges.", options: table }),
+  ).toBe(`Usage: npm run judge [-- [--seeds N] [--seed N] [--suite NAMES] [--list]]
+
+Judges.
+
+  --seeds N      runs: 20
+  --seed N       of the first one
+  --suite NAMES  some of a, b, c
+  --list         prints the names
+`);
 });

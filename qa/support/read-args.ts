@@ -1,21 +1,18 @@
 import { parseArgs } from "node:util";
 
 /** The kind of an option's value. The option is written as `--<name>`. */
-export type ArgOption =
-  /** A whole number within bounds. */
-  | { readonly count: readonly [least: number, most: number]; readonly default?: number }
-  | { readonly text: true; readonly default?: string }
+export type ArgOption = { readonly says: string } /** A whole number within bounds. */ & (
+  | { readonly count: readonly [least: number, most: number]; readonly default?: number | undefined }
   /** One or several of these names, with commas between or the option repeated; all of them by default. */
   | { readonly someOf: readonly string[] }
-  | { readonly flag: true };
+  | { readonly flag: true }
+);
 
 type ValueOf<O extends ArgOption> = O extends { flag: true }
   ? boolean
   : O extends { someOf: readonly (infer Name)[] }
     ? readonly Name[]
-    : O extends { count: readonly unknown[] }
-      ? number | (O extends { default: number } ? never : undefined)
-      : string | (O extends { default: string } ? never : undefined);
+    : number | (O extends { default: number } ? never : undefined);
 
 export type ArgsOf<Table extends Readonly<Record<string, ArgOption>>> = {
   readonly [Name in keyof Table]: ValueOf<Table[Name]>;
@@ -44,9 +41,7 @@ export function readArgs<const Table extends Readonly<Record<string, ArgOption>>
     if (token.kind === "positional") return notAnOption(token.value);
     const option = Object.hasOwn(table, token.name) ? table[token.name] : undefined;
     if (!option || !token.rawName.startsWith("--")) return notAnOption(token.rawName);
-    if ("flag" in option) {
-      if (token.value !== undefined) return `${token.rawName} takes no value.`;
-    } else if (token.value === undefined || token.value === "") return `${token.rawName} ${wanted(option)}.`;
+    if ("flag" in option ? token.value !== undefined : !token.value) return `${token.rawName} ${wanted(option)}.`;
     given.set(token.name, [...(given.get(token.name) ?? []), token.value ?? ""]);
   }
   const values: Record<string, unknown> = {};
@@ -68,16 +63,15 @@ function parsed(option: ArgOption, given: readonly string[] | undefined): unknow
     return names.every((name) => option.someOf.includes(name)) ? names : WRONG;
   }
   if (last === undefined) return option.default;
-  if ("text" in option) return last;
   const [least, most] = option.count;
   const value = /^\d{1,10}$/.test(last) ? Number(last) : Number.NaN;
   return value >= least && value <= most ? value : WRONG;
 }
 
-function wanted(option: Exclude<ArgOption, { flag: true }> | ArgOption): string {
-  if ("count" in option) return `takes a whole number from ${option.count[0]} to ${option.count[1]}`;
+function wanted(option: ArgOption): string {
+  if ("flag" in option) return "takes no value";
   if ("someOf" in option) return `takes some of ${option.someOf.join(", ")}`;
-  return "takes a value";
+  return `takes a whole number from ${option.count[0]} to ${option.count[1]}`;
 }
 
 const notAnOption = (word: string) => `"${word}" is not an option.`;

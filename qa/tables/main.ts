@@ -1,39 +1,24 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { type Args, readArgs, USAGE } from "./args.ts";
+import { anySeed, runProgram } from "../support/program.ts";
 import { report } from "./report.ts";
 
 const FAULT_EVERY_MS = 5_000;
 
-const args = readArgs(process.argv.slice(2));
-if (typeof args === "string") {
-  process.stdout.write(args === "" ? USAGE : `${args}\n\n${USAGE}`);
-  process.exitCode = args === "" ? 0 : 1;
-} else process.exitCode = await tables(args);
-
-async function tables({ minutes, writers, seed = Math.floor(Math.random() * 2 ** 31) }: Args): Promise<number> {
-  // Loaded only now, so that `--help` answers at once.
-  const [{ startEmbeddedPostgres }, { runTables }] = await Promise.all([
-    import("@holdfast/server"),
-    import("./run.ts"),
-  ]);
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-tables-data-"));
-  const postgres = await startEmbeddedPostgres({ dataDir });
-  print(`seed ${seed}`);
-  try {
-    const findings = await runTables({
-      ...{ databaseUrl: postgres.url, postgresDir: dataDir, seconds: minutes * 60 },
-      ...{ writers, seed, faultEveryMs: FAULT_EVERY_MS, print },
-    });
+await runProgram({
+  name: "tables",
+  says: `Starts two servers on one Postgres in a temporary directory, attaches three tables, and writes the same rows from two
+sides: clients of the server, and plain SQL that knows nothing of it. Meanwhile servers and Postgres are killed and
+suspended. Then a checker compares tables, records and log with what the writers remember. If it finds a violation, the
+program exits with 1.`,
+  options: {
+    minutes: { says: "how long they write", count: [1, 600], default: 2 },
+    writers: { says: "writers of each kind", count: [1, 100], default: 8 },
+    seed: { says: "repeats the same choices; their timing differs from run to run", count: [0, 2 ** 31 - 1] },
+  },
+  async run({ minutes, writers, seed = anySeed() }, print) {
+    const { runTables } = await import("./run.ts");
+    print(`seed ${seed}`);
+    const findings = await runTables({ seconds: minutes * 60, writers, seed, faultEveryMs: FAULT_EVERY_MS, print });
     process.stdout.write(report(findings));
-    return findings.verdict.violations.length === 0 ? 0 : 1;
-  } finally {
-    await postgres.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  }
-}
-
-function print(line: string): void {
-  process.stderr.write(`tables: ${line}\n`);
-}
+    return findings.verdict.violations.length === 0;
+  },
+});

@@ -1,17 +1,18 @@
+import { type Line, report as written } from "../support/report.ts";
 import { VIOLATIONS, type ViolationKind } from "./check.ts";
-import { FAULTS, type Fault, type Findings } from "./run.ts";
+import type { Findings } from "./run.ts";
 
 /** Of each kind. */
 const SHOWN = 5;
 
 /** The report of a run: faults, coverage and violations. */
-export function report({ seed, seconds, verdict, totals, hurt }: Findings): string {
+export function report({ seed, seconds, verdict, totals, nemesis }: Findings): string {
   const { coverage, audited, violations } = verdict;
   const kinds = Object.entries(VIOLATIONS) as [ViolationKind, string][];
-  const lines: readonly (readonly [string, string | number])[] = [
+  const lines: readonly Line[] = [
     ["seed", seed],
     ["seconds", Math.round(seconds)],
-    ...[...hurt].map(([fault, n]: [Fault, number]) => [FAULTS[fault], n] as const),
+    ...nemesis.lines(),
     ["commits acknowledged", totals.acknowledged],
     ["  refused by the tables", coverage.declined],
     ["  without an answer, asked again", totals.unknown],
@@ -31,7 +32,7 @@ export function report({ seed, seconds, verdict, totals, hurt }: Findings): stri
     violations
       .filter(({ kind }) => kind === of)
       .slice(0, SHOWN)
-      .map(({ kind, text }) => `VIOLATION ${kind}: ${text}`),
+      .map(({ kind, text }) => `${kind}: ${text}`),
   );
-  return `\n${[...lines.map(([what, figure]) => `${what.padEnd(48)} ${figure}`), ...shown].join("\n")}\n`;
+  return written(lines, shown, shown.length);
 }

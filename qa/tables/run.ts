@@ -1,15 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
-import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { type SourceProgram, sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
+import { openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import { type Follower, follow } from "../support/follower.ts";
-import { KillableServer } from "../support/killable-server.ts";
-import { killBackend, killPostgres, stallPostgres } from "../support/postgres-process.ts";
+import { createRandomActs, type RandomActs, repeat } from "../support/random-acts.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { Totals } from "../support/writers.ts";
 import { startApiWriters } from "./api-writers.ts";
@@ -19,36 +15,31 @@ import { startSqlWriters } from "./sql-writers.ts";
 import { ATTACHED, TABLES_SQL } from "./tables-sql.ts";
 
 export interface RunOptions {
-  readonly databaseUrl: string;
-  /** The data directory of that Postgres, if the run may kill it. */
-  readonly postgresDir?: string;
+  /** Undefined: on a Postgres of its own, which the run may kill. */
+  readonly databaseUrl?: string;
   readonly seconds: number;
   readonly seed: number;
   /** Writers of each kind. */
   readonly writers: number;
-  /** One fault every so often; absent: none. */
+  /** One fault every so often, and each at least once; absent: none. */
   readonly faultEveryMs?: number;
   /** The server's program. */
   readonly main?: SourceProgram;
   print(line: string): void;
 }
 
-export const FAULTS = {
-  server: "kill -9 of a server",
-  stalled: "SIGSTOP of a server, 1 to 3 s",
-  postgres: "kill -9 of Postgres",
-  backend: "kill -9 of one of its processes",
-  frozen: "SIGSTOP of Postgres, 2 s",
-} as const;
-export type Fault = keyof typeof FAULTS;
+const FAULTS = ["server", "stalled", "postgres", "backend", "frozen"] as const;
+type Fault = (typeof FAULTS)[number];
 
 export interface Findings {
   readonly seed: number;
   readonly seconds: number;
   readonly verdict: Verdict;
   readonly totals: Totals;
-  readonly hurt: ReadonlyMap<Fault, number>;
+  readonly nemesis: RandomActs<Fault>;
 }
+
+const PROGRESS_MS = 5_000;
 
 /**
  *   clients ──HTTP──► two servers ──► Postgres ◄── writers in plain SQL
@@ -57,41 +48,43 @@ export interface Findings {
  * on the same rows of attached tables. Afterwards the checker compares tables, records, log and what the writers remember.
  */
 export async function runTables(options: RunOptions): Promise<Findings> {
-  const { databaseUrl, seed, writers: count, main, print } = options;
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-tables-"));
-  const key = newSecretToken(true);
-  const env = {
-    DATABASE_URL: databaseUrl,
-    HOLDFAST_SECRET_KEY: key,
-    HOLDFAST_MASTER_KEY: newMasterKey(),
-    HOLDFAST_LOG_LEVEL: "silent",
-    HOLDFAST_SCHEMA: "",
-  };
-  const servers = [0, 1].map(() => new KillableServer(folder, { env, ...(main && { main }) }));
-  const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true })];
+  const { seed, writers: count, main, print, faultEveryMs } = options;
   const begun = performance.now();
+  const plan = { env: { HOLDFAST_SCHEMA: "" }, ...(main && { main }) };
+  const postgres = postgresOf(options.databaseUrl);
+  const environment = await openFaultEnvironment({ name: "tables", servers: [plan, plan], postgres });
+  const { databaseUrl, servers, key } = environment;
   try {
-    for (const server of servers) {
-      closing.push(() => server.stop());
-      await server.start();
-    }
     await attach(databaseUrl, main);
     const followers = servers.map(({ url }) => follow(url, key));
-    closing.push(() => followers.map((follower) => follower.close()));
+    environment.closing(() => followers.map((follower) => follower.close()));
     const api = startApiWriters({ servers, key, writers: count, seed });
     const sql = startSqlWriters({ databaseUrl, writers: count, seed });
-    const hurt = await underFire(options, servers, () => {
-      const { acknowledged } = api.totals();
-      return `${acknowledged} commits acknowledged, ${sql.calls().length} transactions in SQL`;
-    });
+    const chance = SeededRandom.of(seed, 2_000);
+    const { server, stalled, postgres, backend, frozen } = environment.faults(chance);
+    const nemesis = createRandomActs<Fault>({ server, stalled, postgres, backend, frozen }, chance);
+    const end = performance.now() + options.seconds * 1_000;
+    const isOver = () => performance.now() >= end;
+    await Promise.all([
+      nemesis.repeat({
+        first: faultEveryMs === undefined ? [] : FAULTS,
+        everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY,
+        isOver,
+      }),
+      repeat({ everyMs: PROGRESS_MS, isOver }, () =>
+        print(
+          `${nemesis.sum()} faults, ${api.totals().acknowledged} commits acknowledged, ${sql.calls().length} transactions in SQL`,
+        ),
+      ),
+    ]);
     print("no more faults: every open question is asked until it is answered");
     await Promise.all([api.finish(), sql.finish()]);
     const evidence = { ...(await readEvidence(databaseUrl)), commits: api.calls(), transactions: sql.calls() };
     await Promise.all(followers.map((follower: Follower) => follower.reaches(evidence.head)));
     const verdict = check({ ...evidence, followers });
-    return { ...{ seed, verdict, hurt }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
+    return { ...{ seed, verdict, nemesis }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
   } finally {
-    for (const close of closing.reverse()) await close();
+    await environment.close();
   }
 }
 
@@ -119,42 +112,4 @@ async function holdfast(words: readonly string[], databaseUrl: string, main: Sou
   });
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`holdfast ${words.join(" ")} ended with ${code}: ${said}`);
-}
-
-async function underFire(
-  { seconds, seed, faultEveryMs, postgresDir, print }: RunOptions,
-  servers: readonly KillableServer[],
-  progress: () => string,
-): Promise<ReadonlyMap<Fault, number>> {
-  const chance = SeededRandom.of(seed, 2_000);
-  const hurt = new Map<Fault, number>();
-  const strike: Record<Fault, () => Promise<unknown>> = {
-    async server() {
-      const server = chance.oneOf(servers);
-      await server.end();
-      await pause(chance.below(1_000));
-      await server.startAgain();
-    },
-    stalled: () => chance.oneOf(servers).stall(1_000 + chance.below(2_000)),
-    postgres: () => killPostgres(postgresDir as string),
-    backend: () => killBackend(postgresDir as string),
-    frozen: () => stallPostgres(postgresDir as string, 2_000),
-  };
-  const faults = (Object.keys(strike) as Fault[]).filter(
-    (fault) => postgresDir !== undefined || fault === "server" || fault === "stalled",
-  );
-  const end = performance.now() + seconds * 1_000;
-  if (faultEveryMs === undefined) {
-    await pause(seconds * 1_000);
-    return hurt;
-  }
-  // Each of them in turn, and until each has happened: on a slow machine a short run lasts longer.
-  for (let n = 0; performance.now() < end || n < faults.length; n++) {
-    await pause(faultEveryMs);
-    const fault = faults[n % faults.length] as Fault;
-    await strike[fault]();
-    hurt.set(fault, (hurt.get(fault) ?? 0) + 1);
-    print(`${FAULTS[fault]}; ${progress()}`);
-  }
-  return hurt;
 }

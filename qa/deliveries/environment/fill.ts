@@ -1,4 +1,4 @@
-import { good, type SendRequest } from "./request.ts";
+import { good, type SendRequest } from "../../support/requester.ts";
 
 const BATCH = 100;
 const BULK = 1_000;

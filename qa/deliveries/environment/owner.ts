@@ -1,6 +1,6 @@
+import { type Answer, good, type SendRequest } from "../../support/requester.ts";
 import type { Action, Endpoint } from "../judge/evidence.ts";
 import { monotonic } from "../receiver/recording.ts";
-import { type Answer, good, type SendRequest } from "./request.ts";
 
 /** An endpoint and all actions of its owner. */
 export interface Owned {

@@ -1,21 +1,17 @@
-import { randomBytes } from "node:crypto";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { newMasterKey, type WebhookOptions } from "@holdfast/server";
+import type { WebhookOptions } from "@holdfast/server";
 import { attachReference } from "../../support/attached-tables.ts";
+import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../../support/fault-environment.ts";
+import { createRequester, good, readLog, type SendRequest } from "../../support/requester.ts";
 import type { Evidence } from "../judge/evidence.ts";
-import { type Receiver, shared, startReceiver } from "../receiver/receiver.ts";
+import { type Receiver, startReceiver } from "../receiver/receiver.ts";
 import { openRecords, type Records } from "../receiver/records.ts";
-import { type Senders, startSenders } from "../servers/senders.ts";
-import type { SenderPlan } from "../servers/server-process.ts";
-import type { WorkerHost } from "../servers/worker-host.ts";
+import { type Senders, senderPlan, sendersOf } from "../servers/senders.ts";
 import { evidenceOf } from "./collect.ts";
 import { fill } from "./fill.ts";
 import { createOwner, type Owned, type Owner } from "./owner.ts";
-import { createRequester, good, type SendRequest } from "./request.ts";
 
 const SCHEMA = new URL("../../../packages/server/reference-schema.json", import.meta.url);
 
@@ -29,15 +25,14 @@ export const SHORT: Omit<WebhookOptions, "allowPrivate"> = {
 };
 
 export interface Options {
-  readonly databaseUrl: string;
+  /** Undefined: on a Postgres of its own, which can be killed. */
+  readonly databaseUrl?: string;
   readonly seed: number;
   /** How many servers deliver; default 1. */
   readonly servers?: number;
   readonly times?: Partial<WebhookOptions>;
   /** The shortest time between two kills by the receiver. */
   readonly deathsEveryMs?: number;
-  /** Uses this host's receiver and server process; undefined: starts separate processes, which can be killed. */
-  readonly workerHost?: WorkerHost | undefined;
   /** Another `server.ts` than that of this repository. */
   readonly sources?: string | undefined;
   /** The rows of all models are in attached tables. */
@@ -52,6 +47,7 @@ export interface Options {
  *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
  */
 export interface TestEnvironment {
+  readonly databaseUrl: string;
   readonly request: SendRequest;
   readonly owner: Owner;
   readonly receiver: Receiver;
@@ -68,7 +64,6 @@ export interface TestEnvironment {
   until(isSo: () => boolean | Promise<boolean>, patienceMs?: number): Promise<boolean>;
   /** Waits. */
   pass(ms: number): Promise<void>;
-  readLog(): Promise<LogEntry[]>;
   /** The pushed models. */
   schema(): Promise<Readonly<Record<string, object>>>;
   /** All evidence for the judge. `earlier`: the log as read before a schema push. */
@@ -80,46 +75,26 @@ const RELOAD_MS = 250;
 const POLL_MS = 50;
 const PATIENCE_MS = 60_000;
 
-let opened = 0;
-
 export async function openTestEnvironment(options: Options): Promise<TestEnvironment> {
-  const { workerHost, servers = 1, databaseUrl, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
-  const adminToken = `admin_${randomBytes(20).toString("hex")}`;
+  const { servers: count = 1, sources, seed, lateMs = 2_000, deathsEveryMs = 0 } = options;
   const times = { ...SHORT, ...options.times };
-  const plan: SenderPlan = {
-    ...{ sources, databaseUrl, adminToken },
-    masterKeys: [newMasterKey()],
-    webhooks: { ...times, allowPrivate: true },
-  };
-  const closing: (() => unknown)[] = [];
-  const close = async () => {
-    for (const end of closing.splice(0).reverse()) await end();
-  };
-
-  async function processesOfItsOwn() {
-    const folder = mkdtempSync(join(tmpdir(), "holdfast-deliveries-"));
-    closing.push(() => rmSync(folder, { recursive: true, force: true }));
-    let senders: Senders | undefined;
-    const onKilled = (at: number) => void senders?.wereKilled(at);
-    const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
-    closing.push(() => receiver.close());
-    senders = await startSenders(servers, folder, plan, (pids) => receiver.senders(pids));
-    return { senders, receiver, records: openRecords(folder) };
-  }
-
-  async function roomIn({ folder, receiver, start }: WorkerHost) {
-    const prefix = `place${++opened}-`;
-    return {
-      senders: await start(servers, plan),
-      receiver: shared(receiver, prefix),
-      records: openRecords(folder, prefix),
-    };
-  }
-
+  const plan = senderPlan({ sources, webhooks: { ...times, allowPrivate: true } });
+  const environment = await openFaultEnvironment({
+    name: "deliveries",
+    servers: Array.from({ length: count }, () => plan),
+    postgres: postgresOf(options.databaseUrl),
+  });
+  const { folder, databaseUrl, closing, close } = environment;
   try {
-    const { senders, receiver, records } = await (workerHost ? roomIn(workerHost) : processesOfItsOwn());
-    closing.push(() => senders.close());
-    const request = createRequester(senders.urls, await newKey(senders, adminToken, options));
+    let started: Senders | undefined;
+    const onKilled = (at: number) => void started?.wereKilled(at);
+    const receiver = await startReceiver({ folder, seed, deathsEveryMs, onKilled });
+    closing(() => receiver.close());
+    const senders = await sendersOf(environment, (pids) => receiver.senders(pids));
+    started = senders;
+    closing(() => senders.rest());
+    const records = openRecords(folder);
+    const request = createRequester(senders.urls, await newKey(environment, options.attached));
     const owner = createOwner(request);
     const secretsOf = (hook: string) => {
       const endpoint = owner.owned.find((one) => one.hook === hook);
@@ -130,8 +105,8 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
       records.verify(secretsOf);
     };
     const reloading = setInterval(reload, RELOAD_MS);
-    closing.push(() => clearInterval(reloading));
-    return environmentOf({ request, owner, receiver, senders, records, times, lateMs, reload, close });
+    closing(() => clearInterval(reloading));
+    return environmentOf({ databaseUrl, request, owner, receiver, senders, records, times, lateMs, reload, close });
   } catch (error) {
     await close();
     throw error;
@@ -139,7 +114,10 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
 }
 
 interface Parts
-  extends Pick<TestEnvironment, "request" | "owner" | "receiver" | "senders" | "records" | "times" | "close"> {
+  extends Pick<
+    TestEnvironment,
+    "databaseUrl" | "request" | "owner" | "receiver" | "senders" | "records" | "times" | "close"
+  > {
   readonly lateMs: number;
   reload(): void;
 }
@@ -155,16 +133,6 @@ function environmentOf(parts: Parts): TestEnvironment {
       if (await isSo()) return true;
       if (performance.now() > end) return false;
       await pause(POLL_MS);
-    }
-  }
-
-  async function readLog(): Promise<LogEntry[]> {
-    const entries: LogEntry[] = [];
-    for (let after = "0"; ; ) {
-      const page = good(await request("GET", `/v1/log?after=${after}&limit=1000`));
-      entries.push(...(page.data as LogEntry[]));
-      if (!page.has_more) return entries;
-      after = String(page.next_cursor);
     }
   }
 
@@ -184,11 +152,10 @@ function environmentOf(parts: Parts): TestEnvironment {
       ),
     until,
     pass: (ms) => pause(ms),
-    readLog,
     schema: async () => good(await request("GET", "/v1/schema")).models as Readonly<Record<string, object>>,
     async evidence(earlier = []) {
       const views = await owner.list();
-      const log = await readLog();
+      const log = await readLog(request);
       reload();
       return evidenceOf({ ...parts, views, log, earlier });
     },
@@ -196,11 +163,10 @@ function environmentOf(parts: Parts): TestEnvironment {
 }
 
 /** Creates an organization with the reference models, and returns its key. */
-async function newKey(senders: Senders, adminToken: string, { databaseUrl, attached }: Options): Promise<string> {
-  const request = createRequester(senders.urls, adminToken);
-  const { id } = good(await request("POST", "/v1/organizations", { name: "deliveries" }));
-  const { token } = good(await request("POST", "/v1/secret_keys", { organization: id, livemode: true }));
+async function newKey({ operator, databaseUrl }: FaultEnvironment, attached = false): Promise<string> {
+  const { id } = good(await operator("POST", "/v1/organizations", { name: "deliveries" }));
+  const { token } = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));
   if (attached) await attachReference(databaseUrl, String(id));
-  else good(await request("POST", "/v1/schema", JSON.parse(readFileSync(SCHEMA, "utf8")) as object, String(token)));
+  else good(await operator("POST", "/v1/schema", JSON.parse(readFileSync(SCHEMA, "utf8")) as object, String(token)));
   return String(token);
 }

@@ -48,9 +48,6 @@ const raw =
     });
   };
 
-/** The id of a record whose events make a poisoned receiver fail. */
-export const POISON = "poison";
-
 const CHUNK = Buffer.alloc(65_536, "x");
 const HUGE_BYTES = 256 * 1_048_576;
 
@@ -142,10 +139,6 @@ export const BEHAVIOURS = {
     scene.killSenders();
     scene.request.socket.destroy();
   },
-  /** Fails for one event. */
-  async "500 for poison"(scene: Scene) {
-    await BEHAVIOURS[(await scene.read()).includes(`"${POISON}"`) ? "500" : "204"](scene);
-  },
   /** Waits until the run orders how to continue. */
   async held(scene: Scene): Promise<void> {
     await scene.read();
@@ -189,7 +182,6 @@ export const MOODS = {
   ],
   slow: [[100, ["204 after a while"]]],
   broken: [[100, ["500"]]],
-  poisoned: [[100, ["500 for poison"]]],
 } satisfies Record<string, readonly (readonly [share: number, of: readonly Behaviour[]])[]>;
 export type Mood = keyof typeof MOODS;
 

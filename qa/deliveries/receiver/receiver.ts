@@ -168,14 +168,3 @@ export async function startReceiver({ folder, seed, deathsEveryMs = 0, onKilled 
     },
   };
 }
-
-/** A view of hooks with this prefix: several environments share one receiver, which is not killed. */
-export const shared = (receiver: Receiver, prefix: string): Receiver => ({
-  ...receiver,
-  addressOf: (hook) => receiver.addressOf(prefix + hook),
-  feel: (hook, mood) => receiver.feel(prefix + hook, mood),
-  script: (hook, behaviours) => receiver.script(prefix + hook, behaviours),
-  holds: (hook) => receiver.holds(prefix + hook),
-  kill: () => Promise.reject(new Error("Others need it too.")),
-  close: async () => {},
-});

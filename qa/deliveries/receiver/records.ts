@@ -32,19 +32,16 @@ export interface Records {
 const CHUNK = 1_048_576;
 const chunk = Buffer.alloc(CHUNK);
 
-/** Only hooks with this prefix, which is removed from their names. */
-export function openRecords(folder: string, prefix = ""): Records {
+export function openRecords(folder: string): Records {
   const notes = new Map<string, Noted>();
   const strays: string[] = [];
   const unverified = new Set<Noted>();
   const files = new Map<string, { offset: number; rest: string; readonly decoder: StringDecoder }>();
 
   function take(line: Line, generation: number): void {
-    if ("stray" in line) return void (line.stray.includes(`/${prefix}`) && strays.push(line.stray));
+    if ("stray" in line) return void strays.push(line.stray);
     if ("begun" in line) {
-      const { name, hook } = line.begun;
-      if (hook.startsWith(prefix))
-        notes.set(name, { begun: { ...line.begun, hook: hook.slice(prefix.length) }, generation });
+      notes.set(line.begun.name, { begun: line.begun, generation });
       return;
     }
     const note = notes.get(line.name);

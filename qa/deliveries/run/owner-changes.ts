@@ -1,39 +1,11 @@
+import { createRandomActs, type RandomActs } from "../../support/random-acts.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import type { Owned } from "../environment/owner.ts";
 import type { TestEnvironment } from "../environment/test-environment.ts";
 import { MODELS } from "./writers.ts";
 
-export const CHANGES = {
-  enable: "enabled",
-  disable: "disabled",
-  subscribe: "another subscription",
-  move: "another address",
-  roll: "secret rolled",
-  skip: "skipped",
-  push: "schema pushed",
-  test: "test sent",
-  replace: "removed, and another one made",
-} as const;
-export type ChangeKind = keyof typeof CHANGES;
+export type ChangeKind = "enable" | "disable" | "subscribe" | "move" | "roll" | "skip" | "push" | "test" | "replace";
 
-export interface OwnerChanges {
-  readonly done: Readonly<Record<ChangeKind, number>>;
-  one(change?: ChangeKind): Promise<ChangeKind>;
-}
-
-const DRAWS: readonly ChangeKind[] = [
-  "enable",
-  "enable",
-  "disable",
-  "subscribe",
-  "subscribe",
-  "move",
-  "roll",
-  "skip",
-  "test",
-  "push",
-  "replace",
-];
 const SUBSCRIPTIONS: readonly (readonly string[])[] = [
   ["*"],
   ["slide"],
@@ -43,9 +15,8 @@ const SUBSCRIPTIONS: readonly (readonly string[])[] = [
 ];
 
 /** Makes changes to the endpoints during a run, as their owner, one at a time. */
-export function createOwnerChanges(environment: TestEnvironment, chance: SeededRandom): OwnerChanges {
+export function createOwnerChanges(environment: TestEnvironment, chance: SeededRandom): RandomActs<ChangeKind> {
   const { owner, receiver } = environment;
-  const done = Object.fromEntries(Object.keys(CHANGES).map((change) => [change, 0])) as Record<ChangeKind, number>;
   let pushed = 0;
   let made = 0;
   const living = () => owner.owned.filter(({ removed }) => !removed);
@@ -56,38 +27,42 @@ export function createOwnerChanges(environment: TestEnvironment, chance: SeededR
     return await environment.register(hook, chance.oneOf(SUBSCRIPTIONS));
   }
 
-  const changes: Record<ChangeKind, (endpoint: Owned) => Promise<unknown>> = {
-    // Prefer a disabled endpoint.
-    async enable(endpoint) {
-      const disabled = (await owner.list()).find(({ status }) => status === "disabled");
-      const chosen = living().find(({ id }) => id === disabled?.id) ?? endpoint;
-      return await owner.act(chosen, { what: "enable" });
-    },
-    disable: (endpoint) => owner.act(endpoint, { what: "disable" }),
-    subscribe: (endpoint) => owner.act(endpoint, { what: "subscribe", models: chance.oneOf(SUBSCRIPTIONS) }),
-    move: (endpoint) => owner.act(endpoint, { what: "move" }),
-    roll: (endpoint) => owner.act(endpoint, { what: "roll" }),
-    async skip(endpoint) {
-      const { cursor, lag } = await owner.view(endpoint);
-      if (lag > 0) await owner.act(endpoint, { what: "skip", to: cursor + 1 + chance.below(Math.min(lag, 20)) });
-    },
-    async push() {
-      const late = { [`late${++pushed}`]: { fields: { title: { type: "string" } } } };
-      await owner.push({ models: { ...(await environment.schema()), ...late } });
-    },
-    test: (endpoint) => owner.test(endpoint),
-    async replace(endpoint) {
-      await owner.act(endpoint, { what: "remove" });
-      await register();
-    },
-  };
-  return {
-    done,
-    async one(change = chance.oneOf(DRAWS)) {
+  /** Changes one of the endpoints. */
+  const change = (says: string, often: number, work: (endpoint: Owned) => Promise<unknown>) => ({
+    ...{ says, often },
+    async act() {
       const all = living();
-      await changes[change](all.length > 0 ? chance.oneOf(all) : await register());
-      done[change] += 1;
-      return change;
+      await work(all.length > 0 ? chance.oneOf(all) : await register());
     },
-  };
+  });
+
+  return createRandomActs<ChangeKind>(
+    {
+      enable: change("enabled", 2, async (endpoint) => {
+        // Prefer a disabled endpoint.
+        const disabled = (await owner.list()).find(({ status }) => status === "disabled");
+        await owner.act(living().find(({ id }) => id === disabled?.id) ?? endpoint, { what: "enable" });
+      }),
+      disable: change("disabled", 1, (endpoint) => owner.act(endpoint, { what: "disable" })),
+      subscribe: change("another subscription", 2, (endpoint) =>
+        owner.act(endpoint, { what: "subscribe", models: chance.oneOf(SUBSCRIPTIONS) }),
+      ),
+      move: change("another address", 1, (endpoint) => owner.act(endpoint, { what: "move" })),
+      roll: change("secret rolled", 1, (endpoint) => owner.act(endpoint, { what: "roll" })),
+      skip: change("skipped", 1, async (endpoint) => {
+        const { cursor, lag } = await owner.view(endpoint);
+        if (lag > 0) await owner.act(endpoint, { what: "skip", to: cursor + 1 + chance.below(Math.min(lag, 20)) });
+      }),
+      push: change("schema pushed", 1, async () => {
+        const late = { [`late${++pushed}`]: { fields: { title: { type: "string" } } } };
+        await owner.push({ models: { ...(await environment.schema()), ...late } });
+      }),
+      test: change("test sent", 1, (endpoint) => owner.test(endpoint)),
+      replace: change("removed, and another one made", 1, async (endpoint) => {
+        await owner.act(endpoint, { what: "remove" });
+        await register();
+      }),
+    },
+    chance,
+  );
 }

@@ -1,16 +1,14 @@
-import { setTimeout as pause } from "node:timers/promises";
 import { differingModels } from "../../support/attached-tables.ts";
+import { createRandomActs, type RandomActs, repeat } from "../../support/random-acts.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { type Options, openTestEnvironment, type TestEnvironment } from "../environment/test-environment.ts";
 import type { Evidence } from "../judge/evidence.ts";
 import { judgeDeliveries, type Verdict } from "../judge/judge.ts";
-import { createNemesis, type Fault } from "./nemesis.ts";
+import { MOODS } from "../receiver/behaviour.ts";
 import { type ChangeKind, createOwnerChanges } from "./owner-changes.ts";
 import { startWriters } from "./writers.ts";
 
 export interface RunOptions extends Omit<Options, "servers"> {
-  /** The data directory of that Postgres, if the run may kill it. */
-  readonly postgresDir?: string | undefined;
   readonly servers: number;
   readonly endpoints: number;
   readonly writers: number;
@@ -24,12 +22,14 @@ export interface RunOptions extends Omit<Options, "servers"> {
   print(line: string): void;
 }
 
+export type Fault = "server" | "restarted" | "stalled" | "receiver" | "postgres" | "moods";
+
 export interface Findings {
   readonly seed: number;
   readonly evidence: Evidence;
   readonly verdict: Verdict;
-  readonly hurt: Readonly<Record<Fault, number>>;
-  readonly done: Readonly<Record<ChangeKind, number>>;
+  readonly nemesis: RandomActs<Fault>;
+  readonly ownerChanges: RandomActs<ChangeKind>;
   readonly operations: number;
   /** Models whose tables do not have the same rows as the records. */
   readonly differing: readonly string[];
@@ -49,7 +49,7 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
   try {
     const chance = new SeededRandom(seed);
     const ownerChanges = createOwnerChanges(environment, chance);
-    const nemesis = createNemesis(environment, { chance, servers: options.servers, postgresDir: options.postgresDir });
+    const nemesis = createNemesis(environment, options, chance);
     while (environment.owner.owned.length < options.endpoints) {
       const hook = `first-${environment.owner.owned.length}`;
       await environment.receiver.feel(hook, environment.owner.owned.length === 0 ? "good" : "shaky");
@@ -57,13 +57,17 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
     }
     const writers = startWriters(environment, options.writers, seed);
     const until = performance.now() + options.forMs;
-    const { faults = [], changes = [] } = options;
+    const isOver = () => performance.now() >= until;
+    const { faults = [], changes = [], faultEveryMs, meddleEveryMs } = options;
     await Promise.all([
-      repeat({ until, least: faults.length, everyMs: options.faultEveryMs }, (n) => nemesis.one(faults[n])),
-      repeat({ until, least: changes.length, everyMs: options.meddleEveryMs }, (n) => ownerChanges.one(changes[n])),
-      repeat({ until, least: 0, everyMs: PROGRESS_MS }, async () =>
-        print(progress(environment, writers.operations, nemesis.hurt, until)),
-      ),
+      nemesis.repeat({ first: faults, everyMs: faultEveryMs, isOver }),
+      ownerChanges.repeat({ first: changes, everyMs: meddleEveryMs, isOver }),
+      repeat({ everyMs: PROGRESS_MS, isOver }, () => {
+        const left = Math.round((until - performance.now()) / 1_000);
+        print(
+          `${writers.operations} operations, ${environment.records.notes.size} requests, ${nemesis.sum()} faults, ${left} s left`,
+        );
+      }),
     ]);
     await writers.stop();
     const calm = performance.now();
@@ -74,10 +78,10 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
       seed,
       evidence,
       verdict: judgeDeliveries(evidence),
-      hurt: nemesis.hurt,
-      done: ownerChanges.done,
+      nemesis,
+      ownerChanges,
       operations: writers.operations,
-      differing: options.attached ? await differingModels(options.databaseUrl) : [],
+      differing: options.attached ? await differingModels(environment.databaseUrl) : [],
       calmMs,
       seconds: (performance.now() - begun) / 1_000,
     };
@@ -86,20 +90,36 @@ export async function runDeliveries(options: RunOptions): Promise<Findings> {
   }
 }
 
-interface Pace {
-  readonly until: number;
-  /** Repeats the work at least `least` times, and until the time is over. */
-  readonly least: number;
-  readonly everyMs: number;
-}
-
-async function repeat({ until, least, everyMs }: Pace, work: (n: number) => Promise<unknown>): Promise<void> {
-  for (let n = 0; ; n++) {
-    const left = n < least ? everyMs : Math.max(0, Math.min(everyMs, until - performance.now()));
-    await pause(left);
-    if (n >= least && performance.now() >= until) return;
-    await work(n);
+function createNemesis(
+  { senders, receiver, owner, times }: TestEnvironment,
+  { servers, databaseUrl }: RunOptions,
+  chance: SeededRandom,
+): RandomActs<Fault> {
+  const any = () => chance.below(servers);
+  async function change(): Promise<void> {
+    const moods = Object.keys(MOODS) as (keyof typeof MOODS)[];
+    for (const { hook, removed } of owner.owned)
+      if (!removed) await receiver.feel(hook, chance.percent(50) ? "shaky" : chance.oneOf(moods));
   }
+  return createRandomActs(
+    {
+      server: { says: "kill -9 of a server", often: 2, act: () => senders.kill(any(), chance.below(1_000)) },
+      restarted: { says: "SIGTERM of a server, and started again", often: 1, act: () => senders.restart(any()) },
+      stalled: {
+        says: "SIGSTOP of a server past its leases",
+        often: 1,
+        act: () => senders.stop(any(), times.leaseMs + 200 + chance.below(1_000)),
+      },
+      receiver: { says: "kill -9 of the receiver", often: 1, act: () => receiver.kill() },
+      postgres: {
+        says: "kill -9 of Postgres",
+        often: databaseUrl === undefined ? 1 : 0,
+        act: () => senders.killPostgres(),
+      },
+      moods: { says: "the receiver's endpoints feel otherwise", often: 3, act: change },
+    },
+    chance,
+  );
 }
 
 /** Ends all faults: the receiver accepts everything, and disabled endpoints are enabled again. */
@@ -109,15 +129,4 @@ async function calmDown(environment: TestEnvironment, print: (line: string) => v
   for (const endpoint of environment.owner.owned)
     if (!endpoint.removed) await environment.owner.act(endpoint, { what: "enable" });
   return await environment.settle(CALM_MS);
-}
-
-function progress(
-  environment: TestEnvironment,
-  operations: number,
-  hurt: Readonly<Record<string, number>>,
-  until: number,
-): string {
-  const faults = Object.values(hurt).reduce((sum, n) => sum + n, 0);
-  const left = Math.max(0, Math.round((until - performance.now()) / 1_000));
-  return `${operations} operations, ${environment.records.notes.size} requests, ${faults} faults, ${left} s left`;
 }

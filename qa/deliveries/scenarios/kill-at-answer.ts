@@ -4,7 +4,6 @@ import { play, requestsTo, type Scenario, unless } from "./scenario.ts";
 export const killAtAnswer = (rounds: number): Scenario => ({
   title:
     "kill -9 of the server between the receiver's 2xx and the cursor: the same batch once more, under the same webhook-id",
-  kills: true,
   play: (setting) =>
     play(setting, { times: { requestMs: 500, leaseMs: 800 } }, async (environment) => {
       const endpoint = await environment.register("killed");
@@ -24,7 +23,7 @@ export const killAtAnswer = (rounds: number): Scenario => ({
         await environment.receiver.script("killed", ["held"]);
         await environment.fill(10, `unwritten-${n}`);
         const unwritten = await environment.receiver.holds("killed");
-        const row = await holdRow(setting.databaseUrl, endpoint.id);
+        const row = await holdRow(environment.databaseUrl, endpoint.id);
         await unwritten.resume("204");
         await environment.until(async () => (await row.waiting()).length > 0);
         const backends = await row.waiting();

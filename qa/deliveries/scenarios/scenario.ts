@@ -12,15 +12,13 @@ export interface Finding {
 }
 
 type Acted = Omit<Finding, "verdict"> & { readonly evidence: Evidence };
-interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "workerHost" | "attached"> {
+interface Setting extends Pick<Options, "databaseUrl" | "seed" | "sources" | "lateMs" | "attached"> {
   /** How long to wait for an expected request, which may never come if there is a bug. */
   readonly patienceMs?: number;
 }
 
 export interface Scenario {
   readonly title: string;
-  /** It needs separate processes, which it kills. */
-  readonly kills?: true;
   play(setting: Setting): Promise<Finding>;
 }
 
@@ -50,6 +48,3 @@ export const sizes = (requests: readonly Received[], endpoint: Owned): number[] 
     const { from = 0, to = -1 } = readName(webhookId, endpoint.id) ?? {};
     return to - from + 1;
   });
-
-/** The sizes of a batch of a hundred that fails eight times. */
-export const CUT = [100, 100, 100, 34, 12, 4, 2, 1];

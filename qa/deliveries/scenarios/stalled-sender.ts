@@ -7,7 +7,6 @@ const TRIES = 12;
 export const stalledSender: Scenario = {
   title:
     "a server stands still with a request on its way, another one takes over; the first one goes on and changes nothing",
-  kills: true,
   play: (setting) =>
     play(setting, { servers: 2, times: { schedule: [0, 50, 50, 50, 50, 50, 50, 50] } }, async (environment) => {
       await environment.register("stalled");

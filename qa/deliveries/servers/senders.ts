@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { fromSources, sourceProgram } from "@holdfast/server/testing/source-program";
-import { KillableServer } from "../../support/killable-server.ts";
+import type { FaultEnvironment } from "../../support/fault-environment.ts";
+import type { KillableServer, ServerPlan } from "../../support/killable-server.ts";
 import { killPostgres } from "../../support/postgres-process.ts";
 import type { Trouble } from "../judge/evidence.ts";
 import { monotonic } from "../receiver/recording.ts";
@@ -25,20 +26,22 @@ export interface Senders {
   /** SIGSTOP, SIGCONT. */
   stop(which: number, forMs: number): Promise<void>;
   /** kill -9 of Postgres. Resolves when every server is connected again. */
-  killPostgres(dataDir: string): Promise<void>;
-  close(): Promise<void>;
+  killPostgres(): Promise<void>;
+  /** Resolves when no fault is in progress. */
+  rest(): Promise<void>;
 }
 
+/** How each server is started. */
+export const senderPlan = (plan: SenderPlan): ServerPlan => ({
+  main: plan.sources === undefined ? sourceProgram(PROGRAM) : fromSources(PROGRAM),
+  env: { WEBHOOK_PLAN: JSON.stringify(plan) },
+});
+
 /** `changed`: the processes were replaced. */
-export async function startSenders(
-  count: number,
-  folder: string,
-  plan: SenderPlan,
+export async function sendersOf(
+  { servers, folder }: Pick<FaultEnvironment, "servers" | "folder">,
   changed: (pids: readonly number[]) => Promise<void>,
 ): Promise<Senders> {
-  const env = { WEBHOOK_PLAN: JSON.stringify(plan) };
-  const main = plan.sources === undefined ? sourceProgram(PROGRAM) : fromSources(PROGRAM);
-  const servers = Array.from({ length: count }, () => new KillableServer(folder, { main, env }));
   /** For each server, the fault in progress: one after the other. */
   const doing: Promise<void>[] = servers.map(() => Promise.resolve());
   const troubles: Trouble[] = [];
@@ -53,13 +56,11 @@ export async function startSenders(
   async function revive(server: KillableServer, from: number, downMs: number): Promise<void> {
     await server.end();
     await pause(downMs);
-    await startAgain(server);
+    await server.startAgain();
     await changed(pids());
     troubles.push({ what: "server killed", from, to: monotonic() });
   }
 
-  // One after the other, because the first one creates the tables.
-  for (const server of servers) await server.start();
   await changed(pids());
   return {
     troubles,
@@ -69,7 +70,7 @@ export async function startSenders(
       next(which, async (server) => {
         const from = monotonic();
         await server.stop();
-        await startAgain(server);
+        await server.startAgain();
         await changed(pids());
         troubles.push({ what: "server restarted", from, to: monotonic() });
       }),
@@ -93,28 +94,14 @@ export async function startSenders(
         await server.stall(forMs);
         troubles.push({ what: "server stopped", from, to: monotonic() });
       }),
-    async killPostgres(dataDir) {
+    async killPostgres() {
       const from = monotonic();
-      await killPostgres(dataDir);
+      await killPostgres(folder);
       for (const { url } of servers) while (!(await isReady(url))) await pause(RETRY_MS);
       troubles.push({ what: "postgres killed", from, to: monotonic() });
     },
-    async close() {
-      await Promise.all(doing);
-      await Promise.all(servers.map((server) => server.stop()));
-    },
+    rest: async () => void (await Promise.all(doing)),
   };
-}
-
-/** A server does not start while its database is down, so it is restarted until it does. */
-async function startAgain(server: KillableServer): Promise<void> {
-  for (let tried = 1; ; tried++)
-    try {
-      return await server.start();
-    } catch (error) {
-      if (tried === 20) throw error;
-      await pause(2 * RETRY_MS);
-    }
 }
 
 async function isReady(url: string): Promise<boolean> {

@@ -4,16 +4,23 @@ import type { RunningServer, ServerOptions, WebhookOptions } from "@holdfast/ser
 import * as own from "@holdfast/server";
 
 /** The content of WEBHOOK_PLAN. */
-export interface SenderPlan extends Pick<ServerOptions, "databaseUrl" | "adminToken" | "masterKeys"> {
+export interface SenderPlan {
   /** The `server.ts` of other sources than ours. */
   readonly sources?: string | undefined;
   readonly webhooks: Partial<WebhookOptions>;
 }
 
-const { sources, ...options } = JSON.parse(process.env.WEBHOOK_PLAN ?? "{}") as SenderPlan;
+const { DATABASE_URL = "", HOLDFAST_ADMIN_TOKEN = "", HOLDFAST_MASTER_KEY = "", PORT, WEBHOOK_PLAN } = process.env;
+const { sources, webhooks } = JSON.parse(WEBHOOK_PLAN ?? "{}") as SenderPlan;
 const { startServer } = (sources === undefined ? own : await import(pathToFileURL(sources).href)) as {
   startServer(options: ServerOptions): Promise<RunningServer>;
 };
-const server = await startServer({ ...options, port: Number(process.env.PORT ?? 0) });
+const server = await startServer({
+  databaseUrl: DATABASE_URL,
+  adminToken: HOLDFAST_ADMIN_TOKEN,
+  masterKeys: [HOLDFAST_MASTER_KEY],
+  port: Number(PORT ?? 0),
+  webhooks,
+});
 process.stdout.write(`${JSON.stringify({ object: "listening", url: server.url })}\n`);
 process.on("SIGTERM", () => void server.close().then(() => process.exit(0)));

@@ -220,26 +220,6 @@ test("[W7] while a roll is fresh both secrets verify, then only the new one", as
   await remove(endpoint.id);
 });
 
-test("[W14] two processes: never two requests at a time, nothing missing, nothing twice", async () => {
-  const other = await app.another();
-  const receiver = await startReceiver();
-  const endpoint = await register(receiver);
-  receiver.always((_, response) => void setTimeout(() => response.writeHead(200).end(), 5));
-  const ids: string[] = [];
-  for (let i = 0; i < 30; i++) {
-    const through = i % 2 === 0 ? call : other.call;
-    const answer = await through("POST", "/v1/models/slide", { json: { id: `two${i}`, data: {} } });
-    expect(answer.status).toBe(200);
-    ids.push(`two${i}`);
-  }
-  await until(() => expect(told(receiver)).toEqual(ids));
-  expect(receiver.mostAtOnce).toBe(1);
-  await other.server.close();
-  await write(1);
-  await until(() => expect(told(receiver)).toHaveLength(31));
-  await remove(endpoint.id);
-});
-
 test("[W14] an attempt that its process did not end is unknown, and the same batch goes out once more", async () => {
   const receiver = await startReceiver();
   const endpoint = await register(receiver);

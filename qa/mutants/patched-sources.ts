@@ -1,32 +1,15 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { fromSources } from "@holdfast/server/testing/source-program";
-import type { Edit } from "./mutants.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
-export interface PatchedServer {
-  readonly url: string;
-  stop(): Promise<void>;
-}
-
-/** The server and the SDK's protocol from a copy of their sources, with these edits, in a process of its own. */
-export async function startPatched(
-  edits: readonly Edit[],
-  env: Readonly<Record<string, string>>,
-): Promise<PatchedServer> {
-  const { main, forget } = patchSources(edits);
-  try {
-    const { url, stop } = await start(main, env);
-    return { url, stop: () => stop().finally(forget) };
-  } catch (error) {
-    forget();
-    throw error;
-  }
+/** `find` has to be in the file exactly once: a patch that no longer fits is no proof. */
+export interface Edit {
+  readonly file: string;
+  readonly find: string;
+  readonly replace: string;
 }
 
 export interface PatchedSources {
@@ -39,7 +22,7 @@ export interface PatchedSources {
 
 /** A copy of the sources of the server and the SDK's protocol, with these edits. */
 export function patchSources(edits: readonly Edit[]): PatchedSources {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-planted-"));
+  const folder = mkdtempSync(join(tmpdir(), "holdfast-mutant-"));
   const forget = () => rmSync(folder, { recursive: true, force: true });
   try {
     copySources(folder);
@@ -79,30 +62,4 @@ function copySources(folder: string): void {
   for (const name of readdirSync(from("server/node_modules")))
     if (name !== "@holdfast" && !name.startsWith("."))
       symlinkSync(from(`server/node_modules/${name}`), to(`server/node_modules/${name}`), "dir");
-}
-
-async function start(main: string, env: Readonly<Record<string, string>>): Promise<PatchedServer> {
-  const child = spawn(process.execPath, [...fromSources(main).flags, main], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe"],
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", PORT: "0", ...env },
-  });
-  const gone = once(child, "close");
-  let log = "";
-  child.stderr.on("data", (chunk: Buffer) => {
-    log += chunk.toString();
-  });
-  let out = "";
-  for await (const chunk of child.stdout as AsyncIterable<Buffer>) {
-    out += chunk.toString();
-    if (out.includes("\n")) break;
-  }
-  if (!out.includes('"listening"')) throw new Error(`The patched server did not start: ${log.slice(-2_000)}`);
-  return {
-    url: (JSON.parse(out) as { url: string }).url,
-    async stop() {
-      child.kill("SIGTERM");
-      await gone;
-    },
-  };
 }

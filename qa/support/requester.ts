@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { LogEntry } from "@holdfast/sdk/protocol";
 
 export interface Answer {
   readonly status: number;
@@ -49,4 +50,15 @@ async function once(url: string, method: string, token: string, body?: object) {
 export function good({ status, body }: Answer): Readonly<Record<string, unknown>> {
   if (status < 200 || status > 299) throw new Error(`Answered ${status}: ${JSON.stringify(body)}`);
   return body;
+}
+
+/** The whole log, page by page. */
+export async function readLog(request: SendRequest): Promise<LogEntry[]> {
+  const entries: LogEntry[] = [];
+  for (let after = "0"; ; ) {
+    const page = good(await request("GET", `/v1/log?after=${after}&limit=1000`));
+    entries.push(...(page.data as LogEntry[]));
+    if (!page.has_more) return entries;
+    after = String(page.next_cursor);
+  }
 }

@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import type { ServerPlan } from "../../support/killable-server.ts";
+import type { ServerPlan } from "./killable-server.ts";
 
 const PRELOAD = fileURLToPath(new URL("./shifted-clock.mjs", import.meta.url));
 

@@ -1,0 +1,175 @@
+import { gauntlet } from "../deliveries/scenarios/gauntlet.ts";
+import { twoServers } from "../deliveries/scenarios/two-servers.ts";
+import { FIRST_WITH_TENANTS } from "../simulation/model/run.ts";
+import {
+  betweenTwoProcesses,
+  inRowsOfTwoWriters,
+  inScenario,
+  inSchedulesFrom,
+  inSection,
+  type Judge,
+  whereClaimantsCompete,
+} from "./judges.ts";
+import type { Edit } from "./patched-sources.ts";
+
+/** A bug in a copy of the sources, and the judge that has to find it. */
+export interface Mutant {
+  readonly name: string;
+  readonly judge: Judge;
+  /** At least one of these, or what begins with it. */
+  readonly finds: readonly string[];
+  readonly edits: readonly Edit[];
+}
+
+const sdk = "packages/sdk/src";
+const server = "packages/server/src";
+const captured = `${server}/db/tables/captured-changes.ts`;
+
+/**
+ * For each judge, bugs of the kind that it is there for: a race, an order, a write twice or lost, what belongs to another
+ * owner. They prove that it can fail. A bug that an ordinary test is there for needs no mutant.
+ */
+export const mutants: readonly Mutant[] = [
+  {
+    name: "client, no write twice: a decision overwrites what another tab has put there meanwhile",
+    judge: inSchedulesFrom(0),
+    finds: ["what was on disk has its answer", "no promise is left open", "one write has one effect"],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: '      if (!expected.every((standing) => this.#holds(standing))) return "refused";\n',
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "client, order: changes of the queue are taken in the order in which they are heard",
+    judge: inSchedulesFrom(0),
+    finds: ["everything comes to rest", "what was on disk has its answer", "no promise is left open"],
+    edits: [
+      {
+        file: `${sdk}/core/queue/reconcile/take-changes.ts`,
+        find: "    const next = outOfOrder.find(({ change }) => change === changes + 1);",
+        replace: "    const next = outOfOrder[0];",
+      },
+    ],
+  },
+  {
+    name: "client, nothing lost: what is settled leaves the disk before its rows are there",
+    judge: inSchedulesFrom(0),
+    finds: ["a value that was shown never goes back"],
+    edits: [
+      {
+        file: `${sdk}/engine/row-keeper.ts`,
+        find: "    else this.#gather(range, generation);",
+        replace:
+          "    else this.#gather({ ...range, settled: [] }, generation);\n    void this.#storage.forget(range.settled, generation).then((kept) => kept !== 'fenced' && this.#deps.settled(range.settled, kept));",
+      },
+    ],
+  },
+  {
+    name: "client, another owner: what the server says of a token is taken for the one that came after it",
+    judge: inSchedulesFrom(FIRST_WITH_TENANTS),
+    finds: ["no write reaches another owner"],
+    edits: [
+      {
+        file: `${sdk}/core/step.ts`,
+        find: "      if (event.changed) dropOldToken(draft);",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "conformance, a read: its stamp is taken after the row",
+    judge: inSection("reading"),
+    finds: ["reading: "],
+    edits: [
+      {
+        file: `${server}/flows/log/read-record.ts`,
+        find: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+        replace: "",
+      },
+      {
+        file: `${server}/flows/log/read-record.ts`,
+        find: "    // A record outside the reader's groups is treated as missing.\n",
+        replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+      },
+    ],
+  },
+  {
+    name: "conformance, another owner: feed and stream tell what is out of scope",
+    judge: inSection("scopes-of-reads"),
+    finds: ["scopes-of-reads: "],
+    edits: [{ file: `${server}/rules/log/view.ts`, find: 'if (!groups) return "whole";', replace: 'return "whole";' }],
+  },
+  {
+    name: "two processes: a head is compared by its position alone",
+    judge: betweenTwoProcesses,
+    finds: ["the head takes", "a premise"],
+    edits: [
+      {
+        file: `${server}/db/commits/save-creates.ts`,
+        find: "and h.writer is not distinct from n.expected_writer and h.other_sync_id = n.expected_other_sync_id and",
+        replace: "and",
+      },
+    ],
+  },
+  {
+    // The bug shows only if two rounds overlap, so a delay makes them.
+    name: "claims, two holders: claims are judged without the lock, and saving takes a moment",
+    judge: whereClaimantsCompete,
+    finds: ["overlap", "fence", "trespass", "inversion"],
+    edits: [
+      { file: `${server}/db/commits/heads.ts`, find: "limit 1 for update) h`", replace: "limit 1) h`" },
+      {
+        file: `${server}/db/claims/claims.ts`,
+        find: "as n(tenant, change, claims) where h.tenant = n.tenant",
+        replace: "as n(tenant, change, claims), (select pg_sleep(0.1)) as slow where h.tenant = n.tenant",
+      },
+    ],
+  },
+  {
+    name: "deliveries, a gap: the cursor moves before the 2xx",
+    judge: inScenario(gauntlet),
+    finds: ["missing"],
+    edits: [
+      {
+        file: `${server}/rules/webhooks/delivery.ts`,
+        find: "    batchTo: to,\n    nextAttemptAt",
+        replace: "    cursor: to,\n    batchTo: null,\n    nextAttemptAt",
+      },
+    ],
+  },
+  {
+    name: "deliveries, order: two servers may begin at once",
+    judge: inScenario(twoServers),
+    finds: ["overlap"],
+    edits: [
+      { file: `${server}/db/webhooks/deliveries.ts`, find: "where e.version = x.version\n", replace: "\n" },
+      {
+        file: `${server}/db/webhooks/deliveries.ts`,
+        find: "e.id = x.id and e.version = x.version",
+        replace: "e.id = x.id",
+      },
+    ],
+  },
+  {
+    name: "tables, order: transactions are recorded in the order in which they began to change rows",
+    judge: inRowsOfTwoWriters,
+    finds: ["order", "unequal"],
+    edits: [{ file: captured, find: "group by tx order by max(seq)", replace: "group by tx order by min(seq)" }],
+  },
+  {
+    name: "tables, nothing lost: a step deletes all changes up to its last one, also those that it could not see",
+    judge: inRowsOfTwoWriters,
+    finds: ["unheard", "torn", "unequal"],
+    edits: [
+      {
+        file: captured,
+        find: "delete from holdfast.captured_change where tenant = $1 and seq in (select seq from chosen) returning *",
+        replace:
+          "delete from holdfast.captured_change where tenant = $1 and seq <= (select max(seq) from chosen) returning *",
+      },
+    ],
+  },
+];
