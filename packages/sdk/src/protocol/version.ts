@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 14;
+export const WIRE_VERSION = 15;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -102,5 +102,11 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "cc800a5660e35d46",
     change:
       "The header `Holdfast-Schema`, and `schema` in `hello`, say which schema a client has; `schema_too_old` is new.",
+  },
+  {
+    version: 15,
+    date: "2026-11-27",
+    hash: "64cc3e1cc32cd344",
+    change: "A webhook's delivery always has `logId`.",
   },
 ];
