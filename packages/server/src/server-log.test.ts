@@ -1,7 +1,11 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { pino } from "pino";
 import { expect, test } from "vitest";
 import { isColored, listeningLine, logFormatOf, readable } from "./server-log.ts";
+import { sourceProgram } from "./testing/source-program.ts";
 
 const terminal = { isTTY: true };
 const pipe = {};
@@ -22,6 +26,19 @@ test.each([
   ["a pipe", pipe, undefined, false],
 ])("[O30] colors: %s", (_, stream, noColor, isColor) => {
   expect(isColored(stream, noColor)).toBe(isColor);
+});
+
+test.each([
+  ["is gone", "json"],
+  ["is gone", "text"],
+  ["reads nothing", "json"],
+])("[O34] a reader of the log that %s does not keep the process from ending (%s)", async (reader, format) => {
+  const { flags, file } = sourceProgram(fileURLToPath(new URL("testing/programs/log-writer.ts", import.meta.url)));
+  const child = spawn(process.execPath, [...flags, file, format], { stdio: ["pipe", "ignore", "pipe"] });
+  if (reader === "is gone") child.stderr.destroy();
+  else child.stderr.pause();
+  child.stdin.write("go\n");
+  expect(await once(child, "exit")).toEqual([0, null]);
 });
 
 test("[O31] programs read the same first line from a pipe in every format; a terminal shows a sentence", () => {
