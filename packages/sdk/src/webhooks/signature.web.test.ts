@@ -16,7 +16,7 @@ test("[W49] signs, verifies and receives in a browser", async () => {
 
   const seen: number[] = [];
   const handler = createWebhookHandler({ secret, onEvent: ({ syncId }) => void seen.push(syncId) });
-  const body = JSON.stringify({ data: [slideUpdated(1), slideUpdated(2)] });
+  const body = JSON.stringify({ data: [slideUpdated(1), slideUpdated(2)], logId: "log_1" });
   const request = new Request("/", { method: "POST", body, headers: await signWebhook({ secret, id: "m", body }) });
   expect((await handler.fetch(request)).status).toBe(200);
   expect(seen).toEqual([1, 2]);
