@@ -12,7 +12,7 @@ import type { SaidSchema } from "./said-schema.ts";
 import { readSnapshotPage, type SnapshotPage } from "./snapshot-page.ts";
 import { textOf } from "./text-of.ts";
 import { withoutToken } from "./token.ts";
-import { areTokenFacts } from "./token-facts.ts";
+import { areReadFacts } from "./token-facts.ts";
 
 export interface HttpOptions {
   readonly url: string;
@@ -231,7 +231,7 @@ function logPage(body: unknown, after: number): LogPage | Reply {
   const facts = { rowsVersion, owner, viewHash, models };
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
     return UNREADABLE_LOG;
-  if (!areTokenFacts(facts)) return UNREADABLE_LOG;
+  if (!areReadFacts(facts)) return UNREADABLE_LOG;
   const entries = data as LogEntry[];
   return { kind: "log", logId, ...facts, stamp, from: after, to: Math.max(to, after), entries };
 }

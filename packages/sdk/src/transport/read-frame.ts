@@ -1,5 +1,5 @@
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
-import { areTokenFacts } from "./token-facts.ts";
+import { areReadFacts, areTokenFacts } from "./token-facts.ts";
 
 /** Parses the frames that this version knows. Undefined: an unknown frame of a newer server, to be ignored. */
 export function readFrame(text: unknown): FrameDown | undefined {
@@ -18,11 +18,11 @@ export function readFrame(text: unknown): FrameDown | undefined {
 function isKnown(frame: Record<string, unknown>): boolean {
   switch (frame.frame) {
     case "welcome":
-      return isPosition(frame.stamp) && typeof frame.logId === "string" && areTokenFacts(frame);
+      return isPosition(frame.stamp) && typeof frame.logId === "string" && areReadFacts(frame);
     case "entries":
       return isPosition(frame.from) && isPosition(frame.to) && isEntries(frame.entries);
     case "renewed":
-      return areTokenFacts({ rowsVersion: 0, ...frame });
+      return areTokenFacts(frame);
     case "resync":
       return typeof frame.reason === "string";
     case "schema":

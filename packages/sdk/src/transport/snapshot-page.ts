@@ -1,7 +1,7 @@
 import type { TokenFacts } from "../core/events.ts";
 import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/log/snapshot.ts";
 import { textOf } from "./text-of.ts";
-import { areTokenFacts } from "./token-facts.ts";
+import { areReadFacts } from "./token-facts.ts";
 
 export interface SnapshotPage extends TokenFacts {
   readonly kind: "page";
@@ -21,7 +21,7 @@ export async function readSnapshotPage(
   for await (const text of linesOf(body, onProgress)) {
     const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
     if (!("object" in line)) lines.push(line);
-    else if (line.object === "snapshot") start = areTokenFacts(line) ? line : undefined;
+    else if (line.object === "snapshot") start = areReadFacts(line) ? line : undefined;
     else if (start && line.count === lines.length) {
       const { object: _, ...rest } = start;
       return { kind: "page", ...rest, lines, nextCursor: line.next_cursor };

@@ -1,8 +1,11 @@
 import type { TokenFacts } from "../core/events.ts";
 
-/** Whether a response says all that a client needs to know of its token. */
-export const areTokenFacts = (said: { readonly [K in keyof TokenFacts]?: unknown }): said is TokenFacts =>
-  typeof said.rowsVersion === "number" &&
-  typeof said.owner === "string" &&
-  typeof said.viewHash === "string" &&
-  Array.isArray(said.models);
+type Said = { readonly [K in keyof TokenFacts]?: unknown };
+
+/** Whether a frame says whose the token is, and what it may read. */
+export const areTokenFacts = (said: Said): said is Omit<TokenFacts, "rowsVersion"> =>
+  typeof said.owner === "string" && typeof said.viewHash === "string" && Array.isArray(said.models);
+
+/** The same of what has rows, or says where they continue. */
+export const areReadFacts = (said: Said): said is TokenFacts =>
+  typeof said.rowsVersion === "number" && areTokenFacts(said);
