@@ -170,7 +170,8 @@ test("[Q34] if two tabs decide about the same write at once, the first decision 
   first.client.attention()[0]?.discard();
   await settle();
   const late = second.client.attention()[0]?.retry();
-  await expect(late?.receipt).rejects.toMatchObject({ code: "discarded" });
+  for (const promise of [late?.queued, late?.receipt])
+    await expect(promise).rejects.toMatchObject({ code: "discarded" });
   second.tab.thaw();
   await settle();
   expect([first, second].map(({ client }) => client.attention().length)).toEqual([0, 0]);

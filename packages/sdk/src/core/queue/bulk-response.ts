@@ -225,9 +225,10 @@ function delay(draft: Draft, reason: string, atLeastMs: number): void {
 
 /**
  * A tab may receive a response before it learns that the write was sent, or after a person has decided about the write.
+ * While it does not know the write's slot yet, a decision could not be stored: the leader's change brings both.
  */
-const mayBeAnswered = ({ stage: { phase } }: Mutation) =>
-  phase === "sending" || phase === "queued" || phase === "saving";
+const mayBeAnswered = ({ seq, stage: { phase } }: Mutation) =>
+  phase === "sending" || phase === "queued" || (phase === "saving" && seq !== undefined);
 
 type News = Extract<Draft["effects"][number], { do: "notify" }>["news"];
 const notify = (draft: Draft, { clientTxId }: Mutation, news: News) => emit(draft, { do: "notify", clientTxId, news });

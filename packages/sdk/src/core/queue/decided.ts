@@ -1,8 +1,8 @@
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { DISCARDED } from "./discarded.ts";
-import { type Failure, localFailure } from "./failure.ts";
+import { DISCARDED, TOO_LATE } from "./discarded.ts";
+import type { Failure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation, serialized } from "./mutation.ts";
 import { find } from "./queue.ts";
 import { withoutMutations, withReplaced } from "./queue-changes.ts";
@@ -39,9 +39,11 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
 
 const slotsOf = (m: Mutation) => expectedSlot(m) ?? [];
 
-/** The write that the person decided about was replaced or removed meanwhile. */
-const tooLate = (draft: Draft, clientTxId: string): void =>
-  notifyFailed(draft, clientTxId, localFailure("discarded", "It was resolved in another tab, or settled."));
+/** The write that the person decided about was replaced or removed meanwhile, so nothing is stored. */
+function tooLate(draft: Draft, clientTxId: string): void {
+  emit(draft, { do: "notify", clientTxId, news: { kind: "not-durable", failure: TOO_LATE } });
+  notifyFailed(draft, clientTxId, TOO_LATE);
+}
 
 const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void =>
   emit(draft, { do: "notify", clientTxId, news: { kind: "failed", failure } });

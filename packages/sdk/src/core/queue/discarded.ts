@@ -5,3 +5,6 @@ export const DISCARDED = localFailure(
   "discarded",
   "The write was dropped: its conflict was resolved with takeTheirs, or it was discarded.",
 );
+
+/** Why the promises of a decision reject that nothing is left of. */
+export const TOO_LATE = localFailure("discarded", "It was resolved in another tab, or settled.");

@@ -204,6 +204,11 @@ describe("[Q34] a write that this tab is storing in the slot of another one", ()
     expect(apply(onItsWay, [changed(1, [replaced(1, "mine", "theirs")])]).names).toEqual(["mine"]);
   });
 
+  test("keeps its slot from a change to the write that it replaces, also during a reload", () => {
+    const reloading = apply({ ...onItsWay, seqs: { upTo: 0, ahead: [1] } }, [{ type: "reload", rows: "further" }]);
+    expect(apply(reloading.view, [changed(1, [{ mutation: write("a", 1) }])]).names).toEqual(["mine"]);
+  });
+
   test("is not removed by a snapshot that does not contain it", () => {
     expect(apply(onItsWay, [reloaded(snapshotOf([write("a", 1)]))]).names).toEqual(["mine"]);
   });
@@ -218,7 +223,7 @@ describe("[Q34] a write that this tab is storing in the slot of another one", ()
   test("is taken back if the disk refuses it, and the queue is reloaded", () => {
     const after = apply(onItsWay, [{ type: "refused", refused: [{ put, drop: [] }] }]);
     expect(after.names).toEqual([]);
-    expect(after.effects).toEqual(expect.arrayContaining(["mine failed", "readQueue"]));
+    expect(after.effects).toEqual(expect.arrayContaining(["mine not-durable", "mine failed", "readQueue"]));
   });
 });
 

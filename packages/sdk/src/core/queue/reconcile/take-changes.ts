@@ -3,7 +3,7 @@ import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
 import { DISCARDED } from "../discarded.ts";
 import { type ExpectedSlot, lastingPhase, type Mutation, type Put, type Removed } from "../mutation.ts";
-import { find, withMutations } from "../queue.ts";
+import { find, inOrder, type Queue, withMutations } from "../queue.ts";
 import { withChanged, withReplaced } from "../queue-changes.ts";
 import {
   emit,
@@ -116,13 +116,19 @@ export function notifyReplaced(r: Reconciliation, { clientTxId, phase }: Expecte
 }
 
 /**
- * The tab that stored the write has not posted it yet. If its `seq` is known, the write has already left the queue, or
- * this tab is storing a replacement.
+ * The tab that stored the write has not posted it yet. If its `seq` is known, the write has already left the queue. If
+ * its slot has another write, this tab is storing a replacement.
  */
 function takeUnknown(r: Reconciliation, m: Mutation): void {
-  if (m.seq === undefined || hasSeq(r.view.seqs, m.seq)) return;
+  if (m.seq === undefined || hasSeq(r.view.seqs, m.seq) || isTaken(r.view.queue, m.seq)) return;
   addFound(r, [m]);
   noteSeqs(r, [m.seq]);
+}
+
+/** Walks the queue, because the numbers after a gap are forgotten during a reload. */
+function isTaken(queue: Queue, slot: number): boolean {
+  for (const { seq } of inOrder(queue)) if (seq === slot) return true;
+  return false;
 }
 
 /** A write of this tab's view, and its stored version. */

@@ -1,4 +1,5 @@
 import type { News } from "../../effects.ts";
+import { TOO_LATE } from "../discarded.ts";
 import { localFailure } from "../failure.ts";
 import type { ExpectedSlot, Mutation, QueueChange } from "../mutation.ts";
 import { find } from "../queue.ts";
@@ -59,8 +60,10 @@ function endDropping(r: Reconciliation, changes: readonly QueueChange[]): void {
 /** Reverts a write that did not get its slot. If only its text was to change, the stored version stays. */
 function takeBack(r: Reconciliation, mutation: Mutation, over: ExpectedSlot | undefined): void {
   const { clientTxId } = mutation;
-  const late = localFailure("discarded", "It was resolved in another tab, or settled.");
-  if (over?.clientTxId !== clientTxId) return giveUp(r, clientTxId, late);
+  if (over?.clientTxId !== clientTxId) {
+    notify(r, clientTxId, { kind: "not-durable", failure: TOO_LATE });
+    return giveUp(r, clientTxId, TOO_LATE);
+  }
   touch(r, [mutation]);
   update(r, { queue: withoutMutations(r.view.queue, [clientTxId]) });
 }
