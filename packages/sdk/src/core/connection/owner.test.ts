@@ -37,6 +37,8 @@ test("[D15] a tab hears while it is being elected that the leader's token is ano
       withheld: true,
       live: false,
       isBehind: true,
+      viewHash: undefined,
+      rowsVersion: undefined,
     },
   };
   const [heard] = machine.step(elected, { type: "connection", connection, now: 1, roll: 0 });

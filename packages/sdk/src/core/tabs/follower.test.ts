@@ -118,6 +118,8 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
     retryAt: undefined,
     scope: {},
     logId: "log",
+    viewHash: "whole",
+    rowsVersion: undefined,
   } as const;
   const extent = { lastSeq: 0, changes: 0 };
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", tables: {} };
@@ -127,4 +129,24 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
   expect(heard({ isBehind: true, position: 5 })).toBe("partial");
   expect(heard({ isBehind: false, position: 5 })).toBe("complete");
   expect(heard({ isBehind: false, position: 7 })).toBe("partial");
+});
+
+test("[N15] a tab that read the disk just before the leader's rows of another view were on it reads it again", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };
+  const leader = {
+    ...({ name: "online", live: true, withheld: false, reason: undefined, retryAt: undefined, scope: {} } as const),
+    ...{ logId: "log", position: 5, isBehind: false, extent: { lastSeq: 0, changes: 0 } },
+  };
+  const heard = (view: { readonly viewHash: string; readonly rowsVersion: number }) => {
+    const start = initialState({ schema, paused: false, sendAtMost: 1 });
+    const restored = { type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows } as const;
+    const [opened] = machine.step(start, { ...restored, now: 0, roll: 0 });
+    const connection = { ...leader, ...view };
+    const [, effects] = machine.step(opened, { type: "connection", connection, now: 0, roll: 0 });
+    return effects.filter((effect) => effect.do === "readQueue");
+  };
+  expect(heard({ viewHash: "whole", rowsVersion: 1 })).toEqual([]);
+  expect(heard({ viewHash: "narrow", rowsVersion: 1 })).toMatchObject([{ rows: "all" }]);
+  expect(heard({ viewHash: "whole", rowsVersion: 2 })).toMatchObject([{ rows: "all" }]);
 });

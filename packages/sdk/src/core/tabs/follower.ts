@@ -59,8 +59,7 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   const hasName = before.logId === rows.logId;
   const isSame = hasName && !other;
   const newest = hasName ? Math.max(before.position ?? 0, reading.missing ?? 0) : 0;
-  const isSameView = before.viewHash === rows.viewHash && before.rowsVersion === rows.rowsVersion;
-  const isGood = isSame && isSameView && isSameScope(before.scope, rows.scope) && reading.resync === "no";
+  const isGood = isSame && isSameView(before, rows) && isSameScope(before.scope, rows.scope) && reading.resync === "no";
   if (isGood && (before.position ?? -1) >= rows.position) return;
   if (isSame) replaceRows(draft, withAhead(rows, readBeyond(before, rows.position)), { isSameLog: true });
   else replaceRows(draft, rows);
@@ -68,6 +67,9 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   if (before.logId !== rows.logId) post(draft, { type: "joined", ...queueNumbersOf(draft.state) });
   if (newest > rows.position) set(draft, { reading: { ...draft.state.reading, missing: newest } });
 }
+
+type View = Pick<Rows, "viewHash" | "rowsVersion">;
+const isSameView = (a: View, b: View): boolean => a.viewHash === b.viewHash && a.rowsVersion === b.rowsVersion;
 
 const readBeyond = ({ tables }: Rows, position: number): readonly RowChange[] =>
   Object.entries(tables).flatMap(([model, table]) =>
@@ -85,8 +87,9 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   onFollowed(draft, connection.scope);
   if (connection.position === undefined) return;
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
-  // This tab led, and was about to read all rows again. If the leader need not, it never says that they are there.
-  if (reading.resync !== "no") reloadQueue(draft, "all");
+  // This tab led, and was about to read all rows again, or read the disk just before they were replaced. The leader does
+  // not say again that they are there.
+  if (reading.resync !== "no" || !isSameView(rows, connection)) reloadQueue(draft, "all");
   if (connection.position > rows.position)
     set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
 }
@@ -118,7 +121,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
 function connectionOf(state: ClientState): LeaderConnection {
   const { name, live, reason, retryAt, rows: rowsAre } = statusOf(state);
   const {
-    rows: { logId, position },
+    rows: { logId, position, viewHash, rowsVersion },
     scope,
   } = state;
   const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
@@ -130,6 +133,8 @@ function connectionOf(state: ClientState): LeaderConnection {
     isBehind: rowsAre !== "complete",
     logId,
     position,
+    viewHash,
+    rowsVersion,
     scope,
     extent: queueNumbersOf(state),
     withheld: state.withheld,

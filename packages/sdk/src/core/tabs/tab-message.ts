@@ -73,6 +73,9 @@ export interface LeaderConnection {
   readonly isBehind: boolean;
   readonly logId: string | undefined;
   readonly position: number | undefined;
+  /** Of its rows. */
+  readonly viewHash: string | undefined;
+  readonly rowsVersion: number | undefined;
   readonly scope: Scope;
   /** How much of the queue the leader knows. Tabs of another version of the app read this name. */
   readonly extent: QueueNumbers;
