@@ -77,8 +77,14 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [449_554_517, "a tab that asked whose its next token is led before the answer, and sent what was the owner's before"],
   [449_547_737, "a conflict was judged by rows that had not been read as far as the answer that made it"],
   [129_063_121, "a tab decided about a write whose slot it did not know yet, and the decision counted as stored"],
-  [129_063_399, "a tab read the disk just before the leader's rows of another view were on it, and showed them for good"],
-  [129_062_654, "a write that was being replaced came back beside its replacement, which was sent twice in one request"],
+  [
+    129_063_399,
+    "a tab read the disk just before the leader's rows of another view were on it, and showed them for good",
+  ],
+  [
+    129_062_654,
+    "a write that was being replaced came back beside its replacement, which was sent twice in one request",
+  ],
   [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
   [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
