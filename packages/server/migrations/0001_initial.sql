@@ -527,6 +527,7 @@ create table holdfast.attached_column (
   foreign key (tenant, model) references holdfast.attached_table on delete cascade
 );
 
+-- What statements did to rows of attached tables. Of an insert there is no `before`, of a deletion no `after`.
 create table holdfast.captured_change (
   tenant integer not null,
   -- In the order in which the statements of a transaction ran. Transactions commit in another order: no reader may
@@ -534,99 +535,85 @@ create table holdfast.captured_change (
   seq bigint generated always as identity,
   tx xid8 not null default pg_current_xact_id(),
   model text not null collate "C",
-  -- w: a row was written. d: deleted. t: the table was truncated.
-  kind "char" not null,
-  -- The row as the statement left it; of a deletion, the row before it. json and not jsonb: jsonb cannot store what json
-  -- can, so the caller's own statement would fail.
-  image json,
+  -- json and not jsonb: jsonb cannot store what json can, so the caller's own statement would fail.
+  before json,
+  after json,
+  -- See capture_change: has one of the two, and in `present` the row of that key as the table has it then. Null: none.
+  nested boolean not null default false,
+  present json,
   primary key (tenant, seq)
 );
+
+-- What a change takes in memory. A large image is stored compressed, perhaps to a hundredth.
+create function holdfast.captured_bytes(change holdfast.captured_change) returns bigint language sql stable as $$
+  select sum(case when pg_catalog.pg_column_size(image) < 2000 then pg_catalog.pg_column_size(image)
+    else pg_catalog.octet_length(image::text) end) from (values (change.before), (change.after), (change.present)) as images(image)
+$$;
 
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
 -- The settings make the text of a row the same whatever the caller's session has set. Nothing looks into the json: a NUL
 -- in it would fail the caller's statement.
+--
+-- A trigger of the caller's that writes the same row is captured before the statement that fired it, and a statement may
+-- give one row the key that another one had. In transactions with such changes their order says nothing, and the table
+-- itself says what became of a row. Of a partitioned table no trigger sees that a key changes.
 create function holdfast.capture_change() returns trigger language plpgsql security definer
   set search_path = pg_catalog, pg_temp set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 as $$
 declare
   of_tenant constant integer := tg_argv[0];
   of_model constant text := tg_argv[1];
-  key_column text := tg_argv[2];
+  key_column constant text := tg_argv[2];
   is_partitioned constant boolean := tg_argv[3];
-  is_nested boolean;
-  has_key boolean := false;
-  -- The whole table: a row may be in another partition by now.
-  whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
 begin
   if tg_op = 'TRUNCATE' then
-    insert into holdfast.captured_change (tenant, model, kind) values (of_tenant, of_model, 't');
+    -- Before the rows are gone. Those of a partitioned table are in its partitions, which are truncated too.
+    execute format('insert into holdfast.captured_change (tenant, model, before)
+        select $1, $2, row_to_json(r.*) from %s%s r',
+        case when is_partitioned then 'only ' else '' end, tg_relid::regclass)
+      using of_tenant, of_model;
     return null;
   end if;
-  if pg_trigger_depth() > 1 then
+  if pg_trigger_depth() > 1 or is_partitioned and tg_op = 'UPDATE' then
     perform set_config('holdfast.nested_in', pg_current_xact_id()::text, true);
   end if;
-  -- A trigger of the caller's that writes the same row is captured before the statement that fired it, which then has the
-  -- older word. So in a transaction with such triggers the table itself says what became of a row.
-  is_nested := coalesce(current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text, false);
-  if is_partitioned or is_nested then
+  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text
     -- A renamed key does not fail the caller's statement: the collector reports it.
-    select exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped) into has_key;
-  end if;
-  if tg_op = 'DELETE' then
-    if is_nested and has_key then
-      execute format(
-        'insert into holdfast.captured_change (tenant, model, kind, image)
-          select $1, $2, ''d'', row_to_json(o.*) from old_rows o
-          where not exists (select from %s t where t.%I = o.%2$I)', whole, key_column)
-        using of_tenant, of_model;
-    else
-      insert into holdfast.captured_change (tenant, model, kind, image)
-        select of_tenant, of_model, 'd', row_to_json(o.*) from old_rows o;
-    end if;
-    return null;
-  end if;
-  -- Postgres fires no update trigger for a row that moves to another partition, so key changes are looked for here.
-  if is_partitioned and has_key and tg_op = 'UPDATE' then
-    execute format(
-      'insert into holdfast.captured_change (tenant, model, kind, image)
-        select $1, $2, ''d'', row_to_json(o.*) from old_rows o
-        where not exists (select from new_rows n where n.%1$I = o.%1$I)
-          and not ($3 and exists (select from %2$s t where t.%1$I = o.%1$I))', key_column, whole)
-      using of_tenant, of_model, is_nested;
-  end if;
-  if is_nested and has_key then
-    execute format(
-      'insert into holdfast.captured_change (tenant, model, kind, image)
-        select $1, $2, ''w'', row_to_json(t.*) from %s t where t.%I in (select n.%2$I from new_rows n)',
-      whole, key_column)
+    and exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped)
+  then
+    execute format('insert into holdfast.captured_change (tenant, model, before, after, nested, present)
+        select $1, $2, c.before, c.after, true, (select row_to_json(t.*) from %1$s t where t.%2$I = c.key limit 1)
+        from (%3$s) c',
+      -- The whole table: a row may be in another partition by now.
+      coalesce(pg_partition_root(tg_relid), tg_relid)::regclass, key_column,
+      (select string_agg(format('select %s, r.%I as key from %s r', row_images, key_column, transition), ' union all ')
+        from (values ('row_to_json(r.*) as before, null::json as after', 'old_rows', 'INSERT'),
+          ('null::json as before, row_to_json(r.*) as after', 'new_rows', 'DELETE')) as c(row_images, transition, without)
+        where without <> tg_op))
       using of_tenant, of_model;
+  elsif tg_op = 'INSERT' then
+    insert into holdfast.captured_change (tenant, model, after) select of_tenant, of_model, row_to_json(n.*) from new_rows n;
+  elsif tg_op = 'DELETE' then
+    insert into holdfast.captured_change (tenant, model, before) select of_tenant, of_model, row_to_json(o.*) from old_rows o;
   else
-    insert into holdfast.captured_change (tenant, model, kind, image)
-      select of_tenant, of_model, 'w', row_to_json(n.*) from new_rows n;
+    -- Both transition tables have the rows in the order in which the statement updated them.
+    insert into holdfast.captured_change (tenant, model, before, after)
+      select of_tenant, of_model, o.image, n.image
+      from (select row_to_json(r.*) as image, row_number() over () as n from old_rows r) o
+      join (select row_to_json(r.*) as image, row_number() over () as n from new_rows r) n using (n) order by n;
   end if;
   return null;
 end $$;
 
--- For a row whose key was changed: the record of the old key is gone, unless a trigger has written such a row since.
-create function holdfast.capture_old_key() returns trigger language plpgsql security definer
-  set search_path = pg_catalog, pg_temp set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1
-as $$
-declare
-  is_there boolean := false;
+-- For a row whose key changes: it fires before the statement's own trigger.
+create function holdfast.capture_key_change() returns trigger language plpgsql as $$
 begin
-  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text then
-    execute format('select exists (select from %s t where t.%I = ($1).%2$I)', tg_relid::regclass, tg_argv[2])
-      into is_there using old;
-  end if;
-  if not is_there then
-    insert into holdfast.captured_change (tenant, model, kind, image)
-      values (tg_argv[0]::integer, tg_argv[1], 'd', row_to_json(old.*));
-  end if;
+  perform set_config('holdfast.nested_in', pg_current_xact_id()::text, true);
   return null;
 end $$;
 
--- Whoever may call them in a trigger of their own could write into any tenant.
-revoke all on function holdfast.capture_change(), holdfast.capture_old_key() from public;
+-- Whoever may call it in a trigger of their own could write into any tenant.
+revoke all on function holdfast.capture_change() from public;
 
 -- The type of a column, without domains around it: a value of another form would fail a cast.
 create function holdfast.base_type(of_relation oid, of_column text) returns text stable language sql as $$
@@ -734,7 +721,7 @@ declare
   written bigint;
   first bigint;
   since bigint;
-  before bigint;
+  latest bigint;
   too_many boolean;
 begin
   select last_value into first from holdfast.captured_change_seq_seq;
@@ -795,7 +782,7 @@ begin
           sql := holdfast.write_statement(actions[n], relations[n], key_columns[n], columns[n]);
           prepared := format('%s %s %s', actions[n], relations[n], columns[n]);
         end if;
-        select last_value into before from holdfast.captured_change_seq_seq;
+        select last_value into latest from holdfast.captured_change_seq_seq;
         execute sql into kept using array[rows[n]], array[ids[n]];
         get diagnostics written = row_count;
         -- An earlier operation may have deleted the row already, by a cascade.
@@ -812,7 +799,7 @@ begin
         -- A trigger may write something else instead: then that is what the log says.
         if written = 0 and not exists (
           select from holdfast.captured_change c
-            where c.tenant = of_tenant and c.seq > before and c.tx = pg_current_xact_id())
+            where c.tenant = of_tenant and c.seq > latest and c.tx = pg_current_xact_id())
         then
           raise exception 'The table % did not take the write: no row was changed.', table_name using errcode = 'HF001';
         end if;
@@ -823,9 +810,9 @@ begin
       end loop;
       operation := null;
       set constraints all immediate;
-      -- All of it is in the server's memory at once. The bytes as in take_changes.
-      select count(*) > 10000 or sum(case when pg_column_size(c.image) < 2000 then pg_column_size(c.image)
-          else octet_length(c.image::text) end) > 32 * 2 ^ 20
+      -- All of it is in the server's memory at once.
+      -- A row that a nested change updated is captured twice.
+      select count(*) filter (where c.after is not null or c.present is null) > 10000 or sum(holdfast.captured_bytes(c)) > 32 * 2 ^ 20
         into too_many from holdfast.captured_change c
         where c.tenant = of_tenant and c.seq > since and c.tx = pg_current_xact_id();
       if too_many then

@@ -88,6 +88,12 @@ const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
   bytes: "not read",
 });
 
+/** The record with these values, whether or not its own were read. */
+export function withValues(record: FoundRecord, data: JsonObject): FoundRecord {
+  const { data: _, bytes: __, ...rest } = Object.getOwnPropertyDescriptors(record);
+  return Object.defineProperties({}, { ...rest, data: { value: data, enumerable: true } }) as FoundRecord;
+}
+
 const placed = (row: Omit<RecordRow, "data">) => ({
   tenant: row.tenant,
   model: row.model,

@@ -1,13 +1,4 @@
-import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
-
-/** Ids of some records of a model: all of them are about to go. */
-export const loadRecordIds = (tenant: number, model: string, most: number): Statement<string[]> => ({
-  name: "load_record_ids",
-  text: "select id from holdfast.record where tenant = $1 and model = $2 order by id limit $3",
-  values: [tenant, model, most],
-  read: (rows) => (rows as { id: string }[]).map(({ id }) => id),
-});
 
 /** A record that is read from a row, not from a commit. */
 export interface ReadRecord {

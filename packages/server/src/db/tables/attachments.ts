@@ -123,10 +123,10 @@ export async function deleteAttachment(
 
 /** One trigger for each event: a trigger with transition tables cannot have two. */
 const TRIGGERS = [
-  { name: "holdfast_insert", event: "insert", rows: "referencing new table as new_rows" },
-  { name: "holdfast_update", event: "update", rows: "referencing old table as old_rows new table as new_rows" },
-  { name: "holdfast_delete", event: "delete", rows: "referencing old table as old_rows" },
-  { name: "holdfast_truncate", event: "truncate", rows: "" },
+  { name: "holdfast_insert", event: "after insert", rows: "referencing new table as new_rows" },
+  { name: "holdfast_update", event: "after update", rows: "referencing old table as old_rows new table as new_rows" },
+  { name: "holdfast_delete", event: "after delete", rows: "referencing old table as old_rows" },
+  { name: "holdfast_truncate", event: "before truncate", rows: "" },
 ];
 const NAMES = TRIGGERS.map(({ name }) => name);
 const KEY_TRIGGER = "holdfast_key";
@@ -147,14 +147,14 @@ export async function installTriggers(
   for (const { table, owned } of tables) {
     for (const { name, event, rows } of TRIGGERS)
       await tx.query(
-        `create trigger ${name} after ${event} on ${table} ${rows} for each statement
+        `create trigger ${name} ${event} on ${table} ${rows} for each statement
           execute function holdfast.capture_change(${to})`,
       );
     // Its condition is cheaper than a comparison of all rows that a statement updates.
     if (!isPartitioned)
       await tx.query(
         `create trigger ${KEY_TRIGGER} after update on ${table} for each row
-          when (old.${key} is distinct from new.${key}) execute function holdfast.capture_old_key(${to})`,
+          when (old.${key} is distinct from new.${key}) execute function holdfast.capture_key_change()`,
       );
     if (owned)
       for (const name of isPartitioned ? NAMES : [...NAMES, KEY_TRIGGER])

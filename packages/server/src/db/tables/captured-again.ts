@@ -18,8 +18,8 @@ export async function captureRows(
   await pinText(tx);
   const key = identifier(keyColumn);
   await tx.query(
-    `insert into holdfast.captured_change (tenant, model, kind, image)
-      select $1, $2, 'w', row_to_json(r.*) from (
+    `insert into holdfast.captured_change (tenant, model, after)
+      select $1, $2, row_to_json(r.*) from (
         select * from ${name} where ${key} = any($3::text[]::${keyType}[]) order by ${key} for no key update) r`,
     [tenant, model, ids],
   );
@@ -34,8 +34,8 @@ export async function captureDeletions(
 ): Promise<void> {
   await tx.query(`lock table ${name} in share mode`);
   await tx.query(
-    `insert into holdfast.captured_change (tenant, model, kind, image)
-      select $1, $2, 'd', json_build_object($4::text, i.id) from unnest($3::text[]) as i(id)
+    `insert into holdfast.captured_change (tenant, model, before)
+      select $1, $2, json_build_object($4::text, i.id) from unnest($3::text[]) as i(id)
       where not exists (select from ${name} r where r.${identifier(keyColumn)} = i.id::${keyType})`,
     [tenant, model, ids, keyColumn],
   );

@@ -1,4 +1,5 @@
 import type { CapturedChange } from "../../rules/tables/captured-changes.ts";
+import type { ParsedRow } from "../../rules/tables/row-image.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { parseRow } from "./row-text.ts";
@@ -50,9 +51,7 @@ export const takeCapturedChanges = (
 ): Statement<NumberedChange[]> => ({
   name: transactions.length === 1 ? "take_changes_of_one" : "take_changes",
   text: `with next as (
-      select c.seq, x.n,
-        -- A large image is stored compressed, perhaps to a hundredth.
-        coalesce(case when pg_column_size(c.image) < 2000 then pg_column_size(c.image) else octet_length(c.image::text) end, 0) as bytes
+      select c.seq, x.n, holdfast.captured_bytes(c) as bytes
       from holdfast.captured_change c join unnest($2::xid8[]) with ordinality as x(tx, n) on c.tx = x.tx
       where c.tenant = $1 and c.seq > $5
       order by ${transactions.length === 1 ? "c.seq" : "x.n, c.seq"} limit $3
@@ -63,22 +62,28 @@ export const takeCapturedChanges = (
     ), taken as (
       delete from holdfast.captured_change where tenant = $1 and seq in (select seq from chosen) returning *
     )
-    select t.seq, t.tx::text, t.kind, t.model, t.image from taken t join chosen using (seq) order by chosen.n, t.seq`,
+    select t.seq, ${CAPTURED} from taken t join chosen using (seq) order by chosen.n, t.seq`,
   values: [tenant, transactions, most, bytes, after],
   read: (rows) => (rows as (ChangeRow & { seq: number })[]).map(parsed),
 });
 
-export type ChangeRow = Omit<CapturedChange, "image"> & { readonly image: string | null };
+/** The columns of a `ChangeRow`, of `holdfast.captured_change t`. */
+export const CAPTURED = "t.tx::text, t.model, t.before, t.after, t.nested, t.present";
 
-export const parsed = <R extends ChangeRow>(row: R): Omit<R, "image"> & Pick<CapturedChange, "image"> => ({
+type Images = Pick<CapturedChange, "before" | "after" | "present">;
+export type ChangeRow = Omit<CapturedChange, keyof Images> & { readonly [name in keyof Images]: string | null };
+
+export const parsed = <R extends ChangeRow>(row: R): Omit<R, keyof Images> & Images => ({
   ...row,
-  image: row.image === null ? null : parseRow(row.image),
+  ...{ before: imageOf(row.before), after: imageOf(row.after), present: imageOf(row.present) },
 });
+
+const imageOf = (text: string | null): ParsedRow | null => (text === null ? null : parseRow(text));
 
 /** All changes of a model that wait. */
 export async function readCapturedChanges(db: Transaction, tenant: number, model: string): Promise<NumberedChange[]> {
   const { rows } = await db.query<ChangeRow & { seq: number }>(
-    "select seq, tx::text, kind, model, image from holdfast.captured_change where tenant = $1 and model = $2",
+    `select t.seq, ${CAPTURED} from holdfast.captured_change t where t.tenant = $1 and t.model = $2`,
     [tenant, model],
   );
   return rows.map(parsed);

@@ -1,7 +1,7 @@
 import type { OrderedWrites } from "../../rules/tables/row-writes.ts";
 import type { TableRefusal } from "../../rules/tables/written-commit.ts";
 import type { Statement } from "../connection/statement.ts";
-import { type ChangeRow, type NumberedChange, parsed } from "./captured-changes.ts";
+import { CAPTURED, type ChangeRow, type NumberedChange, parsed } from "./captured-changes.ts";
 
 /** A row that is there, and whether no other transaction has locked it. */
 export interface FoundRow {
@@ -51,7 +51,7 @@ export const takeOwnChanges = (tenant: number): Statement<NumberedChange[]> => (
   name: "take_own_changes",
   text: `with taken as (
       delete from holdfast.captured_change where tenant = $1 and tx = pg_current_xact_id() returning *)
-    select seq, tx::text, kind, model, image from taken order by seq`,
+    select t.seq, ${CAPTURED} from taken t order by t.seq`,
   values: [tenant],
   read: (rows) => (rows as (ChangeRow & { seq: number })[]).map(parsed),
 });

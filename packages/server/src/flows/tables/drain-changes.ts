@@ -1,17 +1,22 @@
 import { type LockedHead, lockHeads } from "../../db/commits/heads.ts";
+import { type FoundRecord, withValues } from "../../db/commits/records.ts";
 import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, commit as commitTransaction, probe, rollback } from "../../db/connection/statement.ts";
-import { loadRecordIds } from "../../db/tables/attached-records.ts";
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import {
   type CapturedTransaction,
   loadCapturedTransactions,
   takeCapturedChanges,
 } from "../../db/tables/captured-changes.ts";
-import type { CommitRequest } from "../../rules/commits/commit-request.ts";
+import { recordKey } from "../../rules/commits/commit-request.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
-import { type BrokenTable, type RecordChange, stepsOf } from "../../rules/tables/captured-changes.ts";
+import {
+  type BrokenTable,
+  changesOf,
+  type RecordChange,
+  type TransactionChanges,
+} from "../../rules/tables/captured-changes.ts";
 import { capturedCommit } from "../../rules/tables/captured-commit.ts";
 import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
 import { load } from "../commits/load-round.ts";
@@ -65,17 +70,19 @@ export async function drainLocked(
 ): Promise<Drained | BrokenTable> {
   let claimsChanged = false;
   let to = syncId;
-  const record = async (commits: readonly CommitRequest[]) => {
+  const record = async (transactions: readonly TransactionChanges[]) => {
+    const commits = transactions.map(({ tx, changes }) => capturedCommit(tenant, tx, changes));
     const jobs = [{ commits, captured: true }];
-    const found = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+    const loaded = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+    const records = asBefore(
+      loaded.records,
+      transactions.flatMap(({ changes }) => changes),
+    );
+    const found = { ...loaded, records };
     const result = await judgeRound(pipe, { ...rules, ...NO_BOUNDS }, jobs, found);
     if (result.round.entries.length > 0 || result.claims.length > 0) await pipe.send(savings(result));
     claimsChanged ||= result.claimTenants.length > 0;
     to = result.heads[0]?.syncId ?? to;
-  };
-  const someRecords = async ({ model }: { readonly model: string }) => {
-    const [ids] = await pipe.send([loadRecordIds(tenant, model, STEP.most)]);
-    return ids.map((id): RecordChange => ({ model, id, data: null }));
   };
   for (const batch of inBatches(transactions))
     for (let after = 0; ; ) {
@@ -83,16 +90,24 @@ export async function drainLocked(
       const [changes] = await pipe.send([takeCapturedChanges(tenant, names, { ...STEP, after })]);
       if (changes.length === 0) break;
       if (names.length === 1) after = changes.at(-1)?.seq ?? after;
-      const { steps, broken } = stepsOf(changes, attached);
-      if (broken) return broken;
-      for (const step of steps)
-        if (step.kind === "records")
-          await record(step.commits.map(({ tx, changes: own }) => capturedCommit(tenant, tx, own)));
-        else
-          for (let gone = await someRecords(step); gone.length > 0; gone = await someRecords(step))
-            await record([capturedCommit(tenant, step.tx, gone)]);
+      const made = changesOf(changes, attached);
+      if ("problem" in made) return made;
+      await record(made);
     }
   return { from: syncId, to, claimsChanged };
+}
+
+/** The records as they were before their first change: what the log said last, with the values of the rows. */
+export function asBefore(records: readonly FoundRecord[], changes: readonly RecordChange[]): readonly FoundRecord[] {
+  const before = new Map<string, RecordChange["before"]>();
+  for (const { model, id, before: values } of changes) {
+    const key = recordKey(model, id);
+    if (!before.has(key)) before.set(key, values);
+  }
+  return records.map((record) => {
+    const values = before.get(recordKey(record.model, record.id));
+    return values ? withValues(record, { id: record.id, ...values }) : record;
+  });
 }
 
 /** A step is small already, and what has happened cannot be refused for its size. */

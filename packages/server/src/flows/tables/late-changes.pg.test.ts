@@ -53,7 +53,8 @@ test("[DS8] a record that is created while its table is truncated is created aft
   await isWaitingFor("relation");
   await other.query("commit");
   expect((await created).status).toBe(200);
-  expect((await entries(3)).map(spelled)).toEqual(["deleted a", "deleted old", "created b B"]);
+  const log = (await entries(3)).map(spelled);
+  expect([...log.slice(0, 2).toSorted(), log[2]]).toEqual(["deleted a", "deleted old", "created b B"]);
   expect((await app.call("GET", `/v1/models/${slides}/b`)).status).toBe(200);
 });
 

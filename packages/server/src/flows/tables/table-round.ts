@@ -25,7 +25,7 @@ import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-roun
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
 import { type Loaded, load } from "../commits/load-round.ts";
 import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
-import { drainLocked, NO_BOUNDS, within } from "./drain-changes.ts";
+import { asBefore, drainLocked, NO_BOUNDS, within } from "./drain-changes.ts";
 
 /** What a round of a tenant with attached tables loads. */
 type TableLoaded = Loaded & { readonly tables: TenantTables; readonly drained: Drained | undefined };
@@ -238,7 +238,7 @@ async function withChanged(
   const more = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
   return {
     ...found,
-    records: [...found.records, ...more.records],
+    records: [...found.records, ...asBefore(more.records, changed)],
     entries: [...found.entries, ...more.entries],
   };
 }

@@ -7,6 +7,7 @@ import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/table
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { changesOf } from "../../rules/tables/captured-changes.ts";
 import { compareRows } from "../../rules/tables/compare-rows.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
 import { TableError } from "./attach-table.ts";
@@ -115,18 +116,15 @@ async function extraPage(tx: Transaction, attached: AttachedTable, found: FoundT
 /** Whether a record's change is captured and waits. */
 async function waitingIds(tx: Transaction, attached: AttachedTable): Promise<(id: string) => boolean> {
   const changes = await readCapturedChanges(tx, attached.tenant, attached.model);
-  if (changes.some(({ kind }) => kind === "t")) return () => true;
-  const ids = new Set(changes.map(({ image }) => readRowImage(image ?? {}, attached).id));
+  const images = changes.flatMap(({ before, after }) => [before, after].filter((image) => image !== null));
+  const ids = new Set(images.map((image) => readRowImage(image, attached).id));
   return (id) => ids.has(id);
 }
 
 /** Drops changes that were captured while the table lacked a column. The rows themselves are compared afterwards. */
 async function dropUnreadable(tx: Transaction, attached: AttachedTable): Promise<void> {
   const changes = await readCapturedChanges(tx, attached.tenant, attached.model);
-  const unreadable = changes.filter(({ kind, image }) => {
-    const { id, missing } = readRowImage(image ?? {}, attached);
-    return kind !== "t" && (id === undefined || (kind === "w" && missing.length > 0));
-  });
+  const unreadable = changes.filter((change) => "problem" in changesOf([change], [attached]));
   await deleteCapturedChanges(
     tx,
     attached.tenant,

@@ -1,23 +1,32 @@
+import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import { recordKey } from "../commits/commit-request.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { missingColumns } from "./check-attached.ts";
 import { type ParsedRow, type RowImage, readRowImage } from "./row-image.ts";
 
-/** What a trigger captured: a row that was written (w) or deleted (d), or that the table was truncated (t). */
+/** What a trigger captured: the row before and after a statement. An insert has no `before`, a deletion no `after`. */
 export interface CapturedChange {
   /** The caller's transaction. */
   readonly tx: string;
-  readonly kind: "w" | "d" | "t";
   readonly model: string;
-  /** The row; null if the table was truncated. */
-  readonly image: ParsedRow | null;
+  readonly before: ParsedRow | null;
+  readonly after: ParsedRow | null;
+  /**
+   * A trigger of the caller's wrote attached tables in this transaction. Then the changes are in another order than
+   * they happened, each has only one image, and `present` is the row of that key as the table had it then.
+   */
+  readonly nested: boolean;
+  readonly present: ParsedRow | null;
 }
 
-/** A change of one record. `data` is null if it is gone. */
+/** A change of one record. */
 export interface RecordChange {
   readonly model: string;
   readonly id: string;
-  readonly data: RowImage["data"] | null;
+  /** Null: it is gone. */
+  readonly data: JsonObject | null;
+  /** Null: it was not there. Undefined: not known. */
+  readonly before?: JsonObject | null | undefined;
 }
 
 /** What one transaction did, or a part of it. */
@@ -26,11 +35,6 @@ export interface TransactionChanges {
   readonly changes: readonly RecordChange[];
 }
 
-/** One step of work: changes of records, by transaction, or a model whose records all go. */
-export type ChangeStep =
-  | { readonly kind: "records"; readonly commits: readonly TransactionChanges[] }
-  | { readonly kind: "truncate"; readonly tx: string; readonly model: string };
-
 /** A table that is not as it was when it was attached. Its changes cannot be recorded. */
 export interface BrokenTable {
   readonly model: string;
@@ -38,52 +42,101 @@ export interface BrokenTable {
 }
 
 /**
- * The steps that changes amount to, in order. Within a transaction a record that was changed several times counts once, with
- * its last state: only the transaction itself saw another one.
+ * What transactions changed, in order. A record that one of them changed several times counts once, where it was changed
+ * last, with its last state: only the transaction itself saw another one.
  */
-export function stepsOf(
-  changes: readonly CapturedChange[],
+export function changesOf(
+  captured: readonly CapturedChange[],
   attached: readonly AttachedTable[],
-): { readonly steps: readonly ChangeStep[]; readonly broken?: BrokenTable } {
+): readonly TransactionChanges[] | BrokenTable {
   const byModel = new Map(attached.map((table) => [table.model, table]));
-  const steps: ChangeStep[] = [];
-  let tx = "";
-  let commits: TransactionChanges[] = [];
-  let records = new Map<string, RecordChange>();
-  const endTransaction = () => {
-    if (records.size > 0) commits.push({ tx, changes: [...records.values()] });
-    records = new Map();
-  };
-  const endStep = () => {
-    endTransaction();
-    if (commits.length > 0) steps.push({ kind: "records", commits });
-    commits = [];
-  };
-  for (const { tx: of, kind, model, image } of changes) {
-    const table = byModel.get(model);
+  const transactions: { readonly tx: string; readonly records: Map<string, Sight[]> }[] = [];
+  for (const change of captured) {
+    const table = byModel.get(change.model);
     // Captured before the table was detached.
     if (!table) continue;
-    if (of !== tx) endTransaction();
-    tx = of;
-    if (image === null) {
-      endStep();
-      steps.push({ kind: "truncate", tx, model });
-      continue;
+    if (transactions.at(-1)?.tx !== change.tx) transactions.push({ tx: change.tx, records: new Map() });
+    const { records } = transactions.at(-1) as (typeof transactions)[number];
+    for (const sight of sightsOf(change, table)) {
+      if ("problem" in sight) return { model: change.model, problem: sight.problem };
+      const key = recordKey(sight.model, sight.id);
+      const earlier = records.get(key) ?? [];
+      // Deleted first, so that the record comes where it was changed last.
+      records.delete(key);
+      records.set(key, [...earlier, sight]);
     }
-    const row = readRowImage(image, table);
-    const problem = problemOf(row, kind, table);
-    if (problem !== undefined) return { steps: [], broken: { model, problem } };
-    const id = row.id ?? "";
-    const key = recordKey(model, id);
-    // Deleted first, so that the record comes where it was changed last.
-    records.delete(key);
-    records.set(key, { model, id, data: kind === "w" ? row.data : null });
   }
-  endStep();
-  return { steps };
+  return transactions.map(({ tx, records }) => ({ tx, changes: [...records.values()].map(changeOfRecord) }));
 }
 
-function problemOf({ id, missing }: RowImage, kind: "w" | "d" | "t", { name, keyColumn }: AttachedTable) {
-  const gone = id === undefined ? [keyColumn] : kind === "w" ? missing : [];
-  return gone.length === 0 ? undefined : missingColumns(name, gone);
+/** What one captured change says of one record. */
+interface Sight {
+  readonly model: string;
+  readonly id: string;
+  /** Null: there was no row. */
+  readonly before: Known | null;
+  /** Null: there is none after the statement. */
+  readonly after: JsonObject | null;
+  /** The record's last word so far. */
+  readonly left: JsonObject | null;
+  readonly nested: boolean;
+}
+
+/** The values of a row. Undefined: columns of it are gone, or only its key was captured. */
+type Known = { readonly data: JsonObject | undefined };
+
+/** An update of the key is of two records. */
+function sightsOf(
+  { model, before, after, nested, present }: CapturedChange,
+  table: AttachedTable,
+): readonly (Sight | { readonly problem: string })[] {
+  const [old, to, now] = [before, after, present].map((row) => (row === null ? null : readRowImage(row, table)));
+  const missing = [
+    ...new Set([
+      ...(old?.id === undefined && old ? [table.keyColumn] : []),
+      ...missingIn(to, table),
+      ...missingIn(now, table),
+    ]),
+  ];
+  if (missing.length > 0) return [{ problem: missingColumns(table.name, missing) }];
+  const from = old ? { data: old.missing.length > 0 ? undefined : old.data } : null;
+  const left = to?.data ?? null;
+  if (!nested && old && to && old.id !== to.id)
+    return [
+      { model, id: old.id ?? "", before: from, after: null, left: null, nested },
+      { model, id: to.id ?? "", before: null, after: left, left, nested },
+    ];
+  const id = (to ?? old)?.id ?? "";
+  return [{ model, id, before: from, after: left, left: nested ? (now?.data ?? null) : left, nested }];
+}
+
+const missingIn = (image: RowImage | null | undefined, { keyColumn }: AttachedTable): readonly string[] =>
+  !image ? [] : image.id === undefined ? [keyColumn] : image.missing;
+
+function changeOfRecord(sights: readonly Sight[]): RecordChange {
+  const [first] = sights as [Sight];
+  const { model, id, left: data } = sights.at(-1) as Sight;
+  if (!sights.some(({ nested }) => nested))
+    return { model, id, data, before: first.before === null ? null : first.before.data };
+  // Whatever the order, each `before` ended a row and each `after` began one.
+  const began = sights.filter(({ after }) => after !== null).length;
+  const ended = sights.filter(({ before }) => before !== null).length;
+  const wasThere = (data === null ? 0 : 1) - began + ended > 0;
+  return { model, id, data, before: wasThere ? mostDifferent(sights, data) : null };
+}
+
+/**
+ * Which of the rows was the first one is not known. So a field counts as changed if it ever had another value than it
+ * has in the end.
+ */
+function mostDifferent(sights: readonly Sight[], data: JsonObject | null): JsonObject {
+  const images = sights.flatMap(({ before, after }) => [before?.data, after].filter((image) => image != null));
+  const fields = new Set(images.flatMap((image) => Object.keys(image)));
+  const inIt = (image: JsonObject | null, field: string): Json => (image && ownValue(image, field)) ?? null;
+  return Object.fromEntries(
+    [...fields].map((field) => {
+      const other = images.find((image) => !jsonEqual(inIt(image, field), inIt(data, field)));
+      return [field, inIt(other ?? data, field)];
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import { type CommitRequest, recordKey, touched } from "../commits/commit-reques
 import type { Judged } from "../commits/judge-commits.ts";
 import type { TenantTables } from "../commits/tenant-state.ts";
 import { type Refusal, refuse } from "../refusal.ts";
-import { type CapturedChange, type RecordChange, stepsOf } from "./captured-changes.ts";
+import { type CapturedChange, type RecordChange, changesOf as recordsOf } from "./captured-changes.ts";
 import { readRowImage } from "./row-image.ts";
 import { type RowWrite, rowWrites } from "./row-writes.ts";
 import { confirmedAsLeft, type TableRefusal, tableRefusal } from "./written-commit.ts";
@@ -131,7 +131,8 @@ function changesByResult(
     const byRow = new Map(
       changes.map((change) => {
         const table = attached.get(change.model);
-        const id = change.image && table ? readRowImage(change.image, table).id : undefined;
+        const row = change.after ?? change.before;
+        const id = row && table ? readRowImage(row, table).id : undefined;
         return [recordKey(change.model, id ?? ""), change];
       }),
     );
@@ -155,12 +156,7 @@ function recordChanges(
   changes: readonly CapturedChange[],
   { attached }: TenantTables,
 ): { readonly changes: readonly RecordChange[] } | Refusal {
-  const { steps, broken } = stepsOf(changes, [...attached.values()]);
-  if (broken) return refuse("source_changed", { message: broken.problem });
-  const [step, second] = steps;
-  if (step?.kind === "truncate" || second)
-    return refuse("source_refused", {
-      message: "A trigger truncates an attached table, which no commit can say: delete its rows instead.",
-    });
-  return { changes: step?.commits.flatMap((one) => one.changes) ?? [] };
+  const made = recordsOf(changes, [...attached.values()]);
+  if ("problem" in made) return refuse("source_changed", { message: made.problem });
+  return { changes: made.flatMap((one) => one.changes) };
 }
