@@ -509,7 +509,11 @@ create table holdfast.attached_table (
   status text not null check (status in ('reading', 'attached')),
   -- Why its changes cannot be recorded. They wait.
   problem text,
-  attached_at timestamptz not null default clock_timestamp(),
+  -- Where the log stood when it was attached: rows that the log has not named since count as made there.
+  attached_sync_id bigint not null,
+  -- The group rules of its model: [{"kind", "from"}]
+  group_rules json not null default '[]',
+  attached_at timestamptz(3) not null default clock_timestamp(),
   primary key (tenant, model)
 );
 
@@ -614,6 +618,35 @@ end $$;
 
 -- Whoever may call it in a trigger of their own could write into any tenant.
 revoke all on function holdfast.capture_change() from public;
+
+-- How some values come into a record otherwise than to_json has them. A time as JavaScript writes it; all digits stay.
+create function holdfast.time_text(value timestamptz) returns text language sql stable parallel safe
+  return case when isfinite(value) and value >= '0001-01-01 00:00Z' and value < '10000-01-01 00:00Z'
+    then to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')
+      || rtrim(right(to_char(value at time zone 'UTC', 'US'), 3), '0') || 'Z'
+    else to_json(value) #>> '{}' end;
+
+-- NUL and halves of characters become U+FFFD: a json column can have them, and no field of a record can be read that has.
+create function holdfast.storable_json(value json) returns json language plpgsql immutable strict parallel safe as $$
+declare
+  spelled constant text := value::text;
+begin
+  if spelled !~ '\\u(0000|[dD][89a-fA-F])' then
+    return value;
+  end if;
+  return (
+    select string_agg(case when token[1] ~ '^\\u(0000|[dD][89a-fA-F]..)$' then '\ufffd' else token[1] end, '' order by n)
+    from regexp_matches(spelled,
+      '\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[0-9a-fA-F]{4}|\\.|[^\\]+', 'g')
+      with ordinality as t(token, n));
+end $$;
+
+-- A value whose text would depend on settings of the session.
+create function holdfast.pinned_json(value anyelement) returns json language plpgsql stable parallel safe
+  set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1 as $$
+begin
+  return to_json(value);
+end $$;
 
 -- The type of a column, without domains around it: a value of another form would fail a cast.
 create function holdfast.base_type(of_relation oid, of_column text) returns text stable language sql as $$

@@ -1,10 +1,13 @@
-import type { AttachedTable, Attachment, AttachmentStatus } from "../../rules/tables/attached-table.ts";
+import type { ModelSchema } from "@holdfast/sdk/protocol";
+import type { AttachedTable, Attachment, AttachmentStatus, FieldColumn } from "../../rules/tables/attached-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { identifier } from "./row-text.ts";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
-  t.read_to as "readTo", t.status, t.problem, holdfast.base_type(t.relation, t.key_column) as "keyType",
+  t.read_to as "readTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", t.attached_at as "attachedAt",
+  t.group_rules::text as "groupRules", coalesce(holdfast.table_name(t.relation), '') as "sqlName",
+  holdfast.base_type(t.relation, t.key_column) as "keyType",
   exists (select from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where a.attrelid = t.relation and a.attname = t.key_column
       and (a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%')) as "keyIsGenerated",
@@ -16,15 +19,22 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
     where not exists (
       select from pg_attribute a where a.attrelid = t.relation and a.attname = c.name and not a.attisdropped)
     order by c.position) as missing,
-  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'form', c.form) order by c.position), '[]')
-    from holdfast.attached_column c where c.tenant = t.tenant and c.model = t.model)::text as columns`;
+  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'form', c.form, 'type',
+      case when y.typtype = 'e' then 'enum' when y.typtype = 'd' then holdfast.base_type(t.relation, c.name)
+        else coalesce(format_type(a.atttypid, a.atttypmod), '') end) order by c.position), '[]')
+    from holdfast.attached_column c
+    left join pg_attribute a on a.attrelid = t.relation and a.attname = c.name and not a.attisdropped
+    left join pg_type y on y.oid = a.atttypid
+    where c.tenant = t.tenant and c.model = t.model)::text as columns`;
 
-interface Row extends Omit<AttachedTable, "columns"> {
+interface Row extends Omit<AttachedTable, "columns" | "groupRules"> {
   columns: string;
+  groupRules: string;
 }
 
-const toAttachment = ({ columns, ...rest }: Row): AttachedTable => ({
+const toAttachment = ({ columns, groupRules, ...rest }: Row): AttachedTable => ({
   ...rest,
+  groupRules: JSON.parse(groupRules) as AttachedTable["groupRules"],
   columns: JSON.parse(columns) as AttachedTable["columns"],
 });
 
@@ -68,15 +78,35 @@ export async function hasAttachments(db: Transaction): Promise<boolean> {
   return rows.length > 0;
 }
 
+export interface NewAttachment
+  extends Pick<Attachment, "tenant" | "model" | "relation" | "name" | "keyColumn" | "attachedSyncId"> {
+  readonly columns: readonly FieldColumn[];
+}
+
+/** Keeps the group rules of the models that have tables. */
+export async function updateGroupRules(tx: Transaction, tenant: number, models: ModelSchema["models"]): Promise<void> {
+  const attached = Object.entries(models).filter(([, { table }]) => table);
+  if (attached.length === 0) return;
+  await tx.query(
+    `update holdfast.attached_table t set group_rules = r.rules
+      from unnest($2::text[], $3::json[]) as r(model, rules) where t.tenant = $1 and t.model = r.model`,
+    [
+      tenant,
+      attached.map(([name]) => name.toLowerCase()),
+      attached.map(([, { groups = [] }]) => JSON.stringify(groups)),
+    ],
+  );
+}
+
 /** Stores an attachment whose rows have not been read yet. */
 export async function insertAttachment(
   tx: Transaction,
-  { tenant, model, relation, name, keyColumn, columns }: Omit<Attachment, "readTo" | "status" | "problem">,
+  { tenant, model, relation, name, keyColumn, columns, attachedSyncId }: NewAttachment,
 ): Promise<void> {
   await tx.query(
-    `insert into holdfast.attached_table (tenant, model, relation, name, key_column, status)
-      values ($1, $2, $3::oid, $4, $5, 'reading')`,
-    [tenant, model, relation, name, keyColumn],
+    `insert into holdfast.attached_table (tenant, model, relation, name, key_column, status, attached_sync_id)
+      values ($1, $2, $3::oid, $4, $5, 'reading', $6)`,
+    [tenant, model, relation, name, keyColumn, attachedSyncId],
   );
   await tx.query(
     `insert into holdfast.attached_column (tenant, model, position, field, name, form)

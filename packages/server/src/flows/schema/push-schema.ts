@@ -18,6 +18,7 @@ import {
   readRows,
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
+import { updateGroupRules } from "../../db/tables/attachments.ts";
 import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
@@ -191,6 +192,7 @@ async function land(
     hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
     rowsVersion: rewritten.length + hidden.length + diff.regrouped.length > 0 ? version : before.rowsVersion,
   });
+  await updateGroupRules(tx, tenant, models);
   // The same log positions may now produce other webhook payloads.
   for (const endpoint of await lockEndpoints(tx, tenant))
     await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });

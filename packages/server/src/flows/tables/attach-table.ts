@@ -7,7 +7,13 @@ import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import { insertSchema, readSchema } from "../../db/schema/model-schemas.ts";
 import { insertReadRecords } from "../../db/tables/attached-records.ts";
-import { insertAttachment, installTriggers, readAttachments, updateAttachment } from "../../db/tables/attachments.ts";
+import {
+  insertAttachment,
+  installTriggers,
+  type NewAttachment,
+  readAttachments,
+  updateAttachment,
+} from "../../db/tables/attachments.ts";
 import { estimateRows, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { groupsOf } from "../../rules/schema/sync-group.ts";
@@ -19,7 +25,7 @@ import { pushWithin } from "../schema/push-schema.ts";
 /** A table cannot be attached as it is: the message says why, and what to do. */
 export class TableError extends Error {}
 
-export interface TableToAttach extends Pick<AttachedTable, "tenant" | "relation" | "name" | "keyColumn" | "columns"> {
+export interface TableToAttach extends Omit<NewAttachment, "model" | "attachedSyncId"> {
   /** The model's name as the schema will declare it. */
   readonly modelName: string;
   readonly model: Model;
@@ -104,7 +110,7 @@ async function install(tx: Transaction, table: TableToAttach): Promise<void> {
   const head = await lockHead(tx, tenant);
   if (await hasRecords(tx, tenant, model))
     throw new TableError(`The "${modelName}" model has records already: attach the table to another model.`);
-  await insertAttachment(tx, { ...table, model });
+  await insertAttachment(tx, { ...table, model, attachedSyncId: head.syncId });
   const before = await readSchema(tx, tenant, head.schemaVersion);
   const others = Object.entries(before?.models ?? {}).filter(([name]) => name.toLowerCase() !== model);
   const pushed = await pushWithin(tx, tenant, {

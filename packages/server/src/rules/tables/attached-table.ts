@@ -16,8 +16,16 @@ export interface AttachedTable {
   /** The key up to which earlier rows have been read. */
   readonly readTo: string | null;
   readonly status: AttachmentStatus;
+  /** Where the log stood when it was attached. */
+  readonly attachedSyncId: number;
+  /** ISO. */
+  readonly attachedAt: string;
+  /** The group rules of its model. */
+  readonly groupRules: readonly { readonly kind: string; readonly from: string }[];
   /** What has to be repaired before its changes can be recorded; until then they wait. */
   readonly problem: string | null;
+  /** As an SQL name, now. Empty if the table is gone. */
+  readonly sqlName: string;
   /** The SQL type of the key, without domains; null if the table or the column is gone. */
   readonly keyType: string | null;
   /** The database makes the keys of new rows. */
@@ -29,7 +37,7 @@ export interface AttachedTable {
 }
 
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
-export type Attachment = Omit<AttachedTable, "keyType" | "keyIsGenerated" | "hasTriggers" | "missing">;
+export type Attachment = Omit<AttachedTable, "sqlName" | "keyType" | "keyIsGenerated" | "hasTriggers" | "missing">;
 
 /**
  * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a
@@ -37,8 +45,14 @@ export type Attachment = Omit<AttachedTable, "keyType" | "keyIsGenerated" | "has
  */
 export type ValueForm = "json" | "text" | "time";
 
-export interface AttachedColumn {
+/** Which column has the value of which field. */
+export interface FieldColumn {
   readonly field: string;
   readonly name: string;
   readonly form: ValueForm;
+}
+
+export interface AttachedColumn extends FieldColumn {
+  /** Its SQL type, without domains: `character varying(20)`, or `enum`. Empty if the column is gone. */
+  readonly type: string;
 }

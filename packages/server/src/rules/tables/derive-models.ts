@@ -1,5 +1,5 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
-import type { AttachedColumn } from "./attached-table.ts";
+import type { FieldColumn } from "./attached-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { columnField } from "./column-field.ts";
 import { snakeCase } from "./column-of.ts";
@@ -12,7 +12,7 @@ export type DerivedTable =
       readonly table: CatalogTable;
       readonly modelName: string;
       readonly model: Model;
-      readonly columns: readonly AttachedColumn[];
+      readonly columns: readonly FieldColumn[];
       readonly keyColumn: string;
       /** What differs between a column and its field, in sentences. */
       readonly notes: readonly string[];
@@ -76,7 +76,7 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
   const key = keyOf(table);
   const fields: Record<string, Field> = {};
   const renamed: Record<string, string> = {};
-  const columns: AttachedColumn[] = [];
+  const columns: FieldColumn[] = [];
   const notes = tableNotes(table);
   for (const column of table.columns) {
     if (column.name === key) continue;

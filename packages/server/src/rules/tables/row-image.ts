@@ -1,6 +1,6 @@
 import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { storableText } from "../json/storable-text.ts";
-import type { AttachedTable, ValueForm } from "./attached-table.ts";
+import type { AttachedTable, FieldColumn, ValueForm } from "./attached-table.ts";
 
 /** A JSON value in which numbers that JavaScript would round are kept as digits. */
 export type RowValue =
@@ -30,7 +30,7 @@ export interface RowImage {
 
 export function readRowImage(
   row: ParsedRow,
-  { keyColumn, columns }: Pick<AttachedTable, "keyColumn" | "columns">,
+  { keyColumn, columns }: Pick<AttachedTable, "keyColumn"> & { readonly columns: readonly FieldColumn[] },
 ): RowImage {
   const data = Object.fromEntries(
     columns.map(({ field, name, form }) => [field, FORMS[form](ownValue(row, name) ?? null)]),
@@ -50,8 +50,9 @@ function timeOf(value: RowValue): Json {
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?\+00:00$/;
 
-/** A number as it is written, with all its digits. */
+/** A number, or those of an array, as it is written, with all its digits. */
 function textOf(value: RowValue): Json {
+  if (Array.isArray(value)) return value.map(textOf);
   if (typeof value === "number") return String(value);
   return typeof value === "function" ? value() : storable(value);
 }

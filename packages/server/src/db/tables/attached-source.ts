@@ -1,0 +1,149 @@
+import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
+import type { AttachedColumn, AttachedTable } from "../../rules/tables/attached-table.ts";
+import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
+import { type ColumnSql, columnSql, type RecordSource, searchedSql, type Written } from "../lists/record-column.ts";
+import { identifier } from "./row-text.ts";
+
+/**
+ * The records of an attached table: their values are in the table alone, and what the table lacks is in the lines of
+ * `holdfast.record`. A row without a line was there when the table was attached.
+ *
+ * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <name>`. It has no
+ * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
+ */
+export function attachedSource(table: AttachedTable): RecordSource {
+  const { keyType } = table;
+  return {
+    from: recordsSql(table),
+    idOrder: { expression: "key", type: keyType ?? "text" },
+    column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
+    searched(column, written) {
+      const text = column.kind === "field" ? textOf(table, column.name) : undefined;
+      return text === undefined ? searchedSql(column, written) : `(holdfast.folded(${text}) collate "C")`;
+    },
+    text: (column) => (column.kind === "field" ? textOf(table, column.name) : undefined),
+    equality: (column) => equalityOf(table, column),
+  };
+}
+
+function recordsSql({
+  tenant,
+  model,
+  sqlName,
+  keyColumn,
+  columns,
+  attachedSyncId,
+  attachedAt,
+  groupRules,
+}: AttachedTable) {
+  const key = `t.${identifier(keyColumn)}`;
+  const id = `${key}::text`;
+  const values = columns.map((column) => `${jsonOf(column)} as ${identifier(column.field)}`);
+  const raw = columns.map(({ name }) => `t.${identifier(name)} as ${exposed(name)}`);
+  const line = (column: string, otherwise: string) => `coalesce(l.${column}, ${otherwise}) as ${column}`;
+  const since = `timestamptz ${literal(attachedAt)}`;
+  const facts = [
+    ...[
+      `${tenant} as tenant`,
+      `${literal(model)}::text collate "C" as model`,
+      `(${id}) collate "C" as id`,
+      `${key} as key`,
+    ],
+    line("sync_id", String(attachedSyncId)),
+    `(select row_to_json(d) from (select ${[`${id} as id`, ...values].join(", ")}) d) as data`,
+    `${groupsOf(columns, groupRules)} as groups`,
+    "l.archived_at",
+    line("created_sync_id", String(attachedSyncId)),
+    line("created_by", literal(WRITTEN_BY)),
+    line("created_at", since),
+    line("updated_at", since),
+    line("updated_by", literal(WRITTEN_BY)),
+    ...raw,
+  ];
+  return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
+    on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = ${id})`;
+}
+
+/** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
+function jsonOf({ name, form, type }: AttachedColumn): string {
+  const column = `t.${identifier(name)}`;
+  if (form === "text") return `${column}::text${type.endsWith("[]") ? "[]" : ""}`;
+  if (form === "time") return `holdfast.time_text(${column})`;
+  if (type === "json") return `holdfast.storable_json(${column})`;
+  return isPlain(type) ? column : `holdfast.pinned_json(${column})`;
+}
+
+/** Types whose JSON text depends on no setting that a session of ours may have. */
+const PLAIN =
+  /^(enum|text|character varying|character|"char"|name|uuid|smallint|integer|bigint|numeric|real|double precision|boolean|jsonb|timestamp|date|time)\b/;
+const isPlain = (type: string): boolean => PLAIN.test(type) || isCitext(type);
+const isCitext = (type: string): boolean => /(^|\.)citext$/.test(type);
+
+const TEXTS = /^(enum|text|character varying|name|uuid)(\(\d+\))?$/;
+const isText = ({ type, form }: AttachedColumn): boolean => form === "json" && (TEXTS.test(type) || isCitext(type));
+const NUMBERS: ReadonlyMap<string, string> = new Map([
+  ...["smallint", "integer", "bigint"].map((type) => [type, "int8"] as const),
+  ...["real", "double precision"].map((type) => [type, "float8"] as const),
+]);
+
+const exposed = (name: string): string => identifier(`column ${name}`);
+
+const found = ({ columns }: AttachedTable, field: string): AttachedColumn | undefined =>
+  columns.find((column) => column.field === field);
+
+/** The text of a field that a column of text has. */
+function textOf(table: AttachedTable, field: string): string | undefined {
+  const column = found(table, field);
+  return column && isText(column) ? `${exposed(column.name)}::text` : undefined;
+}
+
+/** Undefined: the field is compared by its JSON value, without an index of the table. */
+function columnOf(table: AttachedTable, column: SortColumn, written: Written): ColumnSql | undefined {
+  if (column.kind === "id") return { expression: "key", type: table.keyType ?? "text", whole: true };
+  if (column.kind !== "field" && column.kind !== "rank") return undefined;
+  const attached = found(table, column.name);
+  if (!attached) return undefined;
+  const raw = exposed(attached.name);
+  if (column.kind === "rank") {
+    if (!isText(attached)) return undefined;
+    return {
+      expression: `array_position(array[${column.values.map(written).join(", ")}], ${raw}::text)`,
+      type: "int4",
+    };
+  }
+  const number = NUMBERS.get(attached.type);
+  if (column.type === "integer" && number === "int8") return { expression: raw, type: number };
+  if (column.type === "number" && number === "float8") return { expression: raw, type: number };
+  if (column.type === "boolean" && attached.type === "boolean") return { expression: raw, type: "boolean" };
+  if (column.type === "datetime" && attached.form === "time") return { expression: raw, type: "timestamptz" };
+  if (isText(attached)) return { expression: `(${raw}::text collate "C")`, type: "text", whole: true };
+  return undefined;
+}
+
+/** How a column of text is compared for equality, so that an index of it serves. */
+function equalityOf(table: AttachedTable, column: ListColumn): "text" | "uuid" | undefined {
+  const attached = column.kind === "field" ? found(table, column.name) : undefined;
+  if (attached?.form !== "json") return undefined;
+  if (attached.type === "uuid") return "uuid";
+  return /^(text|character varying)(\(\d+\))?$/.test(attached.type) ? "text" : undefined;
+}
+
+/** The groups that the rules make of the columns, as `groupsOf` does. */
+function groupsOf(columns: readonly AttachedColumn[], rules: AttachedTable["groupRules"]): string {
+  const groups = rules.flatMap(({ kind, from }) => {
+    const column = columns.find(({ field }) => field === from);
+    const text = column && (isText(column) || NUMBERS.has(column.type) || column.type === "boolean");
+    if (!column) return [];
+    return [
+      `${literal(`${kind}:`)} || ${text ? `t.${identifier(column.name)}::text` : `(to_json(${jsonOf(column)}) #>> '{}')`}`,
+    ];
+  });
+  if (groups.length === 0) return "array[]::text[]";
+  return `array(select distinct g collate "C" from unnest(array[${groups.join(", ")}]) g where g ~ ${literal(GROUP)} order by 1)`;
+}
+
+/** As `isSyncGroup`: Postgres would leave out other kinds of space. */
+const GROUP =
+  "^[a-z][a-z0-9_]*:[^ \\t\\n\\v\\f\\r\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]{1,200}$";
+
+const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
