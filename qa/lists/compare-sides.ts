@@ -4,6 +4,7 @@ import { compileOrder, type SortOptions } from "../../packages/sdk/src/api/lists
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
+import { hostedSource } from "../../packages/server/src/db/lists/hosted-source.ts";
 import { type ListQuestion, listRecords } from "../../packages/server/src/db/lists/list-records.ts";
 import type { SortColumn } from "../../packages/server/src/rules/lists/list-column.ts";
 import type { FilterValue, ListFilter } from "../../packages/server/src/rules/lists/list-filter.ts";
@@ -73,7 +74,15 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
 }
 
 const everything: ListQuestion = {
-  ...{ tenant: TENANT, model: MODEL, rewriting: false, state: "all", ids: undefined, filters: [], groups: undefined },
+  ...{
+    tenant: TENANT,
+    model: MODEL,
+    source: hostedSource(false),
+    state: "all",
+    ids: undefined,
+    filters: [],
+    groups: undefined,
+  },
   ...{ sort: { kind: "id" }, descending: false, after: undefined, limit: RECORDS, bytes: 2 ** 30 },
 };
 

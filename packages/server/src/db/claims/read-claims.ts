@@ -31,6 +31,8 @@ export async function readOwnClaims(
 
 /** The claims of one record as of one moment. */
 export interface ReadQueue {
+  /** The record is in an attached table: then `groups` is undefined here. */
+  readonly isAttached: boolean;
   readonly claims: readonly ClaimState[];
   /** The record's groups. Undefined if there is no such record. */
   readonly groups: readonly string[] | undefined;
@@ -47,12 +49,14 @@ export async function readQueues(db: Transaction, names: readonly RecordName[]):
     now_ms: number;
     filed: string[] | null;
     claim: string | null;
+    attached: boolean;
   }>({
     name: "read_lines",
-    text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim
+    text: `select k.nth::int4 as nth, h.claim_change as as_of, (extract(epoch from statement_timestamp()) * 1000)::float8 as now_ms, r.groups as filed, c.claim, a.relation is not null as attached
       from unnest($1::int[], $2::text[], $3::text[]) with ordinality as k(tenant, model, id, nth)
       cross join lateral (select claim_change from holdfast.head h where h.tenant = k.tenant limit 1) h
       left join lateral (select groups from holdfast.present_record r where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r on true
+      left join holdfast.attached_table a on a.tenant = k.tenant and a.model = k.model
       left join lateral (select row_to_json(x) as claim from (select ${COLUMNS} from holdfast.claim c
         where c.queue = k.tenant::text || '/' || k.model || '/' || k.id offset 0) x) c on true`,
     values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
@@ -64,6 +68,7 @@ export async function readQueues(db: Transaction, names: readonly RecordName[]):
     return {
       claims: own.flatMap(({ claim }) => (claim === null ? [] : [toClaim(inRowWords(JSON.parse(claim)))])),
       groups: first?.filed ?? undefined,
+      isAttached: first?.attached === true,
       asOf: first?.as_of ?? 0,
       now: Math.floor(first?.now_ms ?? 0),
     };

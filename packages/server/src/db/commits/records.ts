@@ -2,6 +2,7 @@ import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import type { RecordSource } from "../lists/record-source.ts";
 
 export interface RecordName {
   readonly tenant: number;
@@ -121,13 +122,37 @@ export const deleteRecords = (names: readonly RecordName[]): Statement<void> => 
   read: () => {},
 });
 
-export async function readRecord(db: Transaction, name: RecordName): Promise<RecordState | undefined> {
-  const { rows } = await db.query<RecordRow>({
-    name: "read_record",
-    text: `select ${COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
-    values: [name.tenant, name.model, name.id],
-  });
+/** `source`: where the record is, if Holdfast does not keep it itself. */
+export async function readRecord(
+  db: Transaction,
+  name: RecordName,
+  source?: RecordSource,
+): Promise<RecordState | undefined> {
+  if (source && !source.takesId(name.id)) return undefined;
+  const { rows } = source
+    ? await db.query<RecordRow>(
+        `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} limit 1`,
+        [name.id],
+      )
+    : await db.query<RecordRow>({
+        name: "read_record",
+        text: `select ${COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
+        values: [name.tenant, name.model, name.id],
+      });
   return rows[0] && toRecord(rows[0], rows[0].data);
+}
+
+/** The groups of some records of a source, by id. */
+export async function readGroups(
+  db: Transaction,
+  { from, idOrder, takesId }: RecordSource,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const { rows } = await db.query<{ id: string; groups: string[] }>(
+    `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[])`,
+    [ids.filter(takesId)],
+  );
+  return new Map(rows.map(({ id, groups }) => [id, groups]));
 }
 
 /** Whether a tenant has a record of a model: needed when a schema change may hide or invalidate data. */

@@ -3,14 +3,13 @@ import type { Comparison, FilterValue, ListCondition } from "../../rules/lists/l
 import type { SearchFilter } from "../../rules/lists/search.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { withinBytes } from "../log/within-bytes.ts";
-import { recordTable } from "../schema/rewritten-records.ts";
-import { columnSql, searchedSql, TEXT_KEPT } from "./record-column.ts";
+import { TEXT_KEPT } from "./record-column.ts";
+import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";
 
 export interface ListQuestion {
   readonly tenant: number;
   readonly model: string;
-  /** A push is rewriting the tenant's records: some have their new form beside their row. */
-  readonly rewriting: boolean;
+  readonly source: RecordSource;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
   readonly filters: readonly ListCondition[];
@@ -55,27 +54,30 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
  * condition for both would read all previous pages. The second scan runs only once the first is exhausted.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { sort, descending, after, limit, bytes, rewriting } = question;
+  const { sort, descending, after, limit, bytes, source } = question;
+  const { idOrder } = source;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
-  const { expression, type } = columnSql(sort, (name) => `${param(name)}::text`);
+  const { expression, type } = sort.kind === "id" ? idOrder : columnOf(source, sort, param);
   const [direction, beyond] = descending ? ["desc", "<"] : ["asc", ">"];
-  const isBeyond = ({ value, id }: PageEnd) =>
-    sort.kind === "id" || value === null
-      ? `id ${beyond} ${param(id)}::text`
-      : `(${expression}, id) ${beyond} (${param(value)}::text::${type}, ${param(id)}::text)`;
+  const isBeyond = ({ value, id }: PageEnd) => {
+    const place = `${param(id)}::text::${idOrder.type}`;
+    return sort.kind === "id" || value === null
+      ? `${idOrder.expression} ${beyond} ${place}`
+      : `(${expression}, ${idOrder.expression}) ${beyond} (${param(value)}::text::${type}, ${place})`;
+  };
   const most = `${param(limit + 1)}::int`;
   const where = conditionsOf(question, param).join(" and ");
   // Each scan meets only nulls or none, so the nulls order does not matter. This form allows a backward index scan.
   const scan = (...more: readonly string[]) =>
-    `select id, data, archived_at, ${expression} as value from ${recordTable(rewriting)}
-      where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, id ${direction} limit ${most}`;
+    `select id, data, archived_at, ${expression} as value, ${idOrder.expression} as place from ${source.from} r
+      where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, ${idOrder.expression} ${direction} limit ${most}`;
   // Records beyond the byte limit are omitted; the result only reports that there are more.
   const answer = (rows: string) => {
-    const order = `part, value ${direction}, id ${direction}`;
+    const order = `part, value ${direction}, place ${direction}`;
     const sized = withinBytes({ rows, order, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
     const text = `select id, case when fits then data end as data, archived_at as "archivedAt", value::text as value, fits
-      from (${sized}) page order by part, page.value ${direction}, page.id ${direction}`;
+      from (${sized}) page order by part, page.value ${direction}, page.place ${direction}`;
     return { text, values };
   };
 
@@ -93,45 +95,50 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
 /** Adds a parameter and returns its place: `$9`. */
 export type Param = (value: unknown) => string;
 
-function conditionsOf({ tenant, model, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+/** The SQL of a column; the names and values in it are parameters. */
+const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
+  source.column(column, (text) => `${param(text)}::text`);
+
+function conditionsOf({ tenant, model, source, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+  const { expression, type } = source.idOrder;
   return [
     `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
-    ...(ids ? [`id = any(${param(ids)}::text[])`] : []),
+    ...(ids ? [`${expression} = any(${param(ids.filter(source.takesId))}::text[]::${type}[])`] : []),
     ...(groups ? [`groups && ${param(groups)}::text[]`] : []),
-    ...filters.map((filter) => filterSql(filter, param)),
+    ...filters.map((filter) => filterSql(source, filter, param)),
   ];
 }
 
 const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const satisfies Record<Comparison, string>;
 
 /** A filter as a condition on a row of records. */
-export function filterSql(filter: ListCondition, param: Param): string {
-  if (filter.operator === "search") return searching(filter, param);
+export function filterSql(source: RecordSource, filter: ListCondition, param: Param): string {
+  if (filter.operator === "search") return searching(source, filter, param);
   const { column } = filter;
   switch (filter.operator) {
     case "null":
-      return `${columnSql(column, (name) => `${param(name)}::text`).expression} is ${filter.value ? "" : "not "}null`;
+      return `${columnOf(source, column, param).expression} is ${filter.value ? "" : "not "}null`;
     case "not":
-      return without(compared(column, "eq", filter.value, param));
+      return without(compared(source, column, "eq", filter.value, param));
     case "in":
-      return oneOf(column, filter.values, param);
+      return oneOf(source, column, filter.values, param);
     case "notIn":
-      return without(oneOf(column, filter.values, param));
+      return without(oneOf(source, column, filter.values, param));
     case "contains":
-      return containing(column, filter.value, filter.json, param);
+      return containing(source, column, filter.value, filter.json, param);
     case "startsWith":
-      return startingWith(column, filter.value, param);
+      return startingWith(source, column, filter.value, param);
     default:
-      return compared(column, filter.operator, filter.value, param);
+      return compared(source, column, filter.operator, filter.value, param);
   }
 }
 
 /** A condition for each word, which an index of the parts of words has. */
-function searching({ columns, words }: SearchFilter, param: Param): string {
+function searching(source: RecordSource, { columns, words }: SearchFilter, param: Param): string {
   const each = words.map((word) => {
     const pattern = `${param(`%${word.replace(/[\\%_]/g, "\\$&")}%`)}::text`;
-    return `(${columns.map((column) => `${searchedSql(column, (name) => `${param(name)}::text`)} like ${pattern}`).join(" or ")})`;
+    return `(${columns.map((column) => `${source.searched(column, (text) => `${param(text)}::text`)} like ${pattern}`).join(" or ")})`;
   });
   return each.length === 0 ? "true" : each.join(" and ");
 }
@@ -139,31 +146,40 @@ function searching({ columns, words }: SearchFilter, param: Param): string {
 /** True as well where the condition says nothing, because the record has no value. */
 const without = (condition: string): string => `not coalesce(${condition}, false)`;
 
-function oneOf(column: ListColumn, values: readonly (FilterValue | null)[], param: Param): string {
+function oneOf(
+  source: RecordSource,
+  column: ListColumn,
+  values: readonly (FilterValue | null)[],
+  param: Param,
+): string {
   const each = values.map((value) =>
-    value === null ? filterSql({ column, operator: "null", value: true }, param) : compared(column, "eq", value, param),
+    value === null
+      ? filterSql(source, { column, operator: "null", value: true }, param)
+      : compared(source, column, "eq", value, param),
   );
   return each.length === 0 ? "false" : `(${each.join(" or ")})`;
 }
 
 /** A part of a text, or an item of an array: a text as it is written, or the JSON value that it spells. */
-function containing(column: ListColumn, value: string, json: string, param: Param): string {
+function containing(source: RecordSource, column: ListColumn, value: string, json: string, param: Param): string {
   if (column.kind !== "field" || column.type !== "array")
-    return `position(${param(value)}::text in ${wholeText(column, param)}) > 0`;
+    return `position(${param(value)}::text in ${wholeText(source, column, param)}) > 0`;
   const name = `${param(column.name)}::text`;
   const items = `json_array_elements(case when json_typeof(data->${name}) = 'array' then data->${name} else '[]' end)`;
   return `exists (select from ${items} item where item.value::jsonb in (to_jsonb(${param(value)}::text), ${param(json)}::jsonb))`;
 }
 
 /** What begins with a text lies between it and the next one in the order of code points: a range that an index has. */
-function startingWith(column: ListColumn, value: string, param: Param): string {
-  const { expression } = columnSql(column, (name) => `${param(name)}::text`);
-  const kept = column.kind === "field" ? [...value].slice(0, TEXT_KEPT).join("") : value;
+function startingWith(source: RecordSource, column: ListColumn, value: string, param: Param): string {
+  const { expression, whole = false } = columnOf(source, column, param);
+  const kept = column.kind === "field" && !whole ? [...value].slice(0, TEXT_KEPT).join("") : value;
   const end = behind(kept);
   return [
     `${expression} >= ${param(kept)}::text`,
     ...(end === undefined ? [] : [`${expression} < ${param(end)}::text`]),
-    ...(kept === value && end !== undefined ? [] : [`starts_with(${wholeText(column, param)}, ${param(value)}::text)`]),
+    ...(kept === value && end !== undefined
+      ? []
+      : [`starts_with(${wholeText(source, column, param)}, ${param(value)}::text)`]),
   ].join(" and ");
 }
 
@@ -181,17 +197,33 @@ function behind(beginning: string): string | undefined {
 
 const LAST_POINT = 0x10ffff;
 
-const wholeText = (column: ListColumn, param: Param): string =>
-  column.kind === "field"
-    ? `(data->>${param(column.name)}::text)`
-    : columnSql(column, (name) => `${param(name)}::text`).expression;
+const wholeText = (source: RecordSource, column: ListColumn, param: Param): string =>
+  source.text(column) ??
+  (column.kind === "field" ? `(data->>${param(column.name)}::text)` : columnOf(source, column, param).expression);
 
-function compared(column: ListColumn, operator: Comparison, value: FilterValue, param: Param): string {
-  const { expression, type } = columnSql(column, (name) => `${param(name)}::text`);
+function compared(
+  source: RecordSource,
+  column: ListColumn,
+  operator: Comparison,
+  value: FilterValue,
+  param: Param,
+): string {
+  const equality = operator === "eq" && typeof value === "string" ? source.equality(column) : undefined;
+  if (equality) return equalTo(equality, String(value), param);
+  const { expression, type, whole = false } = columnOf(source, column, param);
   if (type === "timestamptz") return `${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)`;
-  if (column.kind === "field" && typeof value === "string" && [...value].length >= TEXT_KEPT)
+  if (column.kind === "field" && !whole && typeof value === "string" && [...value].length >= TEXT_KEPT)
     return longTextCondition(column.name, operator, value, expression, param);
   return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
+}
+
+function equalTo({ expression, type, takes }: EqualitySql, value: string, param: Param): string {
+  if (!takes(value)) return "false";
+  const wanted = `${param(value)}::text`;
+  // An index serves the first condition. A collation may hold different texts to be equal, which the second one does not.
+  return type === "text"
+    ? `${expression} = ${wanted} and ${expression}::text collate "C" = ${wanted}`
+    : `${expression} = ${wanted}::${type}`;
 }
 
 /** Compares the stored prefixes first, which the index has. Only equal prefixes need a comparison of the full texts. */

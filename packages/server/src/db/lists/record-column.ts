@@ -1,34 +1,9 @@
 import { SORTED_CHARACTERS } from "@holdfast/sdk/protocol";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
-
-/** The SQL expression of a column of records, and its type. */
-export interface ColumnSql {
-  readonly expression: string;
-  readonly type: string;
-  /** Of a text: it is not cut to `TEXT_KEPT` characters. */
-  readonly whole?: true;
-}
-
-/** Where the records of a model are, with the columns of `holdfast.record`, and how their fields are read. */
-export interface RecordSource {
-  /** SQL of the relation. */
-  readonly from: string;
-  /** What orders the records of a model, and tells them apart. */
-  readonly idOrder: ColumnSql;
-  column(column: SortColumn, written: Written): ColumnSql;
-  /** The text of a column in the form in which words are searched. */
-  searched(column: ListColumn, written: Written): string;
-  /** The whole text of a field. Undefined: it is read from the JSON. */
-  text(column: ListColumn): string | undefined;
-  /** Undefined: values are compared as they are sorted. */
-  equality(column: ListColumn): "text" | "uuid" | undefined;
-}
+import type { ColumnSql, Written } from "./record-source.ts";
 
 /** Longer text is first compared by the prefix that `holdfast.text_of` keeps. */
 export const TEXT_KEPT = SORTED_CHARACTERS;
-
-/** Writes a text as a literal or as a parameter. */
-export type Written = (text: string) => string;
 
 /** `field` turns a field's name into a literal or a parameter: a name is never inserted into the SQL directly. */
 export function columnSql(column: SortColumn, field: Written): ColumnSql {

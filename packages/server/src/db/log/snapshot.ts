@@ -1,8 +1,9 @@
 import type { QueryResultRow } from "pg";
 import type { ListFilter } from "../../rules/lists/list-filter.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { hostedSource } from "../lists/hosted-source.ts";
 import { filterSql, type Param } from "../lists/list-records.ts";
-import { recordTable } from "../schema/rewritten-records.ts";
+import type { RecordSource } from "../lists/record-source.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
@@ -13,6 +14,8 @@ export interface SnapshotQuestion {
   readonly parts: readonly SnapshotPart[];
   /** A push is rewriting the tenant's records: some have their new form beside their row. */
   readonly rewriting: boolean;
+  /** By model, in order: where the records are that Holdfast does not keep itself. */
+  readonly sources: ReadonlyMap<string, RecordSource>;
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
   readonly after: { readonly model: string; readonly id: string } | undefined;
@@ -37,23 +40,59 @@ export interface SnapshotPage {
 }
 
 /**
- * One page in (model, id) order. Postgres builds the lines and returns them as one value, so that the server's single
- * thread copies bytes instead of parsing rows. `names`: the declared names by lower-case name.
- *
- * Up to the first compressed record, sizes are read from the row headers, in one statement. From there on records have
- * to be decompressed to be measured, which only the second statement does.
+ * One page: first the records that Holdfast keeps, in (model, id) order, then those of each source in the order of its
+ * keys. `names`: the declared names by lower-case name.
  */
 export async function readSnapshotPage(
   db: Transaction,
   question: SnapshotQuestion,
   names: ReadonlyMap<string, string>,
 ): Promise<SnapshotPage> {
-  const plain = await readPage(db, plainPage(question), question, names);
+  const { after, sources, models, parts } = question;
+  const all = [undefined, ...sources.keys()];
+  const first = Math.max(0, all.indexOf(after?.model));
+  let page: SnapshotPage = { lines: "", count: 0, last: undefined, hasMore: false };
+  for (const model of all.slice(first)) {
+    const whole = model === undefined || models === undefined || models.includes(model);
+    if (!whole && !parts.some((part) => part.model === model)) continue;
+    const used = Buffer.byteLength(page.lines);
+    const own = { ...question, after: model === after?.model || model === undefined ? after : undefined };
+    const left = { ...own, limit: question.limit - page.count, bytes: question.bytes - used };
+    if (left.limit === 0 || (page.count > 0 && left.bytes <= 0)) return { ...page, hasMore: true };
+    const next = await readPart(db, left, model, names);
+    // The first record always fits, but only if the page is still empty.
+    if (page.count > 0 && Buffer.byteLength(next.lines) > left.bytes) return { ...page, hasMore: true };
+    page = {
+      lines: page.lines + next.lines,
+      count: page.count + next.count,
+      last: next.last ?? page.last,
+      hasMore: next.hasMore,
+    };
+    if (page.hasMore) return page;
+  }
+  return page;
+}
+
+/**
+ * The records of one source, or those that Holdfast keeps. Postgres builds the lines and returns them as one value, so that the server's single
+ * thread copies bytes instead of parsing rows.
+ *
+ * Up to the first compressed record, sizes are read from the row headers, in one statement. From there on records have
+ * to be decompressed to be measured, which only the second statement does.
+ */
+async function readPart(
+  db: Transaction,
+  question: SnapshotQuestion,
+  model: string | undefined,
+  names: ReadonlyMap<string, string>,
+): Promise<SnapshotPage> {
+  const records = recordsOf(question, model);
+  const plain = await readPage(db, plainPage(records), question, names);
   if (!plain.metCompressed) return plain;
   const used = Buffer.byteLength(plain.lines);
   const rest = await readPage(
     db,
-    measuredPage(question),
+    measuredPage(recordsOf({ ...question, after: plain.last ?? question.after }, model)),
     {
       ...question,
       after: plain.last ?? question.after,
@@ -74,13 +113,12 @@ export async function readSnapshotPage(
 
 async function readPage(
   db: Transaction,
-  { name, text, values: more }: Statement,
+  { name, text, values: more }: Named,
   question: SnapshotQuestion,
   names: ReadonlyMap<string, string>,
 ): Promise<SnapshotPage & { readonly metCompressed: boolean }> {
   const { rows } = await db.query<Page>({
-    // Without a name Postgres plans it with its values; only then can it use a field's index.
-    ...(question.parts.length === 0 && { name }),
+    ...(name !== undefined && { name }),
     text,
     values: [
       question.tenant,
@@ -121,35 +159,84 @@ function lastOf(lines: string): SnapshotPage["last"] {
 const BEGINNING = /\{"model":("(?:[^"\\]|\\.)*"),"id":"([^"]*)"/y;
 
 interface Statement {
-  readonly name: string;
   readonly text: string;
   /** Of the parameters after the first eight. */
   readonly values: readonly unknown[];
 }
 
+interface Named extends Statement {
+  readonly name: string | undefined;
+}
+
+interface Records extends Statement {
+  /** What is in the statement's name. Undefined: Postgres plans it with its values; only then can it use a field's index. */
+  readonly kind: string | undefined;
+  /** The order of the records. */
+  readonly order: string;
+}
+
 const FIXED_PARAMETERS = 8;
 
-function recordsOf({ rewriting, parts, after }: SnapshotQuestion): Pick<Statement, "text" | "values"> {
+const COLUMNS = `model, id, sync_id, archived_at, created_at, created_by, updated_at, updated_by,
+    sync_id <> created_sync_id as is_changed, data`;
+const IN_GROUPS = "($5::text[] is null or groups && $5)";
+
+const recordsOf = (question: SnapshotQuestion, model: string | undefined): Records => {
+  const source = model === undefined ? undefined : question.sources.get(model);
+  return model !== undefined && source ? attachedRecords(question, model, source) : hostedRecords(question);
+};
+
+/** Adds parameters after the fixed ones. */
+function furtherParameters() {
   const values: unknown[] = [];
   const param: Param = (value) => `$${FIXED_PARAMETERS + values.push(value)}`;
+  return { values, param };
+}
+
+function hostedRecords({ rewriting, parts: all, after, sources }: SnapshotQuestion): Records {
+  const { values, param } = furtherParameters();
+  const source = hostedSource(rewriting);
+  const elsewhere = sources.size === 0 ? [] : [`model <> all(${param([...sources.keys()])}::text[])`];
   const scan = (...conditions: string[]) =>
-    `select model, id, sync_id, archived_at, created_at, created_by, updated_at, updated_by,
-    sync_id <> created_sync_id as is_changed, data from ${recordTable(rewriting)}
-  where tenant = $1 and ${conditions.join(" and ")} and ($5::text[] is null or groups && $5)
+    `select ${COLUMNS} from ${source.from}
+  where tenant = $1 and ${conditions.join(" and ")} and ${IN_GROUPS}
   order by model, id limit $6`;
-  const whole = scan("(model, id) > ($2, $3)", "($4::text[] is null or model = any($4))");
+  const whole = scan("(model, id) > ($2, $3)", "($4::text[] is null or model = any($4))", ...elsewhere);
+  const parts = all.filter(({ model }) => !sources.has(model));
   const some = parts.flatMap(({ model, alternatives }) => {
     if (after && model < after.model) return [];
-    const meets = alternatives.map((filters) => filters.map((filter) => filterSql(filter, param)).join(" and "));
     return scan(
       `model = ${param(model)}::text`,
       ...(after?.model === model ? ["id > $3"] : []),
-      meets.length === 0 ? "false" : `(${meets.map((one) => one || "true").join(" or ")})`,
+      meetsOne(source, alternatives, param),
     );
   });
-  if (parts.length === 0) return { text: whole, values };
-  const all = [whole, ...some].map((one) => `(${one})`).join(" union all ");
-  return { text: `select * from (${all}) selected order by model, id limit $6`, values };
+  const kind = rewriting ? "_rewriting" : "";
+  const order = "model, id";
+  if (parts.length === 0) return { text: whole, values, order, kind: sources.size === 0 ? kind : undefined };
+  const united = [whole, ...some].map((one) => `(${one})`).join(" union all ");
+  return { text: `select * from (${united}) selected order by model, id limit $6`, values, order, kind: undefined };
+}
+
+function attachedRecords({ parts, after }: SnapshotQuestion, model: string, source: RecordSource): Records {
+  const { values, param } = furtherParameters();
+  const { expression, type } = source.idOrder;
+  const part = parts.find((one) => one.model === model);
+  const conditions = [
+    // Each parameter has to occur.
+    "$1::int is not null and $2::text is not null and ($4::text[] is null or true)",
+    after ? `${expression} > $3::text::${type}` : "$3::text is not null",
+    IN_GROUPS,
+    ...(part ? [meetsOne(source, part.alternatives, param)] : []),
+  ];
+  const text = `select ${COLUMNS}, ${expression} as place from ${source.from} r where ${conditions.join(" and ")}
+  order by ${expression} limit $6`;
+  return { text, values, order: "place", kind: undefined };
+}
+
+function meetsOne(source: RecordSource, alternatives: SnapshotPart["alternatives"], param: Param): string {
+  const meets = alternatives.map((filters) => filters.map((filter) => filterSql(source, filter, param)).join(" and "));
+  return meets.length === 0 ? "false" : `(${meets.map((one) => one || "true").join(" or ")})`;
 }
 
 /** Bytes of a line besides its record. */
@@ -168,26 +255,24 @@ const LINES = `string_agg('{"model":' || coalesce(($7::jsonb -> model)::text, to
 const FITS = "compressed = 0 and (bytes_through <= $8::bigint or bytes_through = bytes)";
 
 /** All records before the first compressed one that fit. */
-function plainPage(question: SnapshotQuestion): Statement {
-  const { text, values } = recordsOf(question);
+function plainPage({ text, values, kind, order }: Records): Named {
   return {
     values,
-    name: question.rewriting ? "read_snapshot_rewriting" : "read_snapshot",
+    name: kind === undefined ? undefined : `read_snapshot${kind}`,
     text: `select ${LINES} filter (where ${FITS}) as lines, count(*)::int as seen,
       count(*) filter (where compressed = 0)::int as measured, count(*) filter (where ${FITS})::int as count
     from (select *, sum(bytes) over through as bytes_through, count(compression) over through as compressed
       from (select *, pg_column_size(data) + ${REST} as bytes, pg_column_compression(data) as compression from (${text}) counted) counted
-      window through as (order by model, id rows unbounded preceding)) page`,
+      window through as (order by ${order} rows unbounded preceding)) page`,
   };
 }
 
 /** All records that fit, compressed or not. */
-function measuredPage(question: SnapshotQuestion): Statement {
-  const { text, values } = recordsOf(question);
+function measuredPage({ text, values, kind, order }: Records): Named {
   return {
     values,
-    name: question.rewriting ? "read_snapshot_measured_rewriting" : "read_snapshot_measured",
+    name: kind === undefined ? undefined : `read_snapshot_measured${kind}`,
     text: `select ${LINES} filter (where fits) as lines, count(*)::int as seen, count(*) filter (where fits)::int as count
-    from (${withinBytes({ rows: text, order: "model, id", json: ["data"], rest: REST, bytes: "$8::bigint" })}) page`,
+    from (${withinBytes({ rows: text, order, json: ["data"], rest: REST, bytes: "$8::bigint" })}) page`,
   };
 }

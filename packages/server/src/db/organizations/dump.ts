@@ -1,4 +1,5 @@
 import { type Transaction, takeTime } from "../connection/transaction.ts";
+import type { RecordSource } from "../lists/record-source.ts";
 
 /** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {
@@ -24,17 +25,32 @@ export async function beginDump(tx: Transaction): Promise<void> {
 }
 
 /** Rows of a tenant as JSON text, in batches. Columns of type json keep their stored text. */
-export async function* dumpRows(tx: Transaction, what: Dumped, tenant: number): AsyncGenerator<string[]> {
-  const { key } = DUMPED[what];
+export async function* dumpRows(
+  tx: Transaction,
+  what: Dumped,
+  tenant: number,
+  /** By model: where the records are that Holdfast does not keep. They are dumped as if it did. */
+  sources: ReadonlyMap<string, RecordSource>,
+): AsyncGenerator<string[]> {
+  const { table, key } = DUMPED[what];
+  const of = Math.trunc(tenant);
+  const rows = (from: string) => `select row_to_json(t)::text as row from ${from} t where tenant = ${of}`;
+  const order = `order by ${key.join(", ")}`;
+  if (what !== "records") return yield* pages(tx, `${rows(`holdfast.${table}`)} ${order}`);
+  const attached = `select model from holdfast.attached_table where tenant = ${of}`;
   // Records as the current schema presents them, even while a push rewrites them.
-  const table = what === "records" ? "present_record" : DUMPED[what].table;
-  // A server-side cursor: one pass over the table in key order, whatever its size.
-  await tx.query(
-    `declare dumped no scroll cursor for select row_to_json(t)::text as row from holdfast.${table} t where tenant = $1 order by ${key.join(", ")}`.replace(
-      "$1",
-      String(Math.trunc(tenant)),
-    ),
-  );
+  yield* pages(tx, `${rows("holdfast.present_record")} and model not in (${attached}) ${order}`);
+  for (const { from, idOrder } of sources.values())
+    yield* pages(tx, rows(`(select ${COLUMNS} from ${from} r order by ${idOrder.expression})`));
+}
+
+/** Of a record, without the values that a schema change has hidden. */
+const COLUMNS = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at,
+  updated_by`;
+
+/** A server-side cursor: one pass over all rows, whatever their number. */
+async function* pages(tx: Transaction, query: string): AsyncGenerator<string[]> {
+  await tx.query(`declare dumped no scroll cursor for ${query}`);
   for (;;) {
     const { rows } = await tx.query<{ row: string }>(`fetch ${BATCH} from dumped`);
     if (rows.length === 0) break;

@@ -1,8 +1,15 @@
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 import type { AttachedColumn, AttachedTable } from "../../rules/tables/attached-table.ts";
-import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
-import { type ColumnSql, columnSql, type RecordSource, searchedSql, type Written } from "../lists/record-column.ts";
+import { columnSql, searchedSql } from "../lists/record-column.ts";
+import type { ColumnSql, EqualitySql, RecordSource, Written } from "../lists/record-source.ts";
 import { identifier } from "./row-text.ts";
+
+export interface KeyRules {
+  /** Whether an id is a key of this SQL type, in the form in which Postgres writes it. */
+  isKeyOf(type: string, id: string): boolean;
+  /** Who counts as having made the rows that were there before. */
+  readonly madeBy: string;
+}
 
 /**
  * The records of an attached table: their values are in the table alone, and what the table lacks is in the lines of
@@ -11,10 +18,10 @@ import { identifier } from "./row-text.ts";
  * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <name>`. It has no
  * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
  */
-export function attachedSource(table: AttachedTable): RecordSource {
+export function attachedSource(table: AttachedTable, keys: KeyRules): RecordSource {
   const { keyType } = table;
   return {
-    from: recordsSql(table),
+    from: recordsSql(table, keys),
     idOrder: { expression: "key", type: keyType ?? "text" },
     column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
     searched(column, written) {
@@ -22,24 +29,19 @@ export function attachedSource(table: AttachedTable): RecordSource {
       return text === undefined ? searchedSql(column, written) : `(holdfast.folded(${text}) collate "C")`;
     },
     text: (column) => (column.kind === "field" ? textOf(table, column.name) : undefined),
-    equality: (column) => equalityOf(table, column),
+    equality: (column) => equalityOf(table, column, keys),
+    takesId: (id) => keys.isKeyOf(keyType ?? "", id),
   };
 }
 
-function recordsSql({
-  tenant,
-  model,
-  sqlName,
-  keyColumn,
-  columns,
-  attachedSyncId,
-  attachedAt,
-  groupRules,
-}: AttachedTable) {
+function recordsSql(
+  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: AttachedTable,
+  { madeBy }: KeyRules,
+) {
   const key = `t.${identifier(keyColumn)}`;
   const id = `${key}::text`;
   const values = columns.map((column) => `${jsonOf(column)} as ${identifier(column.field)}`);
-  const raw = columns.map(({ name }) => `t.${identifier(name)} as ${exposed(name)}`);
+  const raw = columns.filter(isThere).map(({ name }) => `t.${identifier(name)} as ${exposed(name)}`);
   const line = (column: string, otherwise: string) => `coalesce(l.${column}, ${otherwise}) as ${column}`;
   const since = `timestamptz ${literal(attachedAt)}`;
   const facts = [
@@ -54,10 +56,10 @@ function recordsSql({
     `${groupsOf(columns, groupRules)} as groups`,
     "l.archived_at",
     line("created_sync_id", String(attachedSyncId)),
-    line("created_by", literal(WRITTEN_BY)),
+    line("created_by", literal(madeBy)),
     line("created_at", since),
     line("updated_at", since),
-    line("updated_by", literal(WRITTEN_BY)),
+    line("updated_by", literal(madeBy)),
     ...raw,
   ];
   return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
@@ -66,6 +68,7 @@ function recordsSql({
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
 function jsonOf({ name, form, type }: AttachedColumn): string {
+  if (type === "") return "null";
   const column = `t.${identifier(name)}`;
   if (form === "text") return `${column}::text${type.endsWith("[]") ? "[]" : ""}`;
   if (form === "time") return `holdfast.time_text(${column})`;
@@ -88,8 +91,11 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
 
 const exposed = (name: string): string => identifier(`column ${name}`);
 
+/** Of a column that is gone, all values read as null. */
+const isThere = ({ type }: AttachedColumn): boolean => type !== "";
+
 const found = ({ columns }: AttachedTable, field: string): AttachedColumn | undefined =>
-  columns.find((column) => column.field === field);
+  columns.filter(isThere).find((column) => column.field === field);
 
 /** The text of a field that a column of text has. */
 function textOf(table: AttachedTable, field: string): string | undefined {
@@ -99,7 +105,6 @@ function textOf(table: AttachedTable, field: string): string | undefined {
 
 /** Undefined: the field is compared by its JSON value, without an index of the table. */
 function columnOf(table: AttachedTable, column: SortColumn, written: Written): ColumnSql | undefined {
-  if (column.kind === "id") return { expression: "key", type: table.keyType ?? "text", whole: true };
   if (column.kind !== "field" && column.kind !== "rank") return undefined;
   const attached = found(table, column.name);
   if (!attached) return undefined;
@@ -121,17 +126,22 @@ function columnOf(table: AttachedTable, column: SortColumn, written: Written): C
 }
 
 /** How a column of text is compared for equality, so that an index of it serves. */
-function equalityOf(table: AttachedTable, column: ListColumn): "text" | "uuid" | undefined {
+function equalityOf(table: AttachedTable, column: ListColumn, { isKeyOf }: KeyRules): EqualitySql | undefined {
+  const { keyType } = table;
+  if (column.kind === "id")
+    return keyType === null ? undefined : { expression: "key", type: keyType, takes: (id) => isKeyOf(keyType, id) };
   const attached = column.kind === "field" ? found(table, column.name) : undefined;
   if (attached?.form !== "json") return undefined;
-  if (attached.type === "uuid") return "uuid";
-  return /^(text|character varying)(\(\d+\))?$/.test(attached.type) ? "text" : undefined;
+  const expression = exposed(attached.name);
+  if (attached.type === "uuid") return { expression, type: "uuid", takes: (value) => isKeyOf("uuid", value) };
+  const isPlainText = /^(text|character varying)(\(\d+\))?$/.test(attached.type);
+  return isPlainText ? { expression, type: "text", takes: () => true } : undefined;
 }
 
 /** The groups that the rules make of the columns, as `groupsOf` does. */
 function groupsOf(columns: readonly AttachedColumn[], rules: AttachedTable["groupRules"]): string {
   const groups = rules.flatMap(({ kind, from }) => {
-    const column = columns.find(({ field }) => field === from);
+    const column = columns.filter(isThere).find(({ field }) => field === from);
     const text = column && (isText(column) || NUMBERS.has(column.type) || column.type === "boolean");
     if (!column) return [];
     return [

@@ -1,7 +1,7 @@
 import type { Claim, ClaimBody, ClaimList, JsonObject } from "@holdfast/sdk/protocol";
 import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import { touchClaim } from "../../db/claims/claim-times.ts";
-import { type ReadQueue, readClaim, readOwnClaims, readQueues } from "../../db/claims/read-claims.ts";
+import { type ReadQueue, readClaim, readOwnClaims } from "../../db/claims/read-claims.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { newId } from "../../ids.ts";
 import { type ClaimState, inQueueOrder, isWaiting, presentClaim, presentQueue } from "../../rules/claims/claim.ts";
@@ -17,6 +17,7 @@ import { checkModel, deny, isWithin, may } from "../../rules/tokens/scope.ts";
 import type { ClaimResult, CommitLanes } from "../commits/commit-lanes.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { readQueues } from "./read-queues.ts";
 
 /** The record that a claim request is about, and how errors name its fields. */
 export interface ClaimTarget {

@@ -1,15 +1,10 @@
-import {
-  type ClaimChange,
-  type ReadQueue,
-  readClaimChanges,
-  readClaimHeads,
-  readQueues,
-} from "../../db/claims/read-claims.ts";
+import { type ClaimChange, type ReadQueue, readClaimChanges, readClaimHeads } from "../../db/claims/read-claims.ts";
 import type { RecordName } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { createBatch } from "../tokens/batch.ts";
+import { readQueues } from "./read-queues.ts";
 
 export type { ClaimChange, ReadQueue };
 

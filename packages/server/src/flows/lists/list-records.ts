@@ -2,6 +2,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
+import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import { sortColumn } from "../../rules/lists/list-column.ts";
@@ -13,6 +14,7 @@ import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel } from "../../rules/tokens/scope.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { sourceOf } from "../tables/record-sources.ts";
 import type { PageCursors } from "./page-cursor.ts";
 
 export interface ListRequest {
@@ -71,7 +73,8 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const descending = order === "desc";
-    const question = { tenant, model: key, rewriting, state, ids, filters, groups, sort, descending, after, limit };
+    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
+    const question = { tenant, model: key, source, state, ids, filters, groups, sort, descending, after, limit };
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
     const mayTakeLong = sort.kind !== "id" || filters.length > 0;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");

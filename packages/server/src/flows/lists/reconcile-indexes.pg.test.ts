@@ -2,6 +2,7 @@ import pg from "pg";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { session } from "../../db/connection/pool.ts";
+import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
 import { startApp } from "../../testing/app.ts";
@@ -70,7 +71,7 @@ const ROWS = 60_000;
 const question: ListQuestion = {
   tenant,
   model: "indexed",
-  rewriting: false,
+  source: hostedSource(false),
   state: "live",
   ids: undefined,
   filters: [],

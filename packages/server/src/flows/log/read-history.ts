@@ -5,11 +5,13 @@ import type { Database } from "../../db/connection/pool.ts";
 import { readRecordHistory } from "../../db/log/log.ts";
 import { seenText } from "../../rules/log/seen-entry.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal, Scope } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { sourceOf } from "../tables/record-sources.ts";
 
 export interface HistoryRequest {
   readonly reader: Principal;
@@ -43,9 +45,10 @@ export const readHistory =
     const { tenant, scope } = reader;
     const { models } = await liveSchema(db, schemas, tenant);
     const key = model.toLowerCase();
-    const hidden = checkModel(reader, models.get(key)?.name ?? model);
+    const declared = models.get(key);
+    const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
-    if (!models.has(key)) return refuse("unknown_model", { param: "model" });
+    if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
     const groups = scope?.groups && [...scope.groups].sort();
     const { syncId: stamp, logId, trimmedTo } = await readHead(db, tenant);
@@ -56,7 +59,7 @@ export const readHistory =
     const descending = order === "desc";
     const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
     const { entries, hasMore } = await readRecordHistory(db, asked);
-    if (entries.length === 0 && !after && !(await isSeen(db, name, scope)))
+    if (entries.length === 0 && !after && !(await isSeen(db, name, declared, scope)))
       return refuse("record_not_found", { param: "id" });
     const last = entries.at(-1);
     return {
@@ -68,8 +71,13 @@ export const readHistory =
     };
   };
 
-/** Whether the reader may see an existing record whose entries are all trimmed. */
-async function isSeen(db: Database, name: RecordName, scope: Scope | undefined): Promise<boolean> {
-  const record = await readRecord(db, name);
+/** Whether the reader may see an existing record that has no entries: they are trimmed, or its table was attached. */
+async function isSeen(
+  db: Database,
+  name: RecordName,
+  declared: DeclaredModel,
+  scope: Scope | undefined,
+): Promise<boolean> {
+  const record = await readRecord(db, name, await sourceOf(db, name.tenant, declared));
   return record !== undefined && (scope === undefined || isWithin(scope, record.groups));
 }

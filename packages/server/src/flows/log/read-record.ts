@@ -1,5 +1,4 @@
 import { isRecordId, type ReadEnvelope } from "@holdfast/sdk/protocol";
-import { readQueues } from "../../db/claims/read-claims.ts";
 import { readHead } from "../../db/commits/heads.ts";
 import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -7,8 +6,10 @@ import { presentQueue } from "../../rules/claims/claim.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
+import { readQueues } from "../claims/read-queues.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { sourceOf } from "../tables/record-sources.ts";
 
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
@@ -23,7 +24,8 @@ export const readRecord =
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
     const { syncId: stamp } = await readHead(db, tenant);
-    const record = await readStored(db, { tenant, model: model.toLowerCase(), id });
+    const source = await sourceOf(db, tenant, declared);
+    const record = await readStored(db, { tenant, model: model.toLowerCase(), id }, source);
     // A record outside the reader's groups is treated as missing.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
     const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);

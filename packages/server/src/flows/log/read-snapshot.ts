@@ -11,6 +11,7 @@ import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
 import { schemaAt } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { sourcesOf } from "../tables/record-sources.ts";
 import { viewHashOf } from "./view-hash.ts";
 
 export interface SnapshotRequest {
@@ -84,7 +85,15 @@ async function readPage(
   const page = await readSnapshotPage(
     db,
     {
-      ...{ tenant, rewriting: head.rewriting, groups: within, after: from, limit, bytes: limits.pageBytes },
+      ...{
+        tenant,
+        rewriting: head.rewriting,
+        sources: await sourcesOf(db, tenant, schema),
+        groups: within,
+        after: from,
+        limit,
+        bytes: limits.pageBytes,
+      },
       ...selected(shown ?? (followed && [...schema.models.keys()]), followed),
     },
     names,

@@ -21,6 +21,7 @@ import { newId } from "../../ids.ts";
 import { hasTables, hostedModels } from "../../rules/tables/hosted-models.ts";
 import { collectAllValues } from "../schema/keep-values.ts";
 import { pushWithin } from "../schema/push-schema.ts";
+import { attachedSources } from "../tables/record-sources.ts";
 
 /**
  * A dump consists of JSON lines:
@@ -80,7 +81,7 @@ export async function dumpOrganization(
       await write(`{"tenant":"${name}","head":${await dumpHead(tx, tenant)}}`);
       for (const what of PARTS) {
         await write(JSON.stringify({ what }));
-        for await (const rows of dumpRows(tx, what, tenant)) {
+        for await (const rows of dumpRows(tx, what, tenant, await attachedSources(tx, tenant))) {
           counts[what] += rows.length;
           for (const row of rows) await write(row);
         }

@@ -35,7 +35,7 @@ function open(
   } as unknown as ClaimHub;
   const follow = {
     queues: async (names: readonly { id: string }[]) =>
-      names.map(({ id }) => ({ claims: [], groups: groups(id), asOf: 0, now: 0 })),
+      names.map(({ id }) => ({ claims: [], groups: groups(id), isAttached: false, asOf: 0, now: 0 })),
     modelNames: async () => (model: string) => model,
   } as unknown as FollowClaims;
   const watch = createClaimWatch({
@@ -45,7 +45,7 @@ function open(
   void watch.begin(reader, { hub: news, follow });
   /** A claim of a record that is there now has changed: sent to its listeners. */
   const change = (model: string, id: string) => {
-    const queue = { claims: [], groups: ["deck:a"], asOf: 1, now: 0 };
+    const queue = { claims: [], groups: ["deck:a"], isAttached: false, asOf: 1, now: 0 };
     if (keys.has(recordKey(model, id))) onQueue(recordKey(model, id), { queue, text: queueFrame(model, id, queue) });
   };
   return { watch, sent, keys, change, listeners: () => listeners };

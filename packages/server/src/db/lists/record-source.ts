@@ -1,0 +1,36 @@
+import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
+
+/** The SQL expression of a column of records, and its type. */
+export interface ColumnSql {
+  readonly expression: string;
+  readonly type: string;
+  /** Of a text: it is not cut to `TEXT_KEPT` characters. */
+  readonly whole?: true;
+}
+
+/** Where the records of a model are, with the columns of `holdfast.record`, and how their fields are read. */
+export interface RecordSource {
+  /** SQL of the relation. */
+  readonly from: string;
+  /** What orders the records of a model, and tells them apart. */
+  readonly idOrder: ColumnSql;
+  column(column: SortColumn, written: Written): ColumnSql;
+  /** The text of a column in the form in which words are searched. */
+  searched(column: ListColumn, written: Written): string;
+  /** The whole text of a field. Undefined: it is read from the JSON. */
+  text(column: ListColumn): string | undefined;
+  /** How a column is compared for equality. Undefined: as it is sorted. */
+  equality(column: ListColumn): EqualitySql | undefined;
+  /** Whether a record can have this id. */
+  takesId(id: string): boolean;
+}
+
+export interface EqualitySql {
+  readonly expression: string;
+  readonly type: string;
+  /** Whether a value is one of the type. */
+  takes(value: string): boolean;
+}
+
+/** Writes a text as a literal or as a parameter. */
+export type Written = (text: string) => string;

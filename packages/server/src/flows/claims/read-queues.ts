@@ -1,0 +1,23 @@
+import { type ReadQueue, readQueues as readStored } from "../../db/claims/read-claims.ts";
+import { type RecordName, readGroups } from "../../db/commits/records.ts";
+import type { Transaction } from "../../db/connection/transaction.ts";
+import { attachedSources } from "../tables/record-sources.ts";
+
+/** The queues of records. Which groups a record of an attached table has, the table says. */
+export async function readQueues(db: Transaction, names: readonly RecordName[]): Promise<readonly ReadQueue[]> {
+  const queues = await readStored(db, names);
+  const attached = names.filter((_, i) => queues[i]?.isAttached);
+  if (attached.length === 0) return queues;
+  const found = new Map<string, readonly string[]>();
+  for (const tenant of new Set(attached.map((name) => name.tenant)))
+    for (const [model, source] of await attachedSources(db, tenant)) {
+      const ids = attached.flatMap((name) => (name.tenant === tenant && name.model === model ? name.id : []));
+      if (ids.length === 0) continue;
+      for (const [id, groups] of await readGroups(db, source, ids)) found.set(keyOf({ tenant, model, id }), groups);
+    }
+  return queues.map((queue, i) =>
+    queue.isAttached ? { ...queue, groups: found.get(keyOf(names[i] as RecordName)) } : queue,
+  );
+}
+
+const keyOf = ({ tenant, model, id }: RecordName): string => `${tenant} ${model} ${id}`;
