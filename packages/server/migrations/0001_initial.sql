@@ -505,8 +505,8 @@ create table holdfast.attached_table (
   key_column text not null,
   -- The key up to which the rows that were there before have been read; null: none yet.
   read_to text,
-  -- reading: rows from before are still being read.
-  status text not null check (status in ('reading', 'attached')),
+  -- reading: rows from before are still being read. detaching: the triggers are gone, what they captured is recorded.
+  status text not null check (status in ('reading', 'attached', 'detaching')),
   -- Why its changes cannot be recorded. They wait.
   problem text,
   attached_at timestamptz not null default clock_timestamp(),
@@ -542,6 +542,15 @@ create table holdfast.captured_change (
   primary key (tenant, seq)
 );
 
+-- Whether our role sees all rows of a table. If its rights were taken away, the caller's own statement must not fail.
+create function holdfast.reads_rows(relation regclass) returns boolean stable language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  select has_table_privilege(oid, 'select') and has_schema_privilege(relnamespace, 'usage')
+      and not row_security_active(oid)
+    from pg_class where oid = relation
+$$;
+
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
 -- The settings make the text of a row the same whatever the caller's session has set. Nothing looks into the json: a NUL
 -- in it would fail the caller's statement.
@@ -557,6 +566,7 @@ declare
   has_key boolean := false;
   -- The whole table: a row may be in another partition by now.
   whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
+  still_there text := '';
 begin
   if tg_op = 'TRUNCATE' then
     insert into holdfast.captured_change (tenant, model, kind) values (of_tenant, of_model, 't');
@@ -567,7 +577,8 @@ begin
   end if;
   -- A trigger of the caller's that writes the same row is captured before the statement that fired it, which then has the
   -- older word. So in a transaction with such triggers the table itself says what became of a row.
-  is_nested := coalesce(current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text, false);
+  is_nested := coalesce(current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text, false)
+    and holdfast.reads_rows(whole);
   if is_partitioned or is_nested then
     -- A renamed key does not fail the caller's statement: the collector reports it.
     select exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped) into has_key;
@@ -587,12 +598,14 @@ begin
   end if;
   -- Postgres fires no update trigger for a row that moves to another partition, so key changes are looked for here.
   if is_partitioned and has_key and tg_op = 'UPDATE' then
+    if is_nested then
+      still_there := format('and not exists (select from %2$s t where t.%1$I = o.%1$I)', key_column, whole);
+    end if;
     execute format(
       'insert into holdfast.captured_change (tenant, model, kind, image)
         select $1, $2, ''d'', row_to_json(o.*) from old_rows o
-        where not exists (select from new_rows n where n.%1$I = o.%1$I)
-          and not ($3 and exists (select from %2$s t where t.%1$I = o.%1$I))', key_column, whole)
-      using of_tenant, of_model, is_nested;
+        where not exists (select from new_rows n where n.%1$I = o.%1$I) %2$s', key_column, still_there)
+      using of_tenant, of_model;
   end if;
   if is_nested and has_key then
     execute format(
@@ -614,7 +627,7 @@ as $$
 declare
   is_there boolean := false;
 begin
-  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text then
+  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text and holdfast.reads_rows(tg_relid) then
     execute format('select exists (select from %s t where t.%I = ($1).%2$I)', tg_relid::regclass, tg_argv[2])
       into is_there using old;
   end if;

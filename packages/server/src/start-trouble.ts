@@ -1,5 +1,5 @@
 import { ConfigError } from "./config.ts";
-import { NewerDatabase } from "./db/connection/migrate.ts";
+import { MissingRight, NewerDatabase } from "./db/connection/migrate.ts";
 import { ForeignDatabase } from "./db/datasources/database-owner.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
 
@@ -17,7 +17,7 @@ const CUT = /^(57P0\d|08006|ECONNRESET|EPIPE)$/;
 const REFUSED = /^(28|3D|25006)/;
 
 /** Their messages say what to change. */
-const SENTENCES = [ConfigError, NewerDatabase, ForeignDatabase];
+const SENTENCES = [ConfigError, NewerDatabase, MissingRight, ForeignDatabase];
 
 /**
  * Why the server cannot start, in a sentence that says what to change. Undefined for a bug of ours, whose stack is

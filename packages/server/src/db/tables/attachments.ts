@@ -1,4 +1,5 @@
 import type { AttachedTable, Attachment, AttachmentStatus } from "../../rules/tables/attached-table.ts";
+import type { TableRights } from "../../rules/tables/table-rights.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { identifier } from "./row-text.ts";
@@ -140,20 +141,20 @@ export async function installTriggers(
   tx: Transaction,
   { tenant, model, relation, keyColumn }: Pick<AttachedTable, "tenant" | "model" | "relation" | "keyColumn">,
 ): Promise<void> {
-  const tables = await tablesOf(tx, relation);
-  const isPartitioned = tables.some(({ partitioned }) => partitioned);
+  const tables = await readTableRights(tx, relation);
+  const isPartitioned = tables.some((one) => one.isPartitioned);
   const to = [String(tenant), model, keyColumn, String(isPartitioned)].map(literal).join(", ");
   const key = identifier(keyColumn);
   for (const { table, owned } of tables) {
     for (const { name, event, rows } of TRIGGERS)
       await tx.query(
-        `create trigger ${name} after ${event} on ${table} ${rows} for each statement
+        `create or replace trigger ${name} after ${event} on ${table} ${rows} for each statement
           execute function holdfast.capture_change(${to})`,
       );
     // Its condition is cheaper than a comparison of all rows that a statement updates.
     if (!isPartitioned)
       await tx.query(
-        `create trigger ${KEY_TRIGGER} after update on ${table} for each row
+        `create or replace trigger ${KEY_TRIGGER} after update on ${table} for each row
           when (old.${key} is distinct from new.${key}) execute function holdfast.capture_old_key(${to})`,
       );
     if (owned)
@@ -162,28 +163,42 @@ export async function installTriggers(
   }
 }
 
+/**
+ * Removes the triggers. Only an owner of the table may drop them, but with the privilege `trigger` we may replace them by
+ * triggers of a function of our own, and these go with it.
+ */
 export async function removeTriggers(tx: Transaction, relation: number): Promise<void> {
-  for (const { table } of await tablesOf(tx, relation))
-    for (const name of [...NAMES, KEY_TRIGGER]) await tx.query(`drop trigger if exists ${name} on ${table}`);
+  const all = (await readTableRights(tx, relation)).filter(({ triggers }) => triggers.length > 0);
+  for (const { table, owned, triggers } of all)
+    if (owned) for (const name of triggers) await tx.query(`drop trigger if exists ${name} on ${table}`);
+  const others = all.filter(({ owned }) => !owned);
+  if (others.length === 0) return;
+  await tx.query(
+    "create function holdfast.leave_table() returns trigger language plpgsql as $$ begin return null; end $$",
+  );
+  for (const { table, triggers } of others)
+    for (const name of triggers)
+      await tx.query(
+        `create or replace trigger ${name} after update on ${table}
+          for each statement when (false) execute function holdfast.leave_table()`,
+      );
+  await tx.query("drop function holdfast.leave_table() cascade");
 }
 
-interface TriggeredTable {
-  /** Its SQL name. */
-  readonly table: string;
-  /** Whether our role owns it. */
-  readonly owned: boolean;
-  readonly partitioned: boolean;
-}
-
-/** The table itself and its partitions, as SQL names. Empty if the table was dropped. */
-async function tablesOf(tx: Transaction, relation: number): Promise<TriggeredTable[]> {
-  const { rows } = await tx.query<TriggeredTable>(
-    `select format('%I.%I', n.nspname, c.relname) as table, pg_has_role(c.relowner, 'usage') as owned,
-        c.relkind = 'p' as partitioned
+/** What our role may do with the table itself and its partitions. Empty if the table was dropped. */
+export async function readTableRights(db: Transaction, relation: number): Promise<TableRights[]> {
+  const { rows } = await db.query<TableRights>(
+    `select format('%I', current_user) as role, format('%I', n.nspname) as schema,
+        format('%I.%I', n.nspname, c.relname) as table, c.oid = $1::oid as "isRoot",
+        c.relkind = 'p' as "isPartitioned", pg_has_role(c.relowner, 'usage') as owned,
+        array(select t.tgname::text from pg_trigger t where t.tgrelid = c.oid and t.tgname = any($2::text[])
+          order by t.tgname) as triggers,
+        array(select p from unnest('{usage,select,insert,update,delete,trigger}'::text[]) p
+          where not case p when 'usage' then has_schema_privilege(n.oid, p) else has_table_privilege(c.oid, p) end) as lacks
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.oid = $1::oid or c.oid in (select relid from pg_partition_tree($1::oid::regclass))
       order by c.oid = $1::oid desc, c.oid`,
-    [relation],
+    [relation, [...NAMES, KEY_TRIGGER]],
   );
   return rows;
 }

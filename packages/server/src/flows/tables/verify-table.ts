@@ -5,11 +5,13 @@ import { momentOf, type Transaction, transaction } from "../../db/connection/tra
 import { readAttachments } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
-import { type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
+import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { compareRows } from "../../rules/tables/compare-rows.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
-import { TableError } from "./attach-table.ts";
+import { requireRights } from "./require-rights.ts";
+import { TableError } from "./table-error.ts";
 
 export interface Verified {
   /** Rows of the table. */
@@ -26,7 +28,8 @@ export interface Verified {
 
 export interface VerifyOptions {
   readonly repair?: boolean;
-  progress?(rows: number): void;
+  /** Called after each page with the rows compared so far and about how many there are. */
+  progress?(rows: number, about: number): void;
 }
 
 const PAGE = 500;
@@ -43,9 +46,12 @@ export async function verifyTable(
 ): Promise<Verified> {
   const attached = (await readAttachments(pool, tenant)).find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
+  if (attached.status === "detaching") throw new TableError(beingDetached(attached));
   const found = await findTable(pool, attached);
   if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
+  await requireRights(pool, repair ? "repair" : "verify", attached.relation);
   if (repair) await transaction(pool, (tx) => dropUnreadable(tx, attached));
+  const about = await estimateRows(pool, attached.relation);
   const counts = { rows: 0, missing: 0, different: 0, extra: 0, repaired: 0 };
   for (let after: string | null = null, more = true; more; ) {
     const page: RowPage = await momentOf(pool, (tx) => comparePage(tx, attached, found, after));
@@ -55,7 +61,7 @@ export async function verifyTable(
     const wrong = [...page.missing, ...page.different];
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong));
     if (repair) counts.repaired += wrong.length;
-    progress?.(counts.rows);
+    progress?.(counts.rows, about);
     after = page.last ?? null;
     more = page.count === PAGE;
   }
