@@ -543,11 +543,17 @@ create table holdfast.captured_change (
 );
 
 -- Whether our role sees all rows of a table. If its rights were taken away, the caller's own statement must not fail.
+-- Row level security fails no statement: a policy must show all rows, and none take some away (as in readTableRights,
+-- which also runs in a database without this schema).
 create function holdfast.reads_rows(relation regclass) returns boolean stable language sql
   set search_path = pg_catalog, pg_temp
 as $$
   select has_table_privilege(oid, 'select') and has_schema_privilege(relnamespace, 'usage')
-      and not row_security_active(oid)
+      and (not row_security_active(oid) or coalesce((
+        select bool_or(polpermissive and pg_get_expr(polqual, polrelid) = 'true') and bool_and(polpermissive)
+          from pg_policy where polrelid = relation and polcmd in ('r', '*')
+            and exists (select from unnest(polroles) r where case r when 0 then true else pg_has_role(r, 'usage') end)
+      ), false))
     from pg_class where oid = relation
 $$;
 

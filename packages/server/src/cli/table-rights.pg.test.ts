@@ -235,6 +235,30 @@ test("[DS37] without the privilege, the owner drops the triggers by the statemen
   expect(await app.sql("select from holdfast.captured_change where model = 'log'")).toEqual([]);
 });
 
+test("[DS36] a table whose row level security hides rows of the role is refused until a policy shows them all", async () => {
+  await owner.query(`create table public.shields (id text primary key, title text); insert into shields values ('a', 'One');
+    alter table shields enable row level security; ${twice("shields")}; grant insert, update, delete on shields to ${role}`);
+  const isHidden = async () => {
+    const { code, err } = await tables("attach", "public.shields", "--yes");
+    expect(code).toBe(1);
+    return /run "(create policy .*)"\./.exec(err)?.[1] ?? "";
+  };
+  const policy = await isHidden();
+  await owner.query(`create policy few on shields using (title <> 'One'); create policy others on shields to ${role} using (true);
+    create policy less on shields as restrictive using (title <> 'One')`);
+  expect(await isHidden()).toBe(policy);
+  await owner.query("drop policy less on shields; drop policy others on shields");
+  expect(await isHidden()).toBe(policy);
+  await owner.query(policy);
+  expect(await well("attach", "public.shields", "--yes")).toContain("attached: public.shields as shield, 1 rows");
+  expect((await write.update("a", "Two", "shield")).status).toBe(200);
+  expect(await titleOf("a", "shield")).toBe("Two!");
+  await owner.query("insert into shields values ('b', 'Three')");
+  await until(async () => (await titleOf("b", "shield")) === "Three!");
+  await owner.query("drop policy holdfast on shields");
+  expect((await tables("verify", "shield")).err).toContain(policy);
+});
+
 test("[DS36] attach of several tables refuses all of them for one that lacks a privilege, and says what is attached if one fails later", async () => {
   await owner.query(`create table public.firsts (id text primary key); create table public.seconds (id text primary key);
     create table public.thirds (id text primary key); grant select, trigger on firsts, thirds to ${role}`);

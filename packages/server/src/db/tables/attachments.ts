@@ -185,12 +185,20 @@ export async function removeTriggers(tx: Transaction, relation: number): Promise
   await tx.query("drop function holdfast.leave_table() cascade");
 }
 
+/** Row level security fails no statement: a policy must show our role all rows, and none take some away. */
+const HIDES_ROWS = `row_security_active(c.oid) and not coalesce((
+  select bool_or(polpermissive and pg_get_expr(polqual, polrelid) = 'true') and bool_and(polpermissive)
+    from pg_policy where polrelid = c.oid and polcmd in ('r', '*')
+      and exists (select from unnest(polroles) r where case r when 0 then true else pg_has_role(r, 'usage') end)
+  ), false)`;
+
 /** What our role may do with the table itself and its partitions. Empty if the table was dropped. */
 export async function readTableRights(db: Transaction, relation: number): Promise<TableRights[]> {
   const { rows } = await db.query<TableRights>(
     `select format('%I', current_user) as role, format('%I', n.nspname) as schema,
         format('%I.%I', n.nspname, c.relname) as table, c.oid = $1::oid as "isRoot",
         c.relkind = 'p' as "isPartitioned", pg_has_role(c.relowner, 'usage') as owned,
+        ${HIDES_ROWS} as "hidesRows",
         array(select t.tgname::text from pg_trigger t where t.tgrelid = c.oid and t.tgname = any($2::text[])
           order by t.tgname) as triggers,
         array(select p from unnest('{usage,select,insert,update,delete,trigger}'::text[]) p

@@ -2,7 +2,15 @@ import { expect, test } from "vitest";
 import { deniedWrites, missingRights, PRIVILEGES, type TableRights, type TableTask } from "./table-rights.ts";
 
 const rights = (more: Partial<TableRights> = {}): TableRights => ({
-  ...{ role: "keeper", schema: "app", table: "app.slides", isRoot: true, isPartitioned: false, owned: false },
+  ...{
+    role: "keeper",
+    schema: "app",
+    table: "app.slides",
+    isRoot: true,
+    isPartitioned: false,
+    owned: false,
+    hidesRows: false,
+  },
   ...{ triggers: ["holdfast_insert", "holdfast_key"], lacks: [] },
   ...more,
 });
@@ -49,6 +57,15 @@ test.each<[string, TableTask, Partial<TableRights>, string[]]>([
       'The role keeper lacks TRIGGER on app.slides: run "grant trigger on app.slides to keeper", or let the table\'s owner run "drop trigger holdfast_insert on app.slides; drop trigger holdfast_key on app.slides;".',
     ],
   ],
+  [
+    "rows are hidden",
+    "verify",
+    { hidesRows: true },
+    [
+      'Row level security hides rows of app.slides from the role keeper: run "create policy holdfast on app.slides to keeper using (true) with check (true)".',
+    ],
+  ],
+  ["rows are hidden that are not read", "detach", { hidesRows: true }, []],
   ["an owner needs no privilege to detach", "detach", { owned: true, lacks: ["select", "trigger"] }, []],
   ["the triggers are gone already", "detach", { triggers: [], lacks: PRIVILEGES }, []],
 ])("[DS36] [DS37] %s", (_, task, more, sentences) => {

@@ -13,6 +13,8 @@ export interface TableRights {
   readonly isPartitioned: boolean;
   /** Our role owns it, itself or as a member of the owner. */
   readonly owned: boolean;
+  /** Row level security shows our role only some of the rows. */
+  readonly hidesRows: boolean;
   /** Our triggers on it. */
   readonly triggers: readonly string[];
   readonly lacks: readonly Privilege[];
@@ -43,7 +45,12 @@ export function missingRights(task: TableTask, rights: readonly TableRights[]): 
     const missing = one.missing.filter((privilege) => privilege !== "usage");
     return missing.length === 0 ? [] : `${lackingOnTable(one, missing)}${task === "detach" ? dropThere(one) : ""}.`;
   });
-  return [...new Set(schemas), ...tables];
+  const hidden = rights.flatMap(({ role, table, isRoot, hidesRows }) =>
+    isRoot && hidesRows && NEEDS[task].includes("select")
+      ? `Row level security hides rows of ${table} from the role ${role}: run "create policy holdfast on ${table} to ${role} using (true) with check (true)".`
+      : [],
+  );
+  return [...new Set(schemas), ...tables, ...hidden];
 }
 
 /** What clients cannot do with the table's records. */
