@@ -10,7 +10,7 @@ import { openTableTools } from "../flows/tables/table-tools.ts";
 import { PRIVILEGES, type Privilege } from "../rules/tables/table-rights.ts";
 import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
-import { commandLine } from "../testing/programs/command-line.ts";
+import { commandLine, startCommand } from "../testing/programs/command-line.ts";
 
 /** The page's role, tables and privileges, in a database where a role may do nothing that was not granted. */
 const page = readFileSync(new URL("../../../../docs/own-tables.md", import.meta.url), "utf8");
@@ -325,6 +325,13 @@ test("[DS36] a role that may not use the schema of a table, or Holdfast's own, i
   expect(inspected.code, inspected.err).toBe(0);
   expect(inspected.err).toContain(`run "grant usage on schema closed to ${role}"`);
   expect(inspected.err).toContain(`run "grant select, trigger on closed.things to ${role}"`);
+  const env = { HOME: folder, DATABASE_URL: url.href };
+  const init = await startCommand(["init", "--tables", "closed.things", "--yes"], { cwd: folder, env }).ended;
+  expect(init.code).toBe(1);
+  expect(init.err).toContain(
+    `holdfast: The role ${role} lacks USAGE on the schema closed: run "grant usage on schema closed to ${role}".`,
+  );
+  expect(init.err).toMatch(/Nothing was attached\.\n$/);
   await owner.query(`create role ${role}_low login password 'low'; grant connect on database ${name} to ${role}_low`);
   const low = new URL(url);
   [low.username, low.password] = [`${role}_low`, "low"];
