@@ -16,6 +16,8 @@ import { commandLine, startCommand } from "../testing/programs/command-line.ts";
 const page = readFileSync(new URL("../../../../docs/own-tables.md", import.meta.url), "utf8");
 const blocks = [...page.matchAll(/```sql\n(.*?)```/gs)].map(([, text = ""]) => text);
 const database = await freshDatabase();
+/** Nothing of Holdfast is there, and no role may do anything. */
+const other = await freshDatabase();
 const name = new URL(database.url).pathname.slice(1);
 const role = `role_${name}`;
 const owner = new pg.Client({ connectionString: database.url });
@@ -306,9 +308,11 @@ test("[DS39] verifying and detaching tell after each step how far they are", asy
   const pool = createPool({ url: url.href });
   const tools = openTableTools(pool, url.href);
   const tenant = { organization: app.organization, livemode: true };
-  const verified: number[] = [];
-  await tools.verify(tenant, "long", { progress: (rows) => verified.push(rows) });
-  expect(verified).toEqual([500, 1000, 1200]);
+  const verified: string[] = [];
+  await tools.verify(tenant, "long", { progress: (step, done) => verified.push(`${done} ${step}`) });
+  expect(verified).toEqual([
+    ...["500 rows", "1000 rows", "1200 rows", "500 records", "1000 records", "1200 records", "1200 records"],
+  ]);
   const removed: number[] = [];
   await tools.detach(tenant, "long", {
     drop: true,
@@ -346,6 +350,35 @@ test("[DS36] a role that may not use the schema of a table, or Holdfast's own, i
     );
   }
   await owner.query(`drop owned by ${role}_low cascade; drop role ${role}_low; drop table closed.things`);
+});
+
+test("[DS36] a role that may not connect, or not create Holdfast's schema, is told so in a sentence, by each command", async () => {
+  const theirs = new URL(url);
+  const named = new URL(other.url).pathname.slice(1);
+  theirs.pathname = named;
+  const admin = new pg.Client({ connectionString: other.url });
+  await admin.connect();
+  await admin.query(`drop schema holdfast cascade; create table public.things (id text primary key);
+    revoke all on database ${named} from public`);
+  const run = (...words: readonly string[]) => cli.start(["tables", ...words], { DATABASE_URL: theirs.href }).ended;
+  for (const words of [["inspect", "things"], ["list"]]) {
+    const { code, err } = await run(...words);
+    expect([code, err]).toEqual([
+      1,
+      `holdfast: DATABASE_URL: the role "${role}" lacks CONNECT on the database "${named}": run "grant connect on database "${named}" to "${role}"".\n`,
+    ]);
+  }
+  await admin.query(`grant connect on database ${named} to ${role}`);
+  expect((await run("inspect", "things")).code).toBe(0);
+  const { code, err } = await run("attach", "things", "--yes");
+  expect(code).toBe(1);
+  expect(err).toBe(
+    `holdfast: DATABASE_URL: the role ${role} cannot create the schema holdfast (permission denied for database ${named}): run "create schema holdfast authorization ${role}" as the owner of the database.\n`,
+  );
+  await admin.query(`create schema holdfast authorization ${role}`);
+  expect((await run("list")).code).toBe(0);
+  await admin.query(`drop schema holdfast cascade; revoke all on database ${named} from ${role}`);
+  await admin.end();
 });
 
 test("[DS39] a detaching that was killed goes on when it is run again; until then the table is written by SQL alone", async () => {

@@ -101,7 +101,7 @@ export function addTables(program: Command, terminal: Terminal): void {
           const progress = createProgress(say);
           const found = await tools.verify(tenantOf(options), model, {
             repair: options.repair === true,
-            progress: (rows, about) => progress(() => `${model}: ${ofAbout(rows, about)} rows`),
+            progress: (step, done, about) => progress(() => `${model}: ${ofAbout(done, about)} ${step} compared`),
           });
           const differences = found.missing + found.different + found.extra;
           isEqual &&= differences === found.repaired;

@@ -28,8 +28,8 @@ export interface Verified {
 
 export interface VerifyOptions {
   readonly repair?: boolean;
-  /** Called after each page with the rows compared so far and about how many there are. */
-  progress?(rows: number, about: number): void;
+  /** Called after each page: how many rows are compared, then how many records, and about how many there are. */
+  progress?(step: "rows" | "records", done: number, about: number): void;
 }
 
 const PAGE = 500;
@@ -61,16 +61,18 @@ export async function verifyTable(
     const wrong = [...page.missing, ...page.different];
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong));
     if (repair) counts.repaired += wrong.length;
-    progress?.(counts.rows, about);
+    progress?.("rows", counts.rows, about);
     after = page.last ?? null;
     more = page.count === PAGE;
   }
-  for (let after: string | undefined = ""; after !== undefined; ) {
+  for (let after: string | undefined = "", compared = 0; after !== undefined; ) {
     const from: string = after;
     const page: IdPage = await momentOf(pool, (tx) => extraPage(tx, attached, found, from));
     counts.extra += page.ids.length;
     if (repair && page.ids.length > 0) await transaction(pool, (tx) => captureDeletions(tx, attached, found, page.ids));
     if (repair) counts.repaired += page.ids.length;
+    compared += page.count;
+    progress?.("records", compared, counts.rows);
     after = page.last;
   }
   return counts;
