@@ -381,27 +381,50 @@ test("[DS36] a role that may not connect, or not create Holdfast's schema, is to
   await admin.end();
 });
 
-test("[DS39] a detaching that was killed goes on when it is run again; until then the table is written by SQL alone", async () => {
-  await owner.query(`create table public.kills (id text primary key, title text); insert into kills values ('a', 'One');
-    grant select, insert, update, delete, trigger on kills to ${role}`);
-  await well("attach", "public.kills", "--yes");
-  await owner.query("begin; lock table holdfast.attached_column in share mode");
-  const words = ["tables", "detach", "kill", "--yes", "--org", app.organization];
-  const running = cli.start(words, { DATABASE_URL: url.href });
-  const statusOf = async () =>
-    (await app.sql<{ status: string }>("select status from holdfast.attached_table where model = 'kill'"))[0]?.status;
-  await until(async () => (await statusOf()) === "detaching");
-  running.interrupt();
-  expect((await running.ended).code).toBe(null);
-  await owner.query("rollback");
-  expect(await triggersOf("public.kills")).toEqual([]);
-  const refused = await write.update("a", "Two", "kill");
-  expect([refused.status, refused.body.message]).toEqual([503, "The table public.kills is being detached."]);
-  expect((await tables("attach", "public.kills", "--yes")).err).toContain(
-    'public.kills is being detached: run "holdfast tables detach kill" again',
-  );
-  expect((await tables("verify", "kill")).err).toContain("is being detached");
-  expect(await well("detach", "kill", "--yes")).toBe("detached: kill; its records stay\n");
-  expect((await write.update("a", "Two", "kill")).status).toBe(200);
-  expect(await titleOf("a", "kill")).toBe("Two");
+test("[DS37] a transaction that has read the table, and writes it while the triggers are taken away, goes on", async () => {
+  await owner.query(`create table public.reads (id text primary key, title text); insert into reads values ('a', 'One');
+    grant select, trigger on reads to ${role}`);
+  await well("attach", "public.reads", "--yes");
+  await owner.query("begin; select from reads");
+  const detaching = cli.begin("tables", "detach", "read", "--yes", "--org", app.organization);
+  await until(() => detaching.texts.err.includes("read: waiting for transactions that use its table"));
+  await owner.query("update reads set title = 'Two'; commit");
+  expect(await detaching.ended).toMatchObject({ code: 0, out: "detached: read; its records stay\n" });
+  expect(await triggersOf("public.reads")).toEqual([]);
+  expect(await app.sql("select proname from pg_proc where proname like 'ended%'")).toEqual([]);
 });
+
+test.each([
+  { moment: "before its triggers are dropped", holds: (table: string) => `select from ${table}`, left: 5 },
+  { moment: "after that", holds: () => "lock table holdfast.attached_column in share mode", left: 0 },
+])(
+  "[DS39] a detaching that was killed $moment goes on when it is run again, and captures nothing until then",
+  async ({ holds, left }) => {
+    const model = left > 0 ? "kill" : "end";
+    const table = `public.${model}s`;
+    await owner.query(`create table ${table} (id text primary key, title text); insert into ${table} values ('a', 'One');
+    grant select, insert, update, delete, trigger on ${table} to ${role}`);
+    await well("attach", table, "--yes");
+    await owner.query(`begin; ${holds(table)}`);
+    const words = ["tables", "detach", model, "--yes", "--org", app.organization];
+    const running = cli.start(words, { DATABASE_URL: url.href });
+    const isDetaching = `select from holdfast.attached_table where model = '${model}' and status = 'detaching'`;
+    await until(async () => (await app.sql(isDetaching)).length > 0 && (await triggersOf(table)).length === left);
+    running.interrupt();
+    expect((await running.ended).code).toBe(null);
+    await owner.query("rollback");
+    expect((await triggersOf(table)).length).toBe(left);
+    await owner.query(`insert into ${table} values ('b', 'Mine'); update ${table} set id = 'c' where id = 'b'`);
+    expect(await app.sql(`select from holdfast.captured_change where model = '${model}'`)).toEqual([]);
+    const refused = await write.update("a", "Two", model);
+    expect([refused.status, refused.body.message]).toEqual([503, `The table ${table} is being detached.`]);
+    expect((await tables("attach", table, "--yes")).err).toContain(
+      `${table} is being detached: run "holdfast tables detach ${model}" again`,
+    );
+    expect((await tables("verify", model)).err).toContain("is being detached");
+    expect(await well("detach", model, "--yes")).toBe(`detached: ${model}; its records stay\n`);
+    expect(await triggersOf(table)).toEqual([]);
+    expect((await write.update("a", "Two", model)).status).toBe(200);
+    expect(await titleOf("a", model)).toBe("Two");
+  },
+);

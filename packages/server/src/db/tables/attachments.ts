@@ -164,26 +164,36 @@ export async function installTriggers(
 }
 
 /**
- * Removes the triggers. Only an owner of the table may drop them, but with the privilege `trigger` we may replace them by
- * triggers of a function of our own, and these go with it.
+ * Ends the triggers: they are replaced by ones that never fire, of a function of our own for each table. That needs the
+ * privilege `trigger`; only an owner may drop a trigger. `dropEndedTriggers` needs no right on the table, and a stronger
+ * lock: taken in this transaction, or for several tables at once, it would be a deadlock with a transaction that has read
+ * them, and then writes. Returns the tables with triggers.
  */
-export async function removeTriggers(tx: Transaction, relation: number): Promise<void> {
+export async function endTriggers(tx: Transaction, relation: number): Promise<number[]> {
   const all = (await readTableRights(tx, relation)).filter(({ triggers }) => triggers.length > 0);
-  for (const { table, owned, triggers } of all)
-    if (owned) for (const name of triggers) await tx.query(`drop trigger if exists ${name} on ${table}`);
-  const others = all.filter(({ owned }) => !owned);
-  if (others.length === 0) return;
-  await tx.query(
-    "create function holdfast.leave_table() returns trigger language plpgsql as $$ begin return null; end $$",
-  );
-  for (const { table, triggers } of others)
+  for (const { table, relation: own, owned, lacks, triggers } of all) {
+    const isDropped = owned && lacks.includes("trigger");
+    if (!isDropped)
+      await tx.query(
+        `create or replace function ${endedBy(own)} returns trigger language plpgsql as $$ begin return null; end $$`,
+      );
     for (const name of triggers)
       await tx.query(
-        `create or replace trigger ${name} after update on ${table}
-          for each statement when (false) execute function holdfast.leave_table()`,
+        isDropped
+          ? `drop trigger if exists ${name} on ${table}`
+          : `create or replace trigger ${name} after update on ${table}
+              for each statement when (false) execute function ${endedBy(own)}`,
       );
-  await tx.query("drop function holdfast.leave_table() cascade");
+  }
+  return all.map((one) => one.relation);
 }
+
+/** Drops a table's triggers with the function that they belong to. */
+export async function dropEndedTriggers(tx: Transaction, relation: number): Promise<void> {
+  await tx.query(`drop function if exists ${endedBy(relation)} cascade`);
+}
+
+const endedBy = (relation: number): string => `holdfast.ended_${relation}()`;
 
 /** Row level security fails no statement: a policy must show our role all rows, and none take some away. */
 const HIDES_ROWS = `row_security_active(c.oid) and not coalesce((
@@ -196,7 +206,7 @@ const HIDES_ROWS = `row_security_active(c.oid) and not coalesce((
 export async function readTableRights(db: Transaction, relation: number): Promise<TableRights[]> {
   const { rows } = await db.query<TableRights>(
     `select format('%I', current_user) as role, format('%I', n.nspname) as schema,
-        format('%I.%I', n.nspname, c.relname) as table, c.oid = $1::oid as "isRoot",
+        format('%I.%I', n.nspname, c.relname) as table, c.oid::bigint as relation, c.oid = $1::oid as "isRoot",
         c.relkind = 'p' as "isPartitioned", pg_has_role(c.relowner, 'usage') as owned,
         ${HIDES_ROWS} as "hidesRows",
         array(select t.tgname::text from pg_trigger t where t.tgrelid = c.oid and t.tgname = any($2::text[])

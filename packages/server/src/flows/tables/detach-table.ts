@@ -5,7 +5,13 @@ import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { deleteSomeRecords } from "../../db/tables/attached-records.ts";
-import { deleteAttachment, readAttachments, removeTriggers, updateAttachment } from "../../db/tables/attachments.ts";
+import {
+  deleteAttachment,
+  dropEndedTriggers,
+  endTriggers,
+  readAttachments,
+  updateAttachment,
+} from "../../db/tables/attachments.ts";
 import { countCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows } from "../../db/tables/table-rows.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
@@ -29,9 +35,10 @@ export interface DetachOptions extends Patience {
 /**
  * Detaches a table, which keeps all its rows:
  *
- *   one transaction: the triggers go, and from here on clients' writes to the model are refused for now
- *   in steps:        what the triggers captured is recorded
- *   one transaction: the model is no table's any more
+ *   one transaction:  the triggers end, and from here on clients' writes to the model are refused for now
+ *   one for a table:  its triggers are dropped
+ *   in steps:         what the triggers captured is recorded
+ *   one transaction:  the model is no table's any more
  *
  * Run again after it was interrupted, it goes on.
  */
@@ -54,7 +61,8 @@ export async function detachTable(
   const refusal = checkSchema({ models: await modelsWithout(pool, tenant, schemaVersion, attached, drop) });
   if (refusal) throw new TableError(sentenceOf(refusal));
   await requireRights(pool, "detach", attached.relation);
-  await patiently(pool, attached, options, (tx) => leave(tx, attached));
+  const ended = await patiently(pool, attached, options, (tx) => leave(tx, attached));
+  for (const relation of ended) await patiently(pool, attached, options, (tx) => dropTriggers(tx, tenant, relation));
   const waiting = await countCapturedChanges(pool, tenant);
   // Changes that cannot be recorded go with the attachment.
   for (let recorded = 0; ; ) {
@@ -68,11 +76,18 @@ export async function detachTable(
 }
 
 /** Under the head's lock: a round that wrote the table without triggers would not see what the table made of it. */
-async function leave(tx: Transaction, attached: AttachedTable): Promise<void> {
+async function leave(tx: Transaction, attached: AttachedTable): Promise<number[]> {
   await lockHead(tx, attached.tenant);
   await updateAttachment(tx, attached, { ...attached, status: "detaching" });
   await hurry(tx);
-  await removeTriggers(tx, attached.relation);
+  return endTriggers(tx, attached.relation);
+}
+
+/** Under the head's lock: another detaching of the same table may be at it. */
+async function dropTriggers(tx: Transaction, tenant: number, relation: number): Promise<void> {
+  await lockHead(tx, tenant);
+  await hurry(tx);
+  await dropEndedTriggers(tx, relation);
 }
 
 const STEP = 10_000;

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { errorState, LOCK_NOT_AVAILABLE } from "../../db/connection/database-error.ts";
+import { DEADLOCK, errorState, LOCK_NOT_AVAILABLE } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, transaction } from "../../db/connection/transaction.ts";
 import { TableError } from "./table-error.ts";
@@ -16,6 +16,9 @@ const TRIGGER_WAIT_MS = 300;
 const HEAD_WAIT_MS = 2_000;
 const TRIES = 100;
 
+/** With partitions there are several locks. */
+const BUSY: ReadonlySet<string> = new Set([LOCK_NOT_AVAILABLE, DEADLOCK]);
+
 /** Runs `work` in a transaction, again each time that it could not get a lock. */
 export async function patiently<T>(
   pool: Database,
@@ -31,7 +34,7 @@ export async function patiently<T>(
         return work(tx);
       });
     } catch (error) {
-      if (errorState(error) !== LOCK_NOT_AVAILABLE) throw error;
+      if (!BUSY.has(errorState(error) ?? "")) throw error;
       if (tried === TRIES)
         throw new TableError(`A transaction has held a lock on ${name} all the time: try again when it has ended.`);
       waiting?.();

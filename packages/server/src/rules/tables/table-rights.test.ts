@@ -6,6 +6,7 @@ const rights = (more: Partial<TableRights> = {}): TableRights => ({
     role: "keeper",
     schema: "app",
     table: "app.slides",
+    relation: 1,
     isRoot: true,
     isPartitioned: false,
     owned: false,

@@ -7,6 +7,7 @@ export interface TableRights {
   readonly role: string;
   readonly schema: string;
   readonly table: string;
+  readonly relation: number;
   /** False: a partition of the attached table. */
   readonly isRoot: boolean;
   /** It has partitions. */
