@@ -505,8 +505,8 @@ create table holdfast.attached_table (
   key_column text not null,
   -- The key up to which the rows that were there before have been read; null: none yet.
   read_to text,
-  -- reading: rows from before are still being read.
-  status text not null check (status in ('reading', 'attached')),
+  -- reading: rows from before are still being read. detaching: the triggers are gone, what they captured is recorded.
+  status text not null check (status in ('reading', 'attached', 'detaching')),
   -- Why its changes cannot be recorded. They wait.
   problem text,
   -- Where the log stood when it was attached: rows that the log has not named since count as made there.
@@ -554,6 +554,21 @@ create function holdfast.captured_bytes(change holdfast.captured_change) returns
     else pg_catalog.octet_length(image::text) end) from (values (change.before), (change.after), (change.present)) as images(image)
 $$;
 
+-- Whether our role sees all rows of a table. If its rights were taken away, the caller's own statement must not fail.
+-- Row level security fails no statement: a policy must show all rows, and none take some away (as in readTableRights,
+-- which also runs in a database without this schema).
+create function holdfast.reads_rows(relation regclass) returns boolean stable language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  select has_table_privilege(oid, 'select') and has_schema_privilege(relnamespace, 'usage')
+      and (not row_security_active(oid) or coalesce((
+        select bool_or(polpermissive and pg_get_expr(polqual, polrelid) = 'true') and bool_and(polpermissive)
+          from pg_policy where polrelid = relation and polcmd in ('r', '*')
+            and exists (select from unnest(polroles) r where case r when 0 then true else pg_has_role(r, 'usage') end)
+      ), false))
+    from pg_class where oid = relation
+$$;
+
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
 -- The settings make the text of a row the same whatever the caller's session has set. Nothing looks into the json: a NUL
 -- in it would fail the caller's statement.
@@ -569,8 +584,13 @@ declare
   of_model constant text := tg_argv[1];
   key_column constant text := tg_argv[2];
   is_partitioned constant boolean := tg_argv[3];
+  -- The whole table: a row may be in another partition by now.
+  whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
 begin
   if tg_op = 'TRUNCATE' then
+    if not holdfast.reads_rows(tg_relid) then
+      return null;
+    end if;
     -- Before the rows are gone. Those of a partitioned table are in its partitions, which are truncated too.
     execute format('insert into holdfast.captured_change (tenant, model, before)
         select $1, $2, row_to_json(r.*) from %s%s r',
@@ -581,15 +601,14 @@ begin
   if pg_trigger_depth() > 1 or is_partitioned and tg_op = 'UPDATE' then
     perform set_config('holdfast.nested_in', pg_current_xact_id()::text, true);
   end if;
-  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text
+  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text and holdfast.reads_rows(whole)
     -- A renamed key does not fail the caller's statement: the collector reports it.
     and exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped)
   then
     execute format('insert into holdfast.captured_change (tenant, model, before, after, nested, present)
         select $1, $2, c.before, c.after, true, (select row_to_json(t.*) from %1$s t where t.%2$I = c.key limit 1)
         from (%3$s) c',
-      -- The whole table: a row may be in another partition by now.
-      coalesce(pg_partition_root(tg_relid), tg_relid)::regclass, key_column,
+      whole, key_column,
       (select string_agg(format('select %s, r.%I as key from %s r', row_images, key_column, transition), ' union all ')
         from (values ('row_to_json(r.*) as before, null::json as after', 'old_rows', 'INSERT'),
           ('null::json as before, row_to_json(r.*) as after', 'new_rows', 'DELETE')) as c(row_images, transition, without)

@@ -14,7 +14,7 @@ import { renewLogs } from "./flows/log/log-epoch.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
 import { openSourceTools } from "./flows/sources/source-tools.ts";
 import { SourceError } from "./flows/sources/verify-source.ts";
-import { TableError } from "./flows/tables/attach-table.ts";
+import { TableError } from "./flows/tables/table-error.ts";
 import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepSecret } from "./keep-secret.ts";

@@ -1,5 +1,5 @@
 import { ConfigError } from "./config.ts";
-import { NewerDatabase } from "./db/connection/migrate.ts";
+import { MissingRight, NewerDatabase } from "./db/connection/migrate.ts";
 import { ForeignDatabase } from "./db/datasources/database-owner.ts";
 import { EmbeddedPostgresError } from "./embedded-postgres/embedded-postgres-error.ts";
 
@@ -13,11 +13,11 @@ type SystemError = NodeJS.ErrnoException & {
 const FULL = "53100";
 /** The connection was ended from outside: Postgres was stopped, or an operator or the network ended it. */
 const CUT = /^(57P0\d|08006|ECONNRESET|EPIPE)$/;
-/** Postgres: authentication failed, the database does not exist, or it accepts no writes. */
-const REFUSED = /^(28|3D|25006)/;
+/** Postgres: authentication failed, the database does not exist, it accepts no writes, or a privilege is missing. */
+const REFUSED = /^(28|3D|25006|42501)/;
 
 /** Their messages say what to change. */
-const SENTENCES = [ConfigError, NewerDatabase, ForeignDatabase];
+const SENTENCES = [ConfigError, NewerDatabase, MissingRight, ForeignDatabase];
 
 /**
  * Why the server cannot start, in a sentence that says what to change. Undefined for a bug of ours, whose stack is

@@ -85,6 +85,8 @@ const found: readonly (readonly [seed: number, what: string])[] = [
     129_062_654,
     "a write that was being replaced came back beside its replacement, which was sent twice in one request",
   ],
+  [1_686_963_049, "several operations on one record were several conflicts, and an answer counted for one of them"],
+  [1_686_962_273, "a person's answer was not shown, since a later write of theirs was in the log already"],
   [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
   [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],

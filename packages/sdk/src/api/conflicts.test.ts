@@ -67,6 +67,32 @@ test("[Q12] a held write becomes a conflict that shows mine, base and theirs, la
   expect(client.pending()).toMatchObject([{ phase: "blocked" }]);
 });
 
+test("[Q16] a write with several stale operations on one record is one conflict, with the fields of all", async () => {
+  const both = people();
+  const { client } = both.ann;
+  await client.ready();
+  client.models.slide.create({ title: "Base", notes: "n" }, { id: "s1" });
+  await both.settle();
+  client.pause();
+  both.ben.client.models.slide.update("s1", { title: "Ben's", notes: "Ben's" });
+  await both.settle();
+  const update = (data: { title?: string; notes?: string }) =>
+    ({ action: "update", model: "slide", id: "s1", data }) as const;
+  client.commit([update({ title: "Ann's" }), update({ notes: "Ann's" })]);
+  client.models.slide.update("s1", { title: "later", notes: "later" });
+  await both.settle();
+  client.resume();
+  await both.settle();
+  const [first, second] = client.conflicts();
+  expect(second).toBeUndefined();
+  expect(first?.fields.toSorted()).toEqual(["notes", "title"]);
+  first?.merge({ title: "merged", notes: "merged" });
+  expect(client.models.slide.get("s1")).toMatchObject({ title: "merged", notes: "merged" });
+  await both.settle();
+  expect(client.models.slide.get("s1")).toMatchObject({ title: "merged", notes: "merged" });
+  expect(client.status()).toMatchObject({ pending: 0, conflicts: 0, attention: 0 });
+});
+
 test("[Q12] the receipt of a held write rejects, and a conflict stays one object while nothing in it changes", async () => {
   let receipt: Promise<unknown> | undefined;
   const { client, slides, settle } = await conflict((own) => {

@@ -8,6 +8,7 @@ import fastify, {
   LogController,
 } from "fastify";
 import { hasToken, searchOf } from "../addresses/request-url.ts";
+import { UnreadableTable } from "../db/tables/unreadable-table.ts";
 import type { DocUrl } from "../envelope/envelope.ts";
 import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
@@ -241,6 +242,7 @@ function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refus
   if (error instanceof Refused) return error.refusal;
   const known = FRAMEWORK[error.code];
   if (known) return refuse(known);
+  if (error instanceof UnreadableTable) return refuse("source_changed", { param: "model", message: error.message });
   const code = failureCode(error);
   if (code) {
     log.warn({ event: "database_failed", err: error }, "A request failed because the database failed.");

@@ -52,7 +52,7 @@ export interface App {
 
 /** The real server on a database of the test file's own, with an organization, its keys and the reference schema. */
 export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
-  const { url: databaseUrl } = await freshDatabase();
+  const databaseUrl = options.databaseUrl ?? (await freshDatabase()).url;
   const masterKeys = [newMasterKey()];
   const start = (more: Partial<ServerOptions> = {}) =>
     startServer({

@@ -44,17 +44,33 @@ export interface OpenConflict {
 
 type Sides = Pick<ClientState, "rows" | "queue" | "models">;
 
-/** One conflict for each notification of a conflicted write. */
+/** One conflict for each record or group that a conflicted write was notified of. */
 export function openConflictsOf(sides: Sides, conflicted: Mutation): readonly OpenConflict[] {
   if (conflicted.stage.phase !== "conflicted") return [];
   const { notifications, claim } = conflicted.stage;
-  return notifications.map((notification) => openConflictOf(sides, conflicted, notification, claim));
+  return [...together(notifications).values()].map((one) => openConflictOf(sides, conflicted, one, claim));
+}
+
+/** The server notifies of each operation: those on one record are one conflict. */
+function together(notifications: readonly StaleNotification[]): ReadonlyMap<string, StaleNotification> {
+  const all = new Map<string, StaleNotification>();
+  for (const one of notifications) {
+    const key = one.group === undefined ? recordKey(one) : `group ${one.group}`;
+    const { conflictingFields = [], currentValues, observedSyncId = 0 } = all.get(key) ?? {};
+    all.set(key, {
+      ...one,
+      conflictingFields: [...new Set([...conflictingFields, ...one.conflictingFields])],
+      currentValues: { ...currentValues, ...one.currentValues },
+      observedSyncId: Math.max(observedSyncId, one.observedSyncId),
+    });
+  }
+  return all;
 }
 
 /** The conflict on one record, if a write to it is conflicted. */
 export function openConflictOn(sides: Sides, conflicted: Mutation, key: string): OpenConflict | undefined {
   if (conflicted.stage.phase !== "conflicted" || !conflicted.keys.includes(key)) return undefined;
-  const notification = conflicted.stage.notifications.find((n) => n.group === undefined && recordKey(n) === key);
+  const notification = together(conflicted.stage.notifications).get(key);
   return notification && openConflictOf(sides, conflicted, notification, conflicted.stage.claim);
 }
 

@@ -103,13 +103,13 @@ function takeTheirs(conflicted: Mutation, conflicts: OpenConflicts, followers: W
   return { write: conflicted, instead, again: withoutFields(followers, conflicts, "theirs") };
 }
 
-/** Later writes to the conflicting records that are on disk and not sent: the server has not tried them. */
+/** Later writes to the conflicting records that are on disk and not sent. What the log has already stays as it is. */
 function followersOf({ queue }: ClientState, conflicted: Mutation, conflicts: OpenConflicts): Writes {
   const followers = new Set<Mutation>();
   for (const conflict of conflicts) {
     const writes = onRecord(queue, recordKey(conflict));
     for (const write of writes.slice(writes.indexOf(conflicted) + 1))
-      if (write.stage.phase === "queued") followers.add(write);
+      if (write.stage.phase === "queued" && write.echoed.length === 0) followers.add(write);
   }
   return [...followers];
 }

@@ -57,10 +57,11 @@ function overlaid(state: ClientState, key: string, row: Row | undefined, writes:
   let shown = row;
   let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number; isMade: boolean } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
-  // snapshot, without names.
+  // snapshot, without names. What a person decided about one of those takes its place in the queue, and is newer.
   const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
-  for (const write of writes.slice(echoed + 1)) {
-    if (write.stage.phase === "rejected") continue;
+  const until = writes[echoed]?.createdAt ?? 0;
+  for (const [i, write] of writes.entries()) {
+    if (write.stage.phase === "rejected" || i === echoed || (i < echoed && write.createdAt <= until)) continue;
     if (write.stage.phase === "conflicted") {
       const conflict = openConflictOn(state, write, key);
       if (conflict) {

@@ -9,7 +9,7 @@ import { programSource, schemaSource } from "../init/source-files.ts";
 import { table } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
-import { type Attachable, attachOne, isAttachable, modelsOf, remarks } from "./tables.ts";
+import { type Attachable, attachAll, isAttachable, modelsOf, refuseWithoutRights, remarks } from "./tables.ts";
 
 interface Options {
   readonly tables?: string;
@@ -39,12 +39,13 @@ For keys that you have, set HOLDFAST_SECRET_KEY and HOLDFAST_MASTER_KEY.`,
       const database = { databaseUrl: env.databaseUrl };
       const found = await terminal.withTables((tools) => derive(tools, options, env), { ...database, migrates: false });
       const chosen = await choose(found, options, terminal);
+      await terminal.withTables((tools) => refuseWithoutRights(tools, chosen), { ...database, migrates: false });
       say(planOf(chosen, env));
       if (!options.yes && !isYes(await ask("Go on? [y/N] "))) throw new UsageError("Nothing was changed.");
       await terminal.withTables(async (tools) => {
         const tenant = await tenantFor(tools, env);
         const stopping = terminal.interrupted();
-        for (const one of chosen) await attachOne(tools, tenant, one, terminal, stopping);
+        await attachAll(tools, tenant, chosen, terminal, stopping);
       }, database);
       writeNew(join(folder, SCHEMA), schemaSource({ models: modelsOf(chosen) }), terminal);
       const program = programSource((chosen[0] as Attachable).modelName);

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
 import { ask, isYes } from "../ask.ts";
+import { createProgress } from "../progress.ts";
 import { table } from "../table.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -37,11 +38,15 @@ export function addTables(program: Command, terminal: Terminal): void {
     .description("print the models that tables would have, as JSON; changes nothing")
     .action(async (names: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
-      const inspecting = (tools: TableTools) => tools.inspect(names, modelNames(options.model));
-      const derived = await terminal.withTables(inspecting, { migrates: false });
+      const inspecting = async (tools: TableTools) => {
+        const derived = await tools.inspect(names, modelNames(options.model));
+        return { derived, missing: await tools.missingRights(derived.filter(isAttachable)) };
+      };
+      const { derived, missing } = await terminal.withTables(inspecting, { migrates: false });
       const found = derived.filter(isAttachable);
       out(`${JSON.stringify({ models: modelsOf(found) }, null, 2)}\n`);
       for (const line of remarks(derived)) say(line);
+      for (const line of missing) say(`note: to attach: ${line}`);
       if (found.length < derived.length) throw new UsageError("Not every table can be attached.");
     });
 
@@ -56,13 +61,14 @@ export function addTables(program: Command, terminal: Terminal): void {
         for (const line of remarks(derived)) say(line);
         const found = derived.filter(isAttachable);
         if (found.length < derived.length) throw new UsageError("Nothing was attached.");
+        await refuseWithoutRights(tools, found);
         for (const one of found) say(planOf(one));
         await confirmed(
           options,
           terminal,
           `Attach ${found.length === 1 ? "this table" : `these ${found.length} tables`}?`,
         );
-        for (const one of found) await attachOne(tools, tenantOf(options), one, terminal, stopping);
+        await attachAll(tools, tenantOf(options), found, terminal, stopping);
       });
     });
 
@@ -92,7 +98,11 @@ export function addTables(program: Command, terminal: Terminal): void {
       await terminal.withTables(async (tools) => {
         const wanted = models.length > 0 ? models : await attachedModels(tools, options);
         for (const model of wanted) {
-          const found = await tools.verify(tenantOf(options), model, { repair: options.repair === true });
+          const progress = createProgress(say);
+          const found = await tools.verify(tenantOf(options), model, {
+            repair: options.repair === true,
+            progress: (step, done, about) => progress(() => `${model}: ${ofAbout(done, about)} ${step} compared`),
+          });
           const differences = found.missing + found.different + found.extra;
           isEqual &&= differences === found.repaired;
           if (options.json) out(`${JSON.stringify({ model, ...found })}\n`);
@@ -116,28 +126,86 @@ export function addTables(program: Command, terminal: Terminal): void {
       const options = command.optsWithGlobals<Options>();
       const drop = options.drop === true;
       await confirmed(options, terminal, drop ? `Detach ${model}, and remove its records?` : `Detach ${model}?`);
-      await terminal.withTables((tools) => tools.detach(tenantOf(options), model, { drop }));
+      const progress = createProgress(say);
+      await terminal.withTables((tools) =>
+        tools.detach(tenantOf(options), model, {
+          drop,
+          waiting: once(() => say(`${model}: waiting for transactions that use its table`)),
+          progress: (step, done, about) =>
+            progress(() =>
+              step === "changes"
+                ? `${model}: ${ofAbout(done, about)} changes recorded`
+                : `${model}: ${ofAbout(done, about)} records removed`,
+            ),
+        }),
+      );
       out(drop ? `detached: ${model}; its records are removed\n` : `detached: ${model}; its records stay\n`);
     });
 }
 
-export async function attachOne(
+/** Before anything is attached. */
+export async function refuseWithoutRights(tools: TableTools, found: readonly Attachable[]): Promise<void> {
+  const missing = await tools.missingRights(found);
+  if (missing.length > 0) throw new UsageError([...missing, "Nothing was attached."].join("\n"));
+}
+
+/** Attaches tables one after the other. If one fails, says what is attached then. */
+export async function attachAll(
+  tools: TableTools,
+  tenant: TenantChoice,
+  found: readonly Attachable[],
+  terminal: Terminal,
+  stopping: AbortSignal,
+): Promise<void> {
+  try {
+    for (const one of found) await attachOne(tools, tenant, one, terminal, stopping);
+  } catch (error) {
+    // What stopped the command may be the database itself.
+    const listed = await tools.list().catch(() => []);
+    for (const line of stateOf(found, listed)) terminal.say(line);
+    throw error;
+  }
+}
+
+function stateOf(found: readonly Attachable[], listed: Awaited<ReturnType<TableTools["list"]>>): string[] {
+  const names = found.map(({ table }) => table.sqlName);
+  const begun = listed.filter(({ name }) => names.includes(name));
+  const attached = begun.filter(({ status }) => status !== "reading").map(({ name }) => name);
+  const reading = begun.filter(({ status }) => status === "reading").map(({ name }) => name);
+  const others = names.filter((name) => !attached.includes(name) && !reading.includes(name));
+  return [
+    ...(attached.length > 0 ? [`Attached: ${attached.join(", ")}.`] : []),
+    ...(reading.length > 0 ? [`Begun, and the same command goes on: ${reading.join(", ")}.`] : []),
+    ...(others.length > 0 ? [`Not attached: ${others.join(", ")}.`] : []),
+  ];
+}
+
+async function attachOne(
   tools: TableTools,
   tenant: TenantChoice,
   one: Attachable,
   { out, say }: Terminal,
   stopping: AbortSignal,
 ): Promise<void> {
-  let isWaiting = false;
+  const { sqlName } = one.table;
+  const progress = createProgress(say);
   const { rows } = await tools.attach(tenant, one, {
     stopping,
-    progress: (read, about) => say(`${one.table.sqlName}: ${read} rows of about ${Math.max(read, about)}`),
-    waiting: () => {
-      if (!isWaiting) say(`${one.table.sqlName}: waiting for transactions that write to it`);
-      isWaiting = true;
-    },
+    progress: (read, about) => progress(() => `${sqlName}: ${ofAbout(read, about)} rows`),
+    waiting: once(() => say(`${sqlName}: waiting for transactions that write to it`)),
   });
-  out(`attached: ${one.table.sqlName} as ${one.modelName}, ${rows} rows\n`);
+  out(`attached: ${sqlName} as ${one.modelName}, ${rows} rows\n`);
+}
+
+/** Estimates may be too low. */
+const ofAbout = (done: number, about: number): string => `${done} of about ${Math.max(done, about)}`;
+
+function once(act: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (!isDone) act();
+    isDone = true;
+  };
 }
 
 /** Asks at a terminal. Without one, the command must be told not to ask. */

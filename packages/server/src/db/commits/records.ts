@@ -3,6 +3,7 @@ import type { RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { reading } from "../tables/unreadable-table.ts";
 
 export interface RecordName {
   readonly tenant: number;
@@ -130,9 +131,11 @@ export async function readRecord(
 ): Promise<RecordState | undefined> {
   if (source && !source.takesId(name.id)) return undefined;
   const { rows } = source
-    ? await db.query<RecordRow>(
-        `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} limit 1`,
-        [name.id],
+    ? await reading(source, () =>
+        db.query<RecordRow>(
+          `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} limit 1`,
+          [name.id],
+        ),
       )
     : await db.query<RecordRow>({
         name: "read_record",
@@ -145,12 +148,15 @@ export async function readRecord(
 /** The groups of some records of a source, by id. */
 export async function readGroups(
   db: Transaction,
-  { from, idOrder, takesId }: RecordSource,
+  source: RecordSource,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const { rows } = await db.query<{ id: string; groups: string[] }>(
-    `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[])`,
-    [ids.filter(takesId)],
+  const { from, idOrder, takesId } = source;
+  const { rows } = await reading(source, () =>
+    db.query<{ id: string; groups: string[] }>(
+      `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[])`,
+      [ids.filter(takesId)],
+    ),
   );
   return new Map(rows.map(({ id, groups }) => [id, groups]));
 }

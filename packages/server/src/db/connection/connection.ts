@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { errorState, INSUFFICIENT_PRIVILEGE } from "./database-error.ts";
 
 /**
  * A Postgres connection that detects a dead or unsuitable server. It ends itself if nothing is received for too long
@@ -50,6 +51,7 @@ export class Connection extends pg.Client {
       await super.connect();
     } catch (error) {
       this.emit("failed");
+      if (isForbidden(error)) throw this.#mayNotConnect(error.code);
       throw error;
     }
     this.#socket.on("data", () => this.#silence?.refresh());
@@ -82,6 +84,12 @@ export class Connection extends pg.Client {
     return undefined;
   }
 
+  #mayNotConnect(code: string): Error {
+    const [role, database] = [this.user ?? "", this.database ?? ""].map((name) => this.escapeIdentifier(name));
+    const sentence = `the role ${role} lacks CONNECT on the database ${database}: run "grant connect on database ${database} to ${role}"`;
+    return Object.assign(new Error(sentence), { code });
+  }
+
   get #socket(): Socket {
     return (this as unknown as Inside).connection.stream;
   }
@@ -107,6 +115,10 @@ const readOnly = () =>
   Object.assign(new Error("The database takes no writes: it is a standby, or set to read only"), {
     code: READ_ONLY_STATE,
   });
+
+/** Postgres says neither whose privilege is missing nor which. */
+const isForbidden = (error: unknown): error is { readonly code: string } =>
+  error instanceof Error && errorState(error) === INSUFFICIENT_PRIVILEGE && error.message.includes("for database");
 
 /** Properties of the driver that its types do not declare. */
 interface Inside {

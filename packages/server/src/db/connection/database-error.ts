@@ -38,6 +38,10 @@ const LOST =
 
 /** Postgres' code for a lock that was not free within `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = "55P03";
+/** Postgres' code for transactions that wait for each other. */
+export const DEADLOCK = "40P01";
+/** Postgres' code for a privilege that is missing. */
+export const INSUFFICIENT_PRIVILEGE = "42501";
 /** Postgres' code for a key that exists already. */
 export const UNIQUE_VIOLATION = "23505";
 /** Postgres' code for a statement that took longer than `statement_timeout`. */

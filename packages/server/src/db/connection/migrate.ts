@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import type pg from "pg";
 import { connectTo } from "./connection.ts";
+import { errorState, INSUFFICIENT_PRIVILEGE } from "./database-error.ts";
 import { session } from "./pool.ts";
 
 const FOLDER = new URL("../../../migrations/", import.meta.url);
@@ -10,6 +11,9 @@ const LOCK = 4_270_001;
 /** A later version has migrated the database. This version might damage it. */
 export class NewerDatabase extends Error {}
 
+/** Our role lacks a right on its own schema: the message says how to give it. */
+export class MissingRight extends Error {}
+
 /** Migrates the schema `holdfast` to the newest version, forward only. Returns the names of the applied migrations. */
 export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
   const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
@@ -17,6 +21,8 @@ export async function migrate(url: string, folder: URL = FOLDER): Promise<string
   try {
     await client.query("select pg_advisory_lock($1)", [LOCK]);
     return await applyMissing(client, folder);
+  } catch (error) {
+    throw errorState(error) === INSUFFICIENT_PRIVILEGE ? await missingRight(url, (error as Error).message) : error;
   } finally {
     await client.end();
   }
@@ -30,7 +36,9 @@ export async function isMigrated(client: Pick<pg.ClientBase, "query">, folder: U
 }
 
 async function applyMissing(client: pg.Client, folder: URL): Promise<string[]> {
-  await client.query("create schema if not exists holdfast");
+  // Postgres asks for the right to create schemas even if it exists.
+  const { rows: there } = await client.query("select from pg_namespace where nspname = 'holdfast'");
+  if (there.length === 0) await client.query("create schema if not exists holdfast");
   await client.query(
     "create table if not exists holdfast.migration (name text primary key, applied_at timestamptz not null default clock_timestamp())",
   );
@@ -51,6 +59,25 @@ async function applyMissing(client: pg.Client, folder: URL): Promise<string[]> {
     await client.query("commit");
   }
   return missing;
+}
+
+/** On a connection of its own: the other one may be in a transaction that has failed. */
+async function missingRight(url: string, message: string): Promise<MissingRight> {
+  const client = await connectTo(url, session);
+  try {
+    const { rows } = await client.query<{ role: string; owner: string | null }>(
+      `select format('%I', current_user) as role,
+        (select format('%I', pg_get_userbyid(nspowner)) from pg_namespace where nspname = 'holdfast') as owner`,
+    );
+    const { role = "", owner = null } = rows[0] ?? {};
+    return new MissingRight(
+      owner === null
+        ? `DATABASE_URL: the role ${role} cannot create the schema holdfast (${message}): run "create schema holdfast authorization ${role}" as the owner of the database.`
+        : `DATABASE_URL: the role ${role} lacks a right on the schema holdfast, which ${owner} owns (${message}): connect as ${owner}, or run "grant ${owner} to ${role}".`,
+    );
+  } finally {
+    await client.end();
+  }
 }
 
 const shipped = async (folder: URL): Promise<string[]> =>

@@ -3,6 +3,7 @@ import type { Comparison, FilterValue, ListCondition } from "../../rules/lists/l
 import type { SearchFilter } from "../../rules/lists/search.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { withinBytes } from "../log/within-bytes.ts";
+import { reading } from "../tables/unreadable-table.ts";
 import { TEXT_KEPT } from "./record-column.ts";
 import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";
 
@@ -43,7 +44,9 @@ export interface Listed {
 
 /** One page in a total order: by sort value, records without one last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
-  const { rows } = await db.query<ListedRecord & { fits: boolean }>(listQuery(question));
+  const { rows } = await reading(question.source, () =>
+    db.query<ListedRecord & { fits: boolean }>(listQuery(question)),
+  );
   const records = rows.filter(({ fits }) => fits).slice(0, question.limit);
   return { records, hasMore: rows.length > records.length };
 }

@@ -12,6 +12,8 @@ export interface ColumnSql {
 export interface RecordSource {
   /** SQL of the relation. */
   readonly from: string;
+  /** The caller's table, as an SQL name. Undefined: Holdfast keeps the records itself. */
+  readonly table: string | undefined;
   /** What orders the records of a model, and tells them apart. */
   readonly idOrder: ColumnSql;
   column(column: SortColumn, written: Written): ColumnSql;

@@ -4,6 +4,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
 import { filterSql, type Param } from "../lists/list-records.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { reading } from "../tables/unreadable-table.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
@@ -59,7 +60,8 @@ export async function readSnapshotPage(
     const own = { ...question, after: model === after?.model || model === undefined ? after : undefined };
     const left = { ...own, limit: question.limit - page.count, bytes: question.bytes - used };
     if (left.limit === 0 || (page.count > 0 && left.bytes <= 0)) return { ...page, hasMore: true };
-    const next = await readPart(db, left, model, names);
+    const source = model === undefined ? undefined : sources.get(model);
+    const next = await reading({ table: source?.table }, () => readPart(db, left, model, names));
     // The first record always fits, but only if the page is still empty.
     if (page.count > 0 && Buffer.byteLength(next.lines) > left.bytes) return { ...page, hasMore: true };
     page = {

@@ -32,6 +32,18 @@ export async function insertReadRecords(
   );
 }
 
-export async function deleteAllRecords(tx: Transaction, tenant: number, model: string): Promise<void> {
-  await tx.query("delete from holdfast.record where tenant = $1 and model = $2", [tenant, model]);
+/** Deletes some records of a model, after an id. Returns how many, and the last one's id: null if there were none. */
+export async function deleteSomeRecords(
+  tx: Transaction,
+  { tenant, model }: { readonly tenant: number; readonly model: string },
+  after: string,
+  most: number,
+): Promise<{ readonly count: number; readonly last: string | null }> {
+  const { rows } = await tx.query<{ count: number; last: string | null }>(
+    `with page as (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4),
+        gone as (delete from holdfast.record r using page where r.tenant = $1 and r.model = $2 and r.id = page.id)
+      select count(*)::int as count, max(id) as last from page`,
+    [tenant, model, after, most],
+  );
+  return rows[0] ?? { count: 0, last: null };
 }

@@ -22,6 +22,7 @@ export function attachedSource(table: AttachedTable, keys: KeyRules): RecordSour
   const { keyType } = table;
   return {
     from: recordsSql(table, keys),
+    table: table.sqlName === "" ? table.name : table.sqlName,
     idOrder: { expression: "key", type: keyType ?? "text" },
     column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
     searched(column, written) {

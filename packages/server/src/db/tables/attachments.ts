@@ -1,5 +1,6 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import type { AttachedTable, Attachment, AttachmentStatus, FieldColumn } from "../../rules/tables/attached-table.ts";
+import type { TableRights } from "../../rules/tables/table-rights.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { identifier } from "./row-text.ts";
@@ -170,20 +171,20 @@ export async function installTriggers(
   tx: Transaction,
   { tenant, model, relation, keyColumn }: Pick<AttachedTable, "tenant" | "model" | "relation" | "keyColumn">,
 ): Promise<void> {
-  const tables = await tablesOf(tx, relation);
-  const isPartitioned = tables.some(({ partitioned }) => partitioned);
+  const tables = await readTableRights(tx, relation);
+  const isPartitioned = tables.some((one) => one.isPartitioned);
   const to = [String(tenant), model, keyColumn, String(isPartitioned)].map(literal).join(", ");
   const key = identifier(keyColumn);
   for (const { table, owned } of tables) {
     for (const { name, event, rows } of TRIGGERS)
       await tx.query(
-        `create trigger ${name} ${event} on ${table} ${rows} for each statement
+        `create or replace trigger ${name} ${event} on ${table} ${rows} for each statement
           execute function holdfast.capture_change(${to})`,
       );
     // Its condition is cheaper than a comparison of all rows that a statement updates.
     if (!isPartitioned)
       await tx.query(
-        `create trigger ${KEY_TRIGGER} after update on ${table} for each row
+        `create or replace trigger ${KEY_TRIGGER} after update on ${table} for each row
           when (old.${key} is distinct from new.${key}) execute function holdfast.capture_key_change()`,
       );
     if (owned)
@@ -192,28 +193,60 @@ export async function installTriggers(
   }
 }
 
-export async function removeTriggers(tx: Transaction, relation: number): Promise<void> {
-  for (const { table } of await tablesOf(tx, relation))
-    for (const name of [...NAMES, KEY_TRIGGER]) await tx.query(`drop trigger if exists ${name} on ${table}`);
+/**
+ * Ends the triggers: they are replaced by ones that never fire, of a function of our own for each table. That needs the
+ * privilege `trigger`; only an owner may drop a trigger. `dropEndedTriggers` needs no right on the table, and a stronger
+ * lock: taken in this transaction, or for several tables at once, it would be a deadlock with a transaction that has read
+ * them, and then writes. Returns the tables with triggers.
+ */
+export async function endTriggers(tx: Transaction, relation: number): Promise<number[]> {
+  const all = (await readTableRights(tx, relation)).filter(({ triggers }) => triggers.length > 0);
+  for (const { table, relation: own, owned, lacks, triggers } of all) {
+    const isDropped = owned && lacks.includes("trigger");
+    if (!isDropped)
+      await tx.query(
+        `create or replace function ${endedBy(own)} returns trigger language plpgsql as $$ begin return null; end $$`,
+      );
+    for (const name of triggers)
+      await tx.query(
+        isDropped
+          ? `drop trigger if exists ${name} on ${table}`
+          : `create or replace trigger ${name} after update on ${table}
+              for each statement when (false) execute function ${endedBy(own)}`,
+      );
+  }
+  return all.map((one) => one.relation);
 }
 
-interface TriggeredTable {
-  /** Its SQL name. */
-  readonly table: string;
-  /** Whether our role owns it. */
-  readonly owned: boolean;
-  readonly partitioned: boolean;
+/** Drops a table's triggers with the function that they belong to. */
+export async function dropEndedTriggers(tx: Transaction, relation: number): Promise<void> {
+  await tx.query(`drop function if exists ${endedBy(relation)} cascade`);
 }
 
-/** The table itself and its partitions, as SQL names. Empty if the table was dropped. */
-async function tablesOf(tx: Transaction, relation: number): Promise<TriggeredTable[]> {
-  const { rows } = await tx.query<TriggeredTable>(
-    `select format('%I.%I', n.nspname, c.relname) as table, pg_has_role(c.relowner, 'usage') as owned,
-        c.relkind = 'p' as partitioned
+const endedBy = (relation: number): string => `holdfast.ended_${relation}()`;
+
+/** Row level security fails no statement: a policy must show our role all rows, and none take some away. */
+const HIDES_ROWS = `row_security_active(c.oid) and not coalesce((
+  select bool_or(polpermissive and pg_get_expr(polqual, polrelid) = 'true') and bool_and(polpermissive)
+    from pg_policy where polrelid = c.oid and polcmd in ('r', '*')
+      and exists (select from unnest(polroles) r where case r when 0 then true else pg_has_role(r, 'usage') end)
+  ), false)`;
+
+/** What our role may do with the table itself and its partitions. Empty if the table was dropped. */
+export async function readTableRights(db: Transaction, relation: number): Promise<TableRights[]> {
+  const { rows } = await db.query<TableRights>(
+    `select format('%I', current_user) as role, format('%I', n.nspname) as schema,
+        format('%I.%I', n.nspname, c.relname) as table, c.oid::bigint as relation, c.oid = $1::oid as "isRoot",
+        c.relkind = 'p' as "isPartitioned", pg_has_role(c.relowner, 'usage') as owned,
+        ${HIDES_ROWS} as "hidesRows",
+        array(select t.tgname::text from pg_trigger t where t.tgrelid = c.oid and t.tgname = any($2::text[])
+          order by t.tgname) as triggers,
+        array(select p from unnest('{usage,select,insert,update,delete,trigger}'::text[]) p
+          where not case p when 'usage' then has_schema_privilege(n.oid, p) else has_table_privilege(c.oid, p) end) as lacks
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       where c.oid = $1::oid or c.oid in (select relid from pg_partition_tree($1::oid::regclass))
       order by c.oid = $1::oid desc, c.oid`,
-    [relation],
+    [relation, [...NAMES, KEY_TRIGGER]],
   );
   return rows;
 }

@@ -41,19 +41,19 @@ export async function captureDeletions(
   );
 }
 
-/** Of a page of records' ids, after an id: those that have no row, and the last id of the page. */
+/** Of a page of records' ids, after an id: those that have no row, how many it has, and its last id. */
 export async function readIdsWithoutRow(
   db: Transaction,
   { tenant, model, keyColumn }: Attached,
   { name, keyType }: FoundTable,
   after: string,
   most: number,
-): Promise<{ readonly ids: readonly string[]; readonly last: string | undefined }> {
+): Promise<{ readonly ids: readonly string[]; readonly count: number; readonly last: string | undefined }> {
   const { rows } = await db.query<{ id: string; hasRow: boolean }>(
     `select r.id, exists (select from ${name} t where t.${identifier(keyColumn)} = r.id::${keyType}) as "hasRow"
       from (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4) r
       order by r.id`,
     [tenant, model, after, most],
   );
-  return { ids: rows.filter(({ hasRow }) => !hasRow).map(({ id }) => id), last: rows.at(-1)?.id };
+  return { ids: rows.filter(({ hasRow }) => !hasRow).map(({ id }) => id), count: rows.length, last: rows.at(-1)?.id };
 }

@@ -15,6 +15,14 @@ export async function readTenantsWithChanges(db: Transaction): Promise<number[]>
   return rows.map(({ tenant }) => tenant);
 }
 
+export async function countCapturedChanges(db: Transaction, tenant: number): Promise<number> {
+  const { rows } = await db.query<{ count: number }>(
+    "select count(*)::int as count from holdfast.captured_change where tenant = $1",
+    [tenant],
+  );
+  return rows[0]?.count ?? 0;
+}
+
 /** A transaction of the caller's whose changes wait. */
 export interface CapturedTransaction {
   readonly tx: string;

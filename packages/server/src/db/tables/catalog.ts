@@ -51,6 +51,7 @@ const SQL_NAME = (relation: string) =>
   `(select format('%I.%I', s.nspname, r.relname) from pg_class r join pg_namespace s on s.oid = r.relnamespace
     where r.oid = ${relation})`;
 
+/** A name with its schema is looked for in the catalog itself: `to_regclass` fails without a right on that schema. */
 async function readRelations(db: Transaction, names: readonly string[]): Promise<Relation[]> {
   const { rows } = await db.query<Relation>(
     `select asked.name as asked, c.oid::bigint as relation, n.nspname as schema, c.relname as name,
@@ -66,7 +67,11 @@ async function readRelations(db: Transaction, names: readonly string[]): Promise
         array(select ${SQL_NAME("i.inhrelid")} from pg_inherits i
           where i.inhparent = c.oid and c.relkind <> 'p' order by i.inhrelid) as children
       from unnest($1::text[]) with ordinality as asked(name, place)
-      join pg_class c on c.oid = to_regclass(asked.name) and c.relkind in ('r', 'p', 'v', 'm', 'f')
+      cross join lateral (select parse_ident(asked.name) as parts) p
+      join pg_class c on c.oid = case when p.parts[2] is null then to_regclass(asked.name)
+          else (select r.oid from pg_class r join pg_namespace s on s.oid = r.relnamespace
+            where s.nspname = p.parts[1]::name and r.relname = p.parts[2]::name) end
+        and c.relkind in ('r', 'p', 'v', 'm', 'f')
       join pg_namespace n on n.oid = c.relnamespace
       order by asked.place`,
     [names],

@@ -1,10 +1,9 @@
-import { setTimeout } from "node:timers/promises";
 import type { Model } from "@holdfast/sdk/protocol";
 import { lockHead } from "../../db/commits/heads.ts";
 import { hasRecords } from "../../db/commits/records.ts";
-import { errorState, LOCK_NOT_AVAILABLE, UNIQUE_VIOLATION } from "../../db/connection/database-error.ts";
+import { errorState, UNIQUE_VIOLATION } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import { type Transaction, transaction } from "../../db/connection/transaction.ts";
+import type { Transaction } from "../../db/connection/transaction.ts";
 import { insertSchema, readSchema } from "../../db/schema/model-schemas.ts";
 import { insertReadRecords } from "../../db/tables/attached-records.ts";
 import {
@@ -19,11 +18,12 @@ import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { groupsOf } from "../../rules/schema/sync-group.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
+import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
 import { pushWithin } from "../schema/push-schema.ts";
-
-/** A table cannot be attached as it is: the message says why, and what to do. */
-export class TableError extends Error {}
+import { hurry, type Patience, patiently } from "./patiently.ts";
+import { requireRights } from "./require-rights.ts";
+import { TableError } from "./table-error.ts";
 
 export interface TableToAttach extends Omit<NewAttachment, "model" | "attachedSyncId"> {
   /** The model's name as the schema will declare it. */
@@ -31,12 +31,9 @@ export interface TableToAttach extends Omit<NewAttachment, "model" | "attachedSy
   readonly model: Model;
 }
 
-export interface AttachOptions {
+export interface AttachOptions extends Patience {
   /** Called after each step with the rows read so far and about how many there are. */
   progress?(rows: number, about: number): void;
-  /** The triggers wait for transactions that have written to the table. */
-  waiting?(): void;
-  readonly stopping?: AbortSignal;
 }
 
 /**
@@ -60,39 +57,11 @@ export async function attachTable(
     throw new TableError(
       `The "${table.modelName}" model has a table already: ${before.name}. Choose another with --model.`,
     );
+  if (before?.status === "detaching") throw new TableError(beingDetached(before));
+  await requireRights(pool, "attach", table.relation);
   if (!before) await begin(pool, table, options);
   const rows = await readEarlierRows(pool, table, known, options);
   return { rows };
-}
-
-/** `create trigger` waits for all that write to the table, and new writers wait behind it: so it gives up soon. */
-const TRIGGER_WAIT_MS = 300;
-/** The head is locked for a round at a time. Waiting for it does not hold up anyone else. */
-const HEAD_WAIT_MS = 2_000;
-const TRIES = 100;
-
-/** Runs `work` in a transaction, again each time that it could not get a lock. */
-async function patiently<T>(
-  pool: Database,
-  { name }: TableToAttach,
-  { waiting, stopping }: AttachOptions,
-  work: (tx: Transaction) => Promise<T>,
-): Promise<T> {
-  for (let tried = 1; ; tried++) {
-    stopping?.throwIfAborted();
-    try {
-      return await transaction(pool, async (tx) => {
-        await tx.query(`set local lock_timeout = ${HEAD_WAIT_MS}`);
-        return work(tx);
-      });
-    } catch (error) {
-      if (errorState(error) !== LOCK_NOT_AVAILABLE) throw error;
-      if (tried === TRIES)
-        throw new TableError(`${name} could not be attached: a transaction has held a lock on it all the time.`);
-      waiting?.();
-      await setTimeout(TRIGGER_WAIT_MS);
-    }
-  }
 }
 
 async function begin(pool: Database, table: TableToAttach, options: AttachOptions): Promise<void> {
@@ -120,7 +89,7 @@ async function install(tx: Transaction, table: TableToAttach): Promise<void> {
   });
   if (isRefusal(pushed)) throw new TableError(sentenceOf(pushed));
   if ("unprepared" in pushed) throw new TableError("A schema push is still rewriting records: try again later.");
-  await tx.query(`set local lock_timeout = ${TRIGGER_WAIT_MS}`);
+  await hurry(tx);
   await installTriggers(tx, { ...table, model });
 }
 

@@ -4,33 +4,52 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
-import { deleteAllRecords } from "../../db/tables/attached-records.ts";
-import { deleteAttachment, readAttachments, removeTriggers } from "../../db/tables/attachments.ts";
+import { deleteSomeRecords } from "../../db/tables/attached-records.ts";
+import {
+  deleteAttachment,
+  dropEndedTriggers,
+  endTriggers,
+  readAttachments,
+  updateAttachment,
+} from "../../db/tables/attachments.ts";
+import { countCapturedChanges } from "../../db/tables/captured-changes.ts";
+import { estimateRows } from "../../db/tables/table-rows.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { checkSchema } from "../../rules/schema/schema-push.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { hostedModels } from "../../rules/tables/hosted-models.ts";
 import type { RoundRules } from "../commits/commit-round.ts";
 import { pushWithin } from "../schema/push-schema.ts";
-import { TableError } from "./attach-table.ts";
 import { drainChanges } from "./drain-changes.ts";
+import { hurry, type Patience, patiently } from "./patiently.ts";
+import { requireRights } from "./require-rights.ts";
+import { TableError } from "./table-error.ts";
 
-export interface DetachOptions {
+export interface DetachOptions extends Patience {
   /** Removes the model and its records. Otherwise they stay, stored beside the log, and Holdfast writes them from then on. */
   readonly drop: boolean;
+  /** Called after each step: how many captured changes are recorded or records removed, and about how many there are. */
+  progress?(step: "changes" | "records", done: number, about: number): void;
 }
 
 /**
- * Detaches a table: first the triggers go, then the changes that they captured are recorded, then the model is no
- * table's any more. The table itself keeps all its rows.
+ * Detaches a table, which keeps all its rows:
+ *
+ *   one transaction:  the triggers end, and from here on clients' writes to the model are refused for now
+ *   one for a table:  its triggers are dropped
+ *   in steps:         what the triggers captured is recorded
+ *   one transaction:  the model is no table's any more
+ *
+ * Run again after it was interrupted, it goes on.
  */
 export async function detachTable(
   pool: Database,
   drain: { readonly pipe: Pipe; readonly rules: RoundRules },
   tenant: number,
   model: string,
-  { drop }: DetachOptions,
+  options: DetachOptions,
 ): Promise<void> {
+  const { drop, progress } = options;
   const all = await readAttachments(pool, tenant);
   const attached = all.find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
@@ -41,21 +60,55 @@ export async function detachTable(
   const { schemaVersion } = await readHead(pool, tenant);
   const refusal = checkSchema({ models: await modelsWithout(pool, tenant, schemaVersion, attached, drop) });
   if (refusal) throw new TableError(sentenceOf(refusal));
-  await transaction(pool, (tx) => removeTriggers(tx, attached.relation));
+  await requireRights(pool, "detach", attached.relation);
+  const ended = await patiently(pool, attached, options, (tx) => leave(tx, attached));
+  for (const relation of ended) await patiently(pool, attached, options, (tx) => dropTriggers(tx, tenant, relation));
+  const waiting = await countCapturedChanges(pool, tenant);
   // Changes that cannot be recorded go with the attachment.
-  for (;;) {
+  for (let recorded = 0; ; ) {
     const drained = await drainChanges(drain.pipe, drain.rules, tenant);
     if (drained === "broken" || !drained.more) break;
+    recorded += drained.to - drained.from;
+    progress?.("changes", recorded, waiting);
   }
-  await transaction(pool, (tx) => forget(tx, attached, drop));
+  const about = drop ? await estimateRows(pool, attached.relation) : 0;
+  await transaction(pool, (tx) => forget(tx, attached, { ...options, about }));
 }
 
-async function forget(tx: Transaction, attached: AttachedTable, drop: boolean): Promise<void> {
-  const { tenant, model } = attached;
+/** Under the head's lock: a round that wrote the table without triggers would not see what the table made of it. */
+async function leave(tx: Transaction, attached: AttachedTable): Promise<number[]> {
+  await lockHead(tx, attached.tenant);
+  await updateAttachment(tx, attached, { ...attached, status: "detaching" });
+  await hurry(tx);
+  return endTriggers(tx, attached.relation);
+}
+
+/** Under the head's lock: another detaching of the same table may be at it. */
+async function dropTriggers(tx: Transaction, tenant: number, relation: number): Promise<void> {
+  await lockHead(tx, tenant);
+  await hurry(tx);
+  await dropEndedTriggers(tx, relation);
+}
+
+const STEP = 10_000;
+
+async function forget(
+  tx: Transaction,
+  attached: AttachedTable,
+  { drop, progress, about }: DetachOptions & { readonly about: number },
+): Promise<void> {
+  const { tenant } = attached;
   await takeTime(tx);
   const { schemaVersion } = await lockHead(tx, tenant);
   await deleteAttachment(tx, attached);
-  if (drop) await deleteAllRecords(tx, tenant, model);
+  for (let after: string | null = drop ? "" : null, removed = 0; after !== null; ) {
+    const { count, last }: Awaited<ReturnType<typeof deleteSomeRecords>> = await deleteSomeRecords(
+      ...([tx, attached, after, STEP] as const),
+    );
+    removed += count;
+    after = last;
+    progress?.("records", removed, about);
+  }
   const models = await modelsWithout(tx, tenant, schemaVersion, attached, drop);
   const pushed = await pushWithin(tx, tenant, { models, force: true });
   if (isRefusal(pushed)) throw new TableError(sentenceOf(pushed));

@@ -3,15 +3,18 @@ import { hasHead } from "../../db/commits/heads.ts";
 import { openPipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { findSecretKeys, listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
-import { type ListedTable, listAttachments } from "../../db/tables/attachments.ts";
+import { type ListedTable, listAttachments, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { readCatalog, readTableNames } from "../../db/tables/catalog.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
+import { deniedWrites, missingRights, type TableRights } from "../../rules/tables/table-rights.ts";
 import { tokenPrefixes } from "../../rules/tokens/token.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
-import { type AttachOptions, attachTable, TableError } from "./attach-table.ts";
+import { type AttachOptions, attachTable } from "./attach-table.ts";
 import { type DetachOptions, detachTable } from "./detach-table.ts";
+import { inSentences } from "./require-rights.ts";
+import { TableError } from "./table-error.ts";
 import { type Verified, type VerifyOptions, verifyTable } from "./verify-table.ts";
 
 /** A tenant as the command line names it. */
@@ -32,6 +35,8 @@ export interface TableTools {
   create(secretKey: string): Promise<TenantChoice>;
   /** Derives models from tables. `modelNames`: by table as it was given. */
   inspect(names: readonly string[], modelNames?: ReadonlyMap<string, string>): Promise<readonly DerivedTable[]>;
+  /** What our role lacks to attach these tables, in sentences. */
+  missingRights(derived: readonly DerivedTable[]): Promise<readonly string[]>;
   attach(
     tenant: TenantChoice,
     derived: Extract<DerivedTable, { model: unknown }>,
@@ -55,6 +60,11 @@ export function openTableTools(pool: Database, url: string): TableTools {
         : `The organization ${organization} does not exist.`,
     );
   };
+  const relationOf = async (choice: TenantChoice, model: string) => {
+    const tenant = await numberOf(choice);
+    const attached = await readAttachments(pool, tenant);
+    return [tenant, attached.find((one) => one.model === model.toLowerCase())?.relation] as const;
+  };
   return {
     list: () => listAttachments(pool),
     names: (schema) => readTableNames(pool, schema),
@@ -73,25 +83,40 @@ export function openTableTools(pool: Database, url: string): TableTools {
     async inspect(names, modelNames = new Map()) {
       const { tables, unknown } = await readCatalog(pool, names);
       if (unknown.length > 0) throw new TableError(`This database has no table ${unknown.join(", ")}.`);
-      return deriveModels(tables, { modelNames });
+      const derived: DerivedTable[] = [];
+      for (const one of deriveModels(tables, { modelNames }))
+        if ("problem" in one) derived.push(one);
+        else {
+          const denied = deniedWrites(await readTableRights(pool, one.table.relation));
+          derived.push({ ...one, notes: [...one.notes, ...denied] });
+        }
+      return derived;
     },
-    attach: async (choice, { table, modelName, model, columns, keyColumn }, options) =>
-      attachTable(
-        pool,
-        {
-          tenant: await numberOf(choice),
-          ...{ relation: table.relation, name: table.sqlName, modelName, model, columns, keyColumn },
-        },
-        options,
-      ),
-    verify: async (choice, model, options) => verifyTable(pool, await numberOf(choice), model, options),
-    async detach(choice, model, options) {
+    async missingRights(derived) {
+      const rights: TableRights[] = [];
+      for (const { table } of derived) rights.push(...(await readTableRights(pool, table.relation)));
+      return missingRights("attach", rights);
+    },
+    async attach(choice, { table, modelName, model, columns, keyColumn }, options) {
       const tenant = await numberOf(choice);
+      const { relation, sqlName: name } = table;
+      return inSentences(pool, "attach", relation, () =>
+        attachTable(pool, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
+      );
+    },
+    async verify(choice, model, options) {
+      const [tenant, relation] = await relationOf(choice, model);
+      return inSentences(pool, options.repair ? "repair" : "verify", relation, () =>
+        verifyTable(pool, tenant, model, options),
+      );
+    },
+    async detach(choice, model, options) {
+      const [tenant, relation] = await relationOf(choice, model);
       const pipe = await openPipe(url, { lockTimeoutMs: 5_000 });
       try {
         const { recordBytes, commitBytes } = serverLimits;
         const rules = { schemas: createSchemaCache(), recordBytes, commitBytes, roundBytes: commitBytes };
-        await detachTable(pool, { pipe, rules }, tenant, model, options);
+        await inSentences(pool, "detach", relation, () => detachTable(pool, { pipe, rules }, tenant, model, options));
       } finally {
         await pipe.close();
       }

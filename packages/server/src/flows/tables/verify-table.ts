@@ -5,12 +5,14 @@ import { momentOf, type Transaction, transaction } from "../../db/connection/tra
 import { readAttachments } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
-import { type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
+import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { changesOf } from "../../rules/tables/captured-changes.ts";
+import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { compareRows } from "../../rules/tables/compare-rows.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
-import { TableError } from "./attach-table.ts";
+import { requireRights } from "./require-rights.ts";
+import { TableError } from "./table-error.ts";
 
 export interface Verified {
   /** Rows of the table. */
@@ -27,7 +29,8 @@ export interface Verified {
 
 export interface VerifyOptions {
   readonly repair?: boolean;
-  progress?(rows: number): void;
+  /** Called after each page: how many rows are compared, then how many records, and about how many there are. */
+  progress?(step: "rows" | "records", done: number, about: number): void;
 }
 
 const PAGE = 500;
@@ -44,9 +47,12 @@ export async function verifyTable(
 ): Promise<Verified> {
   const attached = (await readAttachments(pool, tenant)).find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
+  if (attached.status === "detaching") throw new TableError(beingDetached(attached));
   const found = await findTable(pool, attached);
   if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
+  await requireRights(pool, repair ? "repair" : "verify", attached.relation);
   if (repair) await transaction(pool, (tx) => dropUnreadable(tx, attached));
+  const about = await estimateRows(pool, attached.relation);
   const counts = { rows: 0, missing: 0, different: 0, extra: 0, repaired: 0 };
   for (let after: string | null = null, more = true; more; ) {
     const page: RowPage = await momentOf(pool, (tx) => comparePage(tx, attached, found, after));
@@ -56,16 +62,18 @@ export async function verifyTable(
     const wrong = [...page.missing, ...page.different];
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong));
     if (repair) counts.repaired += wrong.length;
-    progress?.(counts.rows);
+    progress?.("rows", counts.rows, about);
     after = page.last ?? null;
     more = page.count === PAGE;
   }
-  for (let after: string | undefined = ""; after !== undefined; ) {
+  for (let after: string | undefined = "", compared = 0; after !== undefined; ) {
     const from: string = after;
     const page: IdPage = await momentOf(pool, (tx) => extraPage(tx, attached, found, from));
     counts.extra += page.ids.length;
     if (repair && page.ids.length > 0) await transaction(pool, (tx) => captureDeletions(tx, attached, found, page.ids));
     if (repair) counts.repaired += page.ids.length;
+    compared += page.count;
+    progress?.("records", compared, counts.rows);
     after = page.last;
   }
   return counts;

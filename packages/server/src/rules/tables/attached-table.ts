@@ -1,5 +1,8 @@
-/** `reading`: rows that were there before the table was attached are still being read. */
-export type AttachmentStatus = "reading" | "attached";
+/**
+ * `reading`: rows that were there before the table was attached are still being read. `detaching`: the triggers are gone,
+ * and what they captured is being recorded.
+ */
+export type AttachmentStatus = "reading" | "attached" | "detaching";
 
 /** A table of the caller's own whose rows are the records of one model of one tenant. */
 export interface AttachedTable {

@@ -13,11 +13,7 @@ export function checkAttached(
   const problem = problemOf(table, others);
   const { name, keyColumn, keyType, keyIsGenerated, status } = table;
   if (problem !== undefined) return refuse("source_changed", { param: "model", message: problem });
-  if (status === "reading")
-    return refuse("unavailable", {
-      param: "model",
-      message: `The table ${name} is being attached: its rows are read.`,
-    });
+  if (status !== "attached") return refuse("unavailable", { param: "model", message: UNDER_WAY[status](name) });
   if (action !== "create") return undefined;
   if (keyIsGenerated)
     return refuse("client_id_required", {
@@ -31,6 +27,11 @@ export function checkAttached(
   });
 }
 
+const UNDER_WAY = {
+  reading: (name: string) => `The table ${name} is being attached: its rows are read.`,
+  detaching: (name: string) => `The table ${name} is being detached.`,
+};
+
 /** Why a table takes no writes: it is not as it was, or captured changes of the tenant wait, and have to come first. */
 function problemOf({ name, missing }: AttachedTable, all: Iterable<AttachedTable>): string | undefined {
   for (const { problem } of all) if (problem !== null) return problem;
@@ -39,3 +40,6 @@ function problemOf({ name, missing }: AttachedTable, all: Iterable<AttachedTable
 
 export const missingColumns = (name: string, missing: readonly string[]): string =>
   `${name} has no column ${missing.join(", ")} any more. Give it its name back, or detach the table and attach it again.`;
+
+export const beingDetached = ({ name, model }: Pick<AttachedTable, "name" | "model">): string =>
+  `${name} is being detached: run "holdfast tables detach ${model}" again, which goes on.`;

@@ -101,8 +101,6 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
 
 function tableNotes(table: CatalogTable): string[] {
   const notes: string[] = [];
-  if (table.rowSecurity === "on")
-    notes.push("Row level security is on: connect Holdfast as the table's owner, or it reads only some of the rows.");
   const key = table.columns.find(({ name }) => name === keyOf(table));
   if (key?.type === "int8")
     notes.push(`${key.name} is int8: ids beyond ±${Number.MAX_SAFE_INTEGER} are not exact, and may meet.`);
