@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  FIRST_WITH_GUESTS,
-  FIRST_WITH_PARTS,
-  FIRST_WITH_SEQUENCES,
-  FIRST_WITH_TENANTS,
-  FIRST_WITH_VALUES,
-  runSchedule,
-} from "./run.ts";
+import { runSchedule } from "./run.ts";
+import { FIRST_WITH } from "./simulation.ts";
 
 // Always the same seeds: each that once failed, and a few others. The soak suite and `npm run simulate` run many more.
 
@@ -77,8 +71,14 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [449_554_517, "a tab that asked whose its next token is led before the answer, and sent what was the owner's before"],
   [449_547_737, "a conflict was judged by rows that had not been read as far as the answer that made it"],
   [129_063_121, "a tab decided about a write whose slot it did not know yet, and the decision counted as stored"],
-  [129_063_399, "a tab read the disk just before the leader's rows of another view were on it, and showed them for good"],
-  [129_062_654, "a write that was being replaced came back beside its replacement, which was sent twice in one request"],
+  [
+    129_063_399,
+    "a tab read the disk just before the leader's rows of another view were on it, and showed them for good",
+  ],
+  [
+    129_062_654,
+    "a write that was being replaced came back beside its replacement, which was sent twice in one request",
+  ],
   [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
   [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
@@ -100,20 +100,20 @@ test.each([
   ["[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", FIRST],
   [
     "[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view",
-    FIRST_WITH_TENANTS,
+    FIRST_WITH.tenants,
   ],
   [
     "[N25] [N26] [N27] whatever parts apps load and release, each tab shows them, and nothing else that is not as the server has it",
-    FIRST_WITH_PARTS,
+    FIRST_WITH.parts,
   ],
   [
     "[D40] [D41] whatever guests of another organization do on the same devices, neither sees or sends what the other has",
-    FIRST_WITH_GUESTS,
+    FIRST_WITH.guests,
   ],
-  ["[R42] unique values and checked references hold", FIRST_WITH_VALUES],
+  ["[R42] unique values and checked references hold", FIRST_WITH.values],
   [
     "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
-    FIRST_WITH_SEQUENCES,
+    FIRST_WITH.sequences,
   ],
 ])("%s", async (_, first) => {
   const broken: unknown[] = [];
