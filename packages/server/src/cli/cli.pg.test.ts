@@ -6,7 +6,7 @@ import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
-import { ADMIN, caller, startApp } from "../testing/app.ts";
+import { ADMIN, caller, creates, hundred, startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 
@@ -134,14 +134,7 @@ const NAUGHTY = { title: '\u2028 "quoted" \\ 😀', order: 0.1 + 0.2, notes: "a\
 test("[O10] an organization is dumped and restored: rows, log, receipts and keys, under a new log id", async () => {
   for (let n = 0; n < 12; n++)
     await call("POST", "/v1/commits", {
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "slide",
-          id: `d${n}-${i}`,
-          data: { ...NAUGHTY, deckId: `deck-${n}` },
-        })),
-      },
+      json: creates("slide", hundred(`d${n}`), { ...NAUGHTY, deckId: `deck-${n}` }),
     });
   const kept = await call("PATCH", "/v1/models/slide/d0-0", { json: { data: { title: "later" } }, key: "kept" });
   await call("POST", "/v1/models/slide/d0-1/archive");

@@ -121,11 +121,9 @@ test("[W60] --from begins behind a position, --events names the models, in any c
 });
 
 test("[W60] a token that may read is enough, and gets the events in its scope", async () => {
-  const { body } = await call("POST", "/v1/capabilities", {
-    json: { operations: ["slide.read"], syncGroups: ["deck:listened"] },
-  });
+  const { token } = await app.capability({ operations: ["slide.read"], syncGroups: ["deck:listened"] });
   const receiver = await startReceiver();
-  const listening = await begun(receiver, "--key", String(body.token));
+  const listening = await begun(receiver, "--key", token);
   await write("hidden");
   await call("POST", "/v1/models/slide", { json: { id: "seen", data: { deckId: "listened" } } });
   await until(async () => expect(await told(receiver)).toEqual(["slide.created seen"]));

@@ -123,10 +123,8 @@ test("[W65] a webhooks command that cannot be carried out fails with a sentence"
     expect(out, String(words)).toBe("");
     expect(err, String(words)).toEqual(expect.stringMatching(sentence));
   }
-  const { token } = (
-    await call("POST", "/v1/capabilities", { json: { operations: ["slide.read"], syncGroups: ["deck:1"] } })
-  ).body;
-  expect((await webhooks("list", "--key", String(token))).err).toMatch(/secret_key_required/);
+  const { token } = await app.capability({ operations: ["slide.read"], syncGroups: ["deck:1"] });
+  expect((await webhooks("list", "--key", token)).err).toMatch(/secret_key_required/);
 });
 
 test("[W65] as a program of its own it speaks JSON, for the tenant of its key", async () => {

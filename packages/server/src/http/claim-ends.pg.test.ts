@@ -15,12 +15,8 @@ const app = await startApp({ metricsLoopback: true, database: { lockMs: 4_500 } 
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
-const capability = async (name: string, syncGroups = [`org:${app.organization}`]) =>
-  (await call("POST", "/v1/capabilities", { json: { operations: ["slide.*"], syncGroups, participantId: name } }))
-    .body as {
-    id: string;
-    token: string;
-  };
+const capability = (participantId: string, syncGroups = [`org:${app.organization}`]) =>
+  app.capability({ operations: ["slide.*"], syncGroups, participantId });
 const make = (id: string, data: object = {}) => call("POST", slides, { json: { id, data: { title: "a", ...data } } });
 const claim = (token: string, id: string, json: object = {}) => call("POST", `${slides}/${id}/claim`, { token, json });
 const claimOf = ({ body }: Answer) => body as unknown as Claim;

@@ -10,10 +10,7 @@ import { startUsageWriter } from "../workers/usage-writer.ts";
 
 const app = await startApp();
 const { call } = app;
-const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
-  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
-  [app.organization],
-);
+const tenant = app.tenants.live;
 const usage = async (search = "", token = app.keys.live) => {
   const { status, body } = await call("GET", `/v1/usage${search}`, { token });
   expect(status).toBe(200);

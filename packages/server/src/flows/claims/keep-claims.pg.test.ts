@@ -11,10 +11,8 @@ const app = await startApp();
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
-const agent = async (name: string, token = keys.live) =>
-  String(
-    (await call("POST", "/v1/capabilities", { token, json: { wideScope: true, participantId: name } })).body.token,
-  );
+const agent = async (participantId: string, key = keys.live) =>
+  (await app.capability({ wideScope: true, participantId }, key)).token;
 const make = (id: string, token = keys.live) => call("POST", slides, { token, json: { id, data: {} } });
 const claim = async (token: string, id: string, json: object = {}) =>
   (await call("POST", `${slides}/${id}/claim`, { token, json: { queue: true, ...json } })).body as unknown as Claim;

@@ -8,7 +8,7 @@ import { startApp } from "../../testing/app.ts";
 import { renewLogs } from "./log-epoch.ts";
 
 const app = await startApp();
-const { call, sql, databaseUrl } = app;
+const { agent, call, sql, databaseUrl } = app;
 
 /** As the command does it. */
 async function renew(): Promise<number> {
@@ -19,11 +19,6 @@ async function renew(): Promise<number> {
     await db.end();
   }
 }
-
-const agent = async (participantId: string) => {
-  const json = { operations: ["slide.*"], syncGroups: [`org:${app.organization}`], participantId };
-  return String((await call("POST", "/v1/capabilities", { json })).body.token);
-};
 
 test("[O19] [O20] when a log gets a new id, all claims of its tenant end, and the next fence is greater", async () => {
   const [ann, ben, cem] = await Promise.all(["ann", "ben", "cem"].map(agent));

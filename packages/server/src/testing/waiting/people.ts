@@ -1,4 +1,4 @@
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { App } from "../app.ts";
 import { presenceFrames, roomOf } from "../stream/room.ts";
@@ -13,13 +13,8 @@ export interface Who {
   readonly key?: string;
 }
 
-/** Opens streams of participants and lets them enter rooms. The end of the file closes them. */
+/** Opens streams of participants and lets them enter rooms. */
 export function peopleOf(app: App) {
-  const streams: TestStream[] = [];
-  afterAll(() => {
-    for (const { socket } of streams) socket.terminate();
-  });
-
   /** A token of one participant, for some rooms. */
   const tokenOf = async (participantId: string, syncGroups: readonly string[], token = app.keys.live) => {
     const json = { participantId, operations: ["slide.read"], syncGroups };
@@ -33,11 +28,9 @@ export function peopleOf(app: App) {
   };
 
   async function open(room: string, { id, url = app.url, clientId, rooms = [room], key }: Who): Promise<TestStream> {
-    const stream = await follow(url, await tokenOf(id, rooms, key), {
+    return await follow(url, await tokenOf(id, rooms, key), {
       ...(clientId !== undefined && { clientId }),
     });
-    streams.push(stream);
-    return stream;
   }
 
   async function enter(room: string, who: Who, state: object = { of: who.id }): Promise<TestStream> {
