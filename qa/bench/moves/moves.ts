@@ -21,18 +21,14 @@ const FILL = [
 export async function measureMoves({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const found = { seconds: [] as number[], longest: [] as number[], quiet: [] as number[] };
   for (let n = 0; n < rounds; n++) {
-    const stage = await openStage();
-    try {
-      const { seconds, longestMs, quietMs, writes } = await moveOnce(stage, n);
-      found.seconds.push(seconds);
-      found.longest.push(longestMs);
-      found.quiet.push(quietMs);
-      print(
-        `round ${n + 1} of ${rounds}: ${Math.round(seconds)} s, longest write ${Math.round(longestMs)} ms (before: ${Math.round(quietMs)}), ${writes} writes, none lost, none twice`,
-      );
-    } finally {
-      await stage.close();
-    }
+    await using stage = await openStage();
+    const { seconds, longestMs, quietMs, writes } = await moveOnce(stage, n);
+    found.seconds.push(seconds);
+    found.longest.push(longestMs);
+    found.quiet.push(quietMs);
+    print(
+      `round ${n + 1} of ${rounds}: ${Math.round(seconds)} s, longest write ${Math.round(longestMs)} ms (before: ${Math.round(quietMs)}), ${writes} writes, none lost, none twice`,
+    );
   }
   const named = `${RECORDS.toLocaleString("en-US")} records`;
   return [

@@ -2,15 +2,10 @@ import type { ModelSchema, SchemaPush } from "@holdfast/sdk/protocol";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, type Stage } from "../stage/stage.ts";
 
 const ROWS = 100_000;
 const WRITERS = 4;
-
-interface Options {
-  readonly rounds: number;
-  print(line: string): void;
-}
 
 interface Kind {
   readonly what: string;
@@ -26,51 +21,47 @@ interface Measured {
 
 /** Schema pushes that rewrite every record of a model, while writers of the same tenant commit. */
 export async function measurePush({ rounds, print }: Options): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: rounds });
-    const found = new Map<string, Measured[]>();
-    for (const [n, token] of server.tokens.entries()) {
-      print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
-      await stage.sql(stage.postgres.url, fill(server.organizations[n] as string));
-      await stage.sql(stage.postgres.url, "vacuum analyze holdfast.record");
-      const { models } = await request<ModelSchema>(server, token, "GET", "/v1/schema");
-      for (const { what, push } of kindsOf(models)) {
-        const measured = await measureOne(stage, server, token, push);
-        found.set(what, [...(found.get(what) ?? []), measured]);
-        const { longestMs, failed, pushSeconds, settleSeconds } = measured;
-        print(
-          `${what}: push ${pushSeconds.toFixed(1)} s, rows ${settleSeconds.toFixed(1)} s later, longest commit ${longestMs.toFixed(0)} ms, ${failed} failed`,
-        );
-      }
+  await using stage = await openStage();
+  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: rounds });
+  const found = new Map<string, Measured[]>();
+  for (const [n, token] of server.tokens.entries()) {
+    print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
+    await stage.sql(stage.postgres.url, fill(server.organizations[n] as string));
+    await stage.sql(stage.postgres.url, "vacuum analyze holdfast.record");
+    const { models } = await request<ModelSchema>(server, token, "GET", "/v1/schema");
+    for (const { what, push } of kindsOf(models)) {
+      const measured = await measureOne(stage, server, token, push);
+      found.set(what, [...(found.get(what) ?? []), measured]);
+      const { longestMs, failed, pushSeconds, settleSeconds } = measured;
+      print(
+        `${what}: push ${pushSeconds.toFixed(1)} s, rows ${settleSeconds.toFixed(1)} s later, longest commit ${longestMs.toFixed(0)} ms, ${failed} failed`,
+      );
     }
-    return [...found].flatMap(([what, runs]) => [
-      {
-        what: `${what}: the longest commit meanwhile`,
-        unit: "ms",
-        runs: summarize(runs.map(({ longestMs }) => longestMs)),
-        note: "target 2 000",
-      },
-      {
-        what: "the same: commits that failed",
-        unit: "",
-        runs: summarize(runs.map(({ failed }) => failed)),
-        note: "target 0",
-      },
-      {
-        what: "the same: until it is committed",
-        unit: "s",
-        runs: summarize(runs.map(({ pushSeconds }) => pushSeconds)),
-      },
-      {
-        what: "the same: from there until all rows had their new form",
-        unit: "s",
-        runs: summarize(runs.map(({ settleSeconds }) => settleSeconds)),
-      },
-    ]);
-  } finally {
-    await stage.close();
   }
+  return [...found].flatMap(([what, runs]) => [
+    {
+      what: `${what}: the longest commit meanwhile`,
+      unit: "ms",
+      runs: summarize(runs.map(({ longestMs }) => longestMs)),
+      note: "target 2 000",
+    },
+    {
+      what: "the same: commits that failed",
+      unit: "",
+      runs: summarize(runs.map(({ failed }) => failed)),
+      note: "target 0",
+    },
+    {
+      what: "the same: until it is committed",
+      unit: "s",
+      runs: summarize(runs.map(({ pushSeconds }) => pushSeconds)),
+    },
+    {
+      what: "the same: from there until all rows had their new form",
+      unit: "s",
+      runs: summarize(runs.map(({ settleSeconds }) => settleSeconds)),
+    },
+  ]);
 }
 
 /** One after the other, each from the schema that the one before left. */

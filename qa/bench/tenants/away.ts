@@ -8,14 +8,8 @@ import { killPostgres, stallPostgres } from "../../support/postgres-process.ts";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage } from "../stage/stage.ts";
+import { type Options, openStage } from "../stage/stage.ts";
 import { afterSeconds, COMMITS_PER_SECOND, commitSteadily } from "./steady-commits.ts";
-
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
 
 /** What happens to the database of two of the four tenants. */
 const TROUBLES = ["killed", "silent"] as const;
@@ -72,7 +66,7 @@ export async function measureAway({ rounds, seconds, print }: Options): Promise<
       { what: "their commits that failed", unit: "", runs: summarize([failed]), note: "target 0" },
     ];
   } finally {
-    await stage.close();
+    await stage[Symbol.asyncDispose]();
     await other.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }

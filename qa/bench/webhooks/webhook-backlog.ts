@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import { startProgram, wholeOutput } from "../stage/processes.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Options, Stage } from "../stage/stage.ts";
 import type { Arrived } from "./webhook-receiver.ts";
-import { call, type Options, type Receiver, register, type Server, startReceiver } from "./webhook-stage.ts";
+import { call, type Receiver, register, type Server, startReceiver } from "./webhook-stage.ts";
 
 const BACKLOG = 50_000;
 
@@ -53,7 +53,7 @@ export async function measureBacklog(stage: Stage, { rounds, print }: Options): 
       },
     ];
   } finally {
-    await receiver.stop();
+    await receiver[Symbol.asyncDispose]();
     rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -6,19 +6,12 @@ import type { Arrived, ReceiverPlan } from "./webhook-receiver.ts";
 
 export type Server = RunningProgram & ServerReady;
 
-export interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
-
 export const ENDPOINTS = 20;
 
-export interface Receiver {
+export interface Receiver extends AsyncDisposable {
   readonly url: string;
   request(path: string): Promise<readonly Arrived[]>;
   until(isSo: (arrived: readonly Arrived[]) => boolean, path?: string): Promise<readonly Arrived[]>;
-  stop(): Promise<void>;
 }
 
 const PATIENCE_MS = 120_000;
@@ -39,7 +32,7 @@ export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
         await pause(20);
       }
     },
-    stop: () => endProgram(child),
+    [Symbol.asyncDispose]: () => endProgram(child),
   };
 }
 
