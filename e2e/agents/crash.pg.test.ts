@@ -1,19 +1,17 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 import { agentProgram } from "./agent.ts";
 import { openBadGate } from "./bad-gate.ts";
 
 const people = await startPeople();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
+const folder = temporaryFolder("agents");
 const program = await agentProgram();
 const gate = await openBadGate(people.url);
 afterAll(() => {
   gate.close();
   program.remove();
-  rmSync(folder, { recursive: true });
 });
 
 test("[D20] an agent that is killed while the server is out of reach sends its queued writes after a restart, each once and in order", async () => {

@@ -8,9 +8,9 @@ import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
 import { expect, onTestFinished } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
+import { ADMIN, operatorOf } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
-const ADMIN = "admin_token_of_the_restored_database";
 const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
 
 export async function query<T>(url: string, text: string): Promise<T> {
@@ -41,22 +41,9 @@ export async function startSetup(databaseUrl: string) {
   await start(databaseUrl);
   onTestFinished(stop);
   const url = `http://127.0.0.1:${port}`;
-  let key = ADMIN;
-
-  async function request(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const answer = await fetch(url + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
-  }
-
-  const { id } = await request("POST", "/v1/organizations", { name: "ours" });
-  const { token } = await request("POST", "/v1/secret_keys", { organization: id, livemode: true });
-  key = String(token);
+  const operator = operatorOf(url);
+  const key = await operator.secretKey(await operator.organization("ours"));
+  const request = (method: string, path: string, body?: unknown) => operator.request(method, path, body, key);
   await request("POST", "/v1/schema", schema);
   const client = createClient({ schema, url, getToken: () => key });
   onTestFinished(() => client.close());

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../scripts/testing/until.ts";
 import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
@@ -13,12 +13,11 @@ import { startProgram } from "./testing/programs/program.ts";
 import { openStream } from "./testing/stream/stream.ts";
 
 const { url: DATABASE_URL } = await freshDatabase();
-const folder = await mkdtemp(join(tmpdir(), "holdfast-main-"));
+const folder = temporaryFolder("main");
 const running: ReturnType<typeof startProgram>[] = [];
 afterAll(async () => {
   for (const program of running) program.child.kill("SIGKILL");
   await Promise.all(running.map(({ ended }) => ended));
-  await rm(folder, { recursive: true, force: true });
 });
 const start = (...words: Parameters<typeof startProgram>) => {
   const program = startProgram(...words);

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createClient, isSyncError, type SyncClient } from "@holdfast/sdk/node";
 import { schema } from "../../../examples/agent/src/schema.ts";
 import { work } from "../../../examples/agent/src/work.ts";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage } from "../stage/stage.ts";
@@ -20,12 +21,7 @@ export async function measureAgents({ rounds, print }: { rounds: number; print(l
   await using stage = await openStage();
   const server = await stage.server({ databaseUrl: await stage.database("agents"), organizations: 1 });
   const secretKey = server.tokens[0] as string;
-  const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-    const headers = { authorization: `Bearer ${secretKey}`, "content-type": "application/json" };
-    const answer = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
-  };
+  const post = (path: string, body: unknown) => askJson(server.url + path, secretKey, "POST", body);
   const clients = await Promise.all(
     Array.from({ length: AGENTS }, async (_, n) => {
       const minted = await post("/v1/capabilities", { wideScope: true, participantId: `agent-${n}` });

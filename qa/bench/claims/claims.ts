@@ -1,4 +1,5 @@
 import { WebSocket } from "ws";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { percentile, type Runs, summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import { creates } from "../stage/creates.ts";
@@ -65,7 +66,7 @@ export async function measureClaims({ rounds, seconds, print }: Options): Promis
 /** Two participants hand one record back and forth; each hears of its turn on its own socket. */
 async function handOvers(url: string, token: string, run: number): Promise<number[]> {
   const record = `handed-${run}`;
-  await post(`${url}/v1/models/slide`, token, { id: record, data: { title: "Handed over" } });
+  await askJson(`${url}/v1/models/slide`, token, "POST", { id: record, data: { title: "Handed over" } });
   const [one, other] = await Promise.all(["ping", "pong"].map((name) => player(url, token, `${name}${run}`, record)));
   if (!one || !other) throw new Error("Two are needed.");
   const delays: number[] = [];
@@ -88,10 +89,8 @@ async function handOvers(url: string, token: string, run: number): Promise<numbe
 }
 
 async function player(url: string, secretKey: string, participantId: string, record: string) {
-  const { token } = await post<{ token: string }>(`${url}/v1/capabilities`, secretKey, {
-    wideScope: true,
-    participantId,
-  });
+  const json = { wideScope: true, participantId };
+  const { token } = await askJson<{ token: string }>(`${url}/v1/capabilities`, secretKey, "POST", json);
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
   const onGranted = new Map<string, (at: number) => void>();
   const welcomed = new Promise<void>((resolve) => {
@@ -106,26 +105,9 @@ async function player(url: string, secretKey: string, participantId: string, rec
   await welcomed;
   return {
     claim: async () =>
-      (await post<{ id: string }>(`${url}/v1/models/slide/${record}/claim`, token, { queue: true })).id,
+      String((await askJson(`${url}/v1/models/slide/${record}/claim`, token, "POST", { queue: true })).id),
     granted: (id: string) => new Promise<number>((resolve) => onGranted.set(id, resolve)),
-    release: async (id: string) => {
-      const answer = await fetch(`${url}/v1/claims/${id}`, {
-        method: "DELETE",
-        headers: { authorization: `Bearer ${token}` },
-      });
-      if (!answer.ok) throw new Error(`A release was answered ${answer.status}.`);
-      await answer.text();
-    },
+    release: (id: string) => askJson(`${url}/v1/claims/${id}`, token, "DELETE"),
     close: () => socket.terminate(),
   };
-}
-
-async function post<T>(url: string, token: string, body: object): Promise<T> {
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
 }

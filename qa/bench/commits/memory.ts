@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage, runLoad } from "../stage/stage.ts";
@@ -16,17 +17,10 @@ export async function measureMemory({ print }: { print(line: string): void }): P
       operations: [{ action: "update", model: "slide", id: `m${i}`, data: { title: `[<id>]`, order: i } }],
     })),
   });
-  await fetch(`${server.url}/v1/commits`, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({
-      operations: Array.from({ length: 100 }, (_, i) => ({
-        action: "create",
-        model: "slide",
-        id: `m${i}`,
-        data: { deckId: "deck-1" },
-      })),
-    }),
+  await askJson(`${server.url}/v1/commits`, token, "POST", {
+    operations: Array.from({ length: 100 }, (_, i) => ({
+      ...{ action: "create", model: "slide", id: `m${i}`, data: { deckId: "deck-1" } },
+    })),
   });
   const samples: { commits: number; rss: number }[] = [];
   for (let done = 0; done < COMMITS; ) {

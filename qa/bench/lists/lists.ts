@@ -1,4 +1,5 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage } from "../stage/stage.ts";
@@ -113,12 +114,5 @@ async function walk(list: (search: string) => Promise<Listed>, page: number): Pr
   return cursor;
 }
 
-async function request<T>(url: string, [token]: readonly string[], body?: unknown): Promise<T> {
-  const answer = await fetch(url, {
-    method: body === undefined ? "GET" : "POST",
-    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
+const request = <T>(url: string, [token = ""]: readonly string[], body?: unknown): Promise<T> =>
+  askJson(url, token, body === undefined ? "GET" : "POST", body);

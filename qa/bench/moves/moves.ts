@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { sendAsJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage, type Stage } from "../stage/stage.ts";
@@ -122,10 +123,6 @@ function startWriting(url: string, token: string, name: string) {
 }
 
 async function ask(url: string, token: string, method: string, path: string, json?: object) {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(json && { "content-type": "application/json" }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+  const answer = await sendAsJson(url + path, token, method, json);
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }

@@ -2,6 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { defineSchema } from "@holdfast/sdk";
 import { createClient } from "@holdfast/sdk/node";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { type Options, openStage } from "../stage/stage.ts";
@@ -32,11 +33,7 @@ export async function measureFollowedPart({ rounds, print }: Options): Promise<R
   const database = stage.postgres.url;
   const server = await stage.server({ databaseUrl: database, organizations: 1 });
   const token = server.tokens[0] as string;
-  const post = async (path: string, body: unknown) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const response = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-    if (!response.ok) throw new Error(await response.text());
-  };
+  const post = (path: string, body: unknown) => askJson(server.url + path, token, "POST", body);
   await post("/v1/schema", { models: schema.models, force: true });
   print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
   await stage.sql(

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@holdfast/server";
+import { sendAsJson } from "../../../scripts/testing/ask-json.ts";
 import { embeddedUrl } from "../../support/log-tables.ts";
 import { killPostgres, stallPostgres } from "../../support/postgres-process.ts";
 import { summarize } from "../report/statistics.ts";
@@ -105,8 +106,4 @@ async function until({ url }: ServerReady, tokens: readonly string[]): Promise<v
 }
 
 const ask = (url: string, token: string, path: string, json?: object): Promise<Response> =>
-  fetch(url + path, {
-    method: json ? "POST" : "GET",
-    headers: { authorization: `Bearer ${token}`, ...(json && { "content-type": "application/json" }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+  sendAsJson(url + path, token, json ? "POST" : "GET", json);

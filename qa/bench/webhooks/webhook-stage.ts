@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
 import type { RunningProgram } from "../stage/stage.ts";
@@ -40,12 +41,5 @@ export const register = async (server: Server, url: string, from?: number): Prom
   (await call<{ id: string }>(server, "POST", "/v1/webhook_endpoints", { url, ...(from !== undefined && { from }) }))
     .id;
 
-export async function call<T>({ url, tokens }: ServerReady, method: string, path: string, body?: object): Promise<T> {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${tokens[0]}`, ...(body && { "content-type": "application/json" }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
+export const call = <T>({ url, tokens }: ServerReady, method: string, path: string, body?: object): Promise<T> =>
+  askJson(url + path, tokens[0] as string, method, body);

@@ -387,7 +387,8 @@ const REJECTED = {
 
 const bodyOf = (name: string) => `{"operations":[],"clientTxId":"${name}","clientId":"c"}`;
 
-const write = (clientTxId: string): Mutation => ({
+/** A write that is being saved. */
+export const write = (clientTxId: string): Mutation => ({
   clientTxId,
   seq: undefined,
   operations: [],

@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, caller, creates, hundred, startApp } from "../testing/app.ts";
@@ -12,8 +12,7 @@ import { commandLine } from "../testing/programs/command-line.ts";
 
 const app = await startApp();
 const { call, keys, organization } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("cli");
 
 const { start, run } = commandLine(app, folder);
 const file = async (name: string, content: unknown) => {

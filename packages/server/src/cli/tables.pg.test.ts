@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 
 const app = await startApp();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-tables-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("tables");
 const cli = commandLine(app, folder);
 const ORG = ["--org", app.organization];
 const run = (line: string) =>

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
@@ -11,8 +9,7 @@ import { type Receiver, type Reply, startReceiver } from "../testing/receiver.ts
 
 const app = await startApp();
 const { call } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-listen-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("listen");
 const { start, begin, run } = commandLine(app, folder);
 
 const head = async () => Number((await call("GET", "/v1/log?after=1&limit=1")).body.stamp);

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
@@ -10,8 +8,7 @@ import { startReceiver } from "../testing/receiver.ts";
 
 const app = await startApp({ webhooks: { allowPrivate: true } });
 const { call, keys } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("webhooks");
 const { start, run } = commandLine(app, folder);
 
 const webhooks = (...words: string[]) => run("webhooks", ...words);

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
@@ -220,8 +220,7 @@ async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
 
 /** Only we may enter it. */
 function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-  closing.push(() => rmSync(path, { recursive: true, force: true }));
+  const path = temporaryFolder("test", onTestFinished);
   return path;
 }
 

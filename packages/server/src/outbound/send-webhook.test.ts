@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
-import { afterAll, expect, test } from "vitest";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./guarded-connect.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
@@ -139,8 +139,7 @@ test("[W14] a request that is given up is neither a failure nor a success", asyn
 });
 
 test("[W3] certificates: expired, of another host, signed by an unknown authority", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-tls-"));
-  closing.push(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder("tls", onTestFinished);
   const day = 86_400_000;
   const certificate = (host: string, from: number, to: number) =>
     generate([{ name: "commonName", value: host }], {

@@ -100,7 +100,7 @@ test("[W1] `from: 0` begins at the beginning of the log, and a backlog comes in 
 
 test("[W5] rows of 300 KiB: a body has 1 MiB at most", async () => {
   const receiver = await startReceiver();
-  const endpoint = await register(receiver);
+  await register(receiver);
   for (let i = 0; i < 8; i++)
     expect(
       (await call("POST", "/v1/models/slide", { json: { id: `big${i}`, data: { title: "é".repeat(150_000) } } }))
@@ -426,7 +426,7 @@ test("[W14] [W18] a disabled endpoint with an abandoned request can be tested wh
 
 test("[W20] an endpoint that hangs does not delay others", async () => {
   const [slow, fast] = [await startReceiver(), await startReceiver()];
-  const endpoints = [await register(slow), await register(fast)];
+  for (const receiver of [slow, fast]) await register(receiver);
   slow.always(() => {});
   for (let i = 0; i < 10; i++) {
     const [id] = await write(1);
