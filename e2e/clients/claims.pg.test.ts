@@ -1,5 +1,5 @@
-import pg from "pg";
 import { beforeAll, expect, test } from "vitest";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 
@@ -18,11 +18,8 @@ const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp)
 
 /** The server's clock reaches the end of a lease. */
 async function expire(claim: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const ended = await client.query("update holdfast.claim set expires_at = clock_timestamp() where id = $1", [claim]);
-  await client.end();
-  expect(ended.rowCount).toBe(1);
+  const ends = "update holdfast.claim set expires_at = clock_timestamp() where id = $1 returning id";
+  expect(await runSql(databaseUrl, ends, [claim])).toHaveLength(1);
 }
 
 let ann: Awaited<ReturnType<typeof person>>;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { createClient } from "@holdfast/sdk/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { endTogether } from "../../scripts/testing/end-together.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { closedInTheEnd, schema, startPeople } from "./people.ts";
 
@@ -26,13 +27,7 @@ async function holdingSockets(url: string) {
       if (isSocket && isHolding) held += 1;
       else client.write(bytes);
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.on("error", () => {});
-      one.on("close", () => other.destroy());
-    }
+    endTogether(client, upstream);
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
   afterAll(() => void proxy.close());

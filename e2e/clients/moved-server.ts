@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
-import pg from "pg";
 import { expect, onTestFinished } from "vitest";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { ADMIN, operatorOf } from "./operated-server.ts";
 import { schema } from "./people.ts";
@@ -14,13 +14,7 @@ import { schema } from "./people.ts";
 const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
 
 export async function query<T>(url: string, text: string): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<{ value: T }>(text)).rows[0]?.value as T;
-  } finally {
-    await client.end();
-  }
+  return (await runSql<{ value: T & object }>(url, text))[0]?.value as T;
 }
 
 export const logIdsOf = (url: string) =>

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { createClient, defineSchema, fileStorage, schemaHash } from "@holdfast/sdk/node";
 import { createClientOn } from "@holdfast/sdk/platform";
-import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { closingSocket } from "../../packages/sdk/src/node/closing-socket.ts";
 import { BrowserProfile } from "../../packages/sdk/src/testing/browser-profile.ts";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { closedInTheEnd, startPeople } from "./people.ts";
@@ -183,10 +183,7 @@ test("[N38] a page whose schema is too old says so, keeps its writes, and a newe
   client.pause();
   await client.models.slide.update("a", { title: "Late" }).queued;
   await push();
-  const db = new pg.Client({ connectionString: databaseUrl });
-  await db.connect();
-  await db.query("update holdfast.model_schema set created_at = created_at - interval '31 days'");
-  await db.end();
+  await runSql(databaseUrl, "update holdfast.model_schema set created_at = created_at - interval '31 days'");
   client.resume();
   await until(() =>
     expect(client.status()).toMatchObject({

@@ -4,8 +4,9 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { createClient } from "@holdfast/sdk/node";
 import { createWebhookHandler, type WebhookHandler } from "@holdfast/sdk/webhooks";
-import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { connected, runSql } from "../../packages/server/src/testing/run-sql.ts";
+import { endTogether } from "../../scripts/testing/end-together.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { renewLogs } from "./moved-server.ts";
 import { startOperatedServer } from "./operated-server.ts";
@@ -39,13 +40,7 @@ async function holdingGate() {
       held.push(() => {});
       cut.push(() => client.destroy());
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.on("error", () => {});
-      one.on("close", () => other.destroy());
-    }
+    endTogether(client, upstream);
   }).listen(0, "127.0.0.1");
   await once(gate, "listening");
   afterAll(() => void gate.close());
@@ -67,8 +62,7 @@ async function holdingGate() {
 
 /** Truncates the log like a restore of an earlier backup. */
 async function restoreTo(position: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  await using client = await connected(databaseUrl);
   for (const text of [
     "begin",
     `delete from holdfast.receipt r using holdfast.log l where l.sync_id > ${position} and r.name = l.client_tx_id`,
@@ -82,7 +76,6 @@ async function restoreTo(position: number): Promise<void> {
     "commit",
   ])
     await client.query(text);
-  await client.end();
   await renewLogs(databaseUrl);
 }
 
@@ -176,10 +169,7 @@ test("[W52] a receiver gets the events of a restored log at positions that it ha
   await until(() => expect(taken).toEqual(["Kept"]));
   await write("Lost");
   await until(() => expect(taken).toEqual(["Kept", "Lost"]));
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query(`update holdfast.webhook_endpoint set cursor = ${backup}`);
-  await client.end();
+  await runSql(databaseUrl, `update holdfast.webhook_endpoint set cursor = ${backup}`);
   await restoreTo(backup);
   await write("New");
   await until(() => expect(taken).toEqual(["Kept", "Lost", "New"]));

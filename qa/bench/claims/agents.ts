@@ -19,7 +19,7 @@ type Client = SyncClient<typeof schema>;
 /** How often agents of the example are refused a claim, when thirty of them work through one list of tasks. */
 export async function measureAgents({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: await stage.database("agents"), organizations: 1 });
+  const server = await stage.server({ database: "agents" });
   const secretKey = server.tokens[0] as string;
   const post = (path: string, body: unknown) => askJson(server.url + path, secretKey, "POST", body);
   const clients = await Promise.all(

@@ -14,8 +14,8 @@ const HAND_OVERS = 300;
 /** How fast a claim is handed on, and what a process full of claims costs the commits beside them. */
 export async function measureClaims({ rounds, seconds, print }: Options): Promise<Row[]> {
   await using stage = await openStage();
-  const free = await stage.server({ databaseUrl: await stage.database("free"), organizations: 1 });
-  const full = await stage.server({ databaseUrl: await stage.database("claimed"), organizations: 1 });
+  const free = await stage.server({ database: "free" });
+  const full = await stage.server({ database: "claimed" });
   print(`${HELD.toLocaleString("en-US")} claims and ${WAITING.toLocaleString("en-US")} waiters take their places`);
   using workerPool = startProgram(new URL("claimants.ts", import.meta.url), [
     JSON.stringify({ url: full.url, token: full.tokens[0], held: HELD, waiting: WAITING }),

@@ -8,7 +8,7 @@ const QUEUED = 10_000;
 /** A long time offline: ten thousand writes wait, and go out when the line is back, until the log has settled them all. */
 export async function measureFlush({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   const found: number[] = [];
   // The first one is not counted: it warms up the server, and the client's code.
   for (let n = 0; n <= rounds; n++) {

@@ -10,7 +10,7 @@ const MEASURED = 1_000;
 /** From `update()` to the new state that a view reads, with many rows and many writes pending. */
 export async function measureStep({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   const seed = await connect(server);
   const ids = Array.from(
     { length: ROWS },

@@ -37,17 +37,13 @@ export async function measureCommits({ rounds, seconds, print }: Options): Promi
   using echo = startProgram(new URL("echo.ts", import.meta.url));
   const echoUrl = (await firstLine<{ url: string }>(echo)).url;
   const floorUrl = await stage.database("floor");
-  const one = await serverOn(stage, "one", 1);
-  const single = await stage.server({
-    databaseUrl: await stage.database("single"),
-    organizations: 1,
-    laneCommits: 1,
-  });
-  const many = await serverOn(stage, "many", ORGANIZATIONS);
+  const one = await stage.server({ database: "one" });
+  const single = await stage.server({ database: "single", laneCommits: 1 });
+  const many = await stage.server({ database: "many", organizations: ORGANIZATIONS });
   const slowUrl = await stage.database("slow");
   await stage.sql(slowUrl, SLOW);
-  const slow = await stage.server({ databaseUrl: slowUrl, organizations: 1 });
-  const slowSingle = await stage.server({ databaseUrl: slowUrl, organizations: 1, laneCommits: 1 });
+  const slow = await stage.server({ databaseUrl: slowUrl });
+  const slowSingle = await stage.server({ databaseUrl: slowUrl, laneCommits: 1 });
   const writes =
     (name: string, server: ServerReady, connections = CONNECTIONS): Variant =>
     async () => ({
@@ -122,9 +118,6 @@ async function inTurn<Name extends string>(
 
 const middle = (values: readonly number[]): number => summarize(values).median;
 
-const serverOn = async (stage: Stage, database: string, organizations: number): Promise<RunningProgram & ServerReady> =>
-  stage.server({ databaseUrl: await stage.database(database), organizations });
-
 /** Each variant once per round, the order turned round every time: a machine that slows down slows all of them. */
 async function interleaved(
   variants: readonly Variant[],
@@ -143,7 +136,7 @@ async function interleaved(
 
 async function largeServer(stage: Stage): Promise<RunningProgram & ServerReady> {
   const databaseUrl = await stage.database("large");
-  const server = await stage.server({ databaseUrl, organizations: 1 });
+  const server = await stage.server({ databaseUrl });
   await stage.sql(
     databaseUrl,
     `do $$ declare w int; begin select tenant into w from holdfast.head where schema_version > 0;

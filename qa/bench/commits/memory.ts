@@ -9,7 +9,7 @@ const COMMITS = 1_000_000;
 /** The server's memory over a million commits: what the lane and the hub hold must not grow. */
 export async function measureMemory({ print }: { print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   const token = server.tokens[0] as string;
   const body = JSON.stringify({
     commits: Array.from({ length: 100 }, (_, i) => ({

@@ -17,7 +17,7 @@ interface Listed {
 /** Pages of a large model: the last one against the first, one filter, and what it takes to build the index for it. */
 export async function measureLists({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   const list = (search: string) =>
     request<Listed>(`${server.url}/v1/models/slide?limit=${PAGE}&${search}`, server.tokens);
   print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);

@@ -48,7 +48,7 @@ export async function measureMoves({ rounds, print }: { rounds: number; print(li
 
 async function moveOnce(stage: Stage, n: number) {
   const databaseUrl = await stage.database("service");
-  const server = await stage.server({ databaseUrl, organizations: 1 });
+  const server = await stage.server({ databaseUrl });
   await stage.sql(databaseUrl, FILL);
   await stage.sql(databaseUrl, "vacuum analyze");
   const token = server.tokens[0] as string;

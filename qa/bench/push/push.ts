@@ -23,7 +23,7 @@ interface Measured {
 /** Schema pushes that rewrite every record of a model, while writers of the same tenant commit. */
 export async function measurePush({ rounds, print }: Options): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: rounds });
+  const server = await stage.server({ organizations: rounds });
   const found = new Map<string, Measured[]>();
   for (const [n, token] of server.tokens.entries()) {
     print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);

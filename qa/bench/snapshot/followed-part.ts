@@ -31,7 +31,7 @@ export async function measureFollowedPart({ rounds, print }: Options): Promise<R
   const collect = runInNewContext("gc") as () => void;
   await using stage = await openStage();
   const database = stage.postgres.url;
-  const server = await stage.server({ databaseUrl: database, organizations: 1 });
+  const server = await stage.server({ databaseUrl: database });
   const token = server.tokens[0] as string;
   const post = (path: string, body: unknown) => askJson(server.url + path, token, "POST", body);
   await post("/v1/schema", { models: schema.models, force: true });

@@ -26,7 +26,7 @@ export async function measureSlowLine({ rounds, print }: Options): Promise<Row[]
     ["of hexadecimal chance", "(select string_agg(md5((n * 100 + i)::text), '') from generate_series(1, 15) i)"],
   ] as const) {
     const database = await stage.database(`slow_${rows.length}`);
-    const server = await stage.server({ databaseUrl: database, organizations: 1 });
+    const server = await stage.server({ databaseUrl: database });
     await stage.sql(
       database,
       `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)

@@ -7,7 +7,7 @@ const ROWS = 200_000;
 /** How fast a new client gets everything: pages of 10 000 rows, read to their ends. */
 export async function measureSnapshot({ rounds, print }: Options): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   await stage.sql(
     stage.postgres.url,
     `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)

@@ -21,7 +21,8 @@ export interface Stage extends AsyncDisposable {
   readonly postgres: EmbeddedPostgres;
   /** The URL of a database of that name, made when it is not there. */
   database(name: string): Promise<string>;
-  server(plan: Omit<ServerPlan, "databaseUrl"> & { databaseUrl: string }): Promise<RunningProgram & ServerReady>;
+  /** For one organization, in the database of that name or address, unless told otherwise. */
+  server(plan?: Partial<ServerPlan> & { database?: string }): Promise<RunningProgram & ServerReady>;
   sql<T>(databaseUrl: string, text: string, values?: unknown[]): Promise<T[]>;
 }
 
@@ -52,8 +53,10 @@ export async function openStage(): Promise<Stage> {
       url.pathname = `/${name}`;
       return url.href;
     },
-    async server(plan) {
-      const child = startProgram(new URL("server.ts", import.meta.url), [JSON.stringify(plan)]);
+    async server({ database, ...plan } = {}) {
+      const databaseUrl = database === undefined ? postgres.url : await stage.database(database);
+      const whole: ServerPlan = { organizations: 1, databaseUrl, ...plan };
+      const child = startProgram(new URL("server.ts", import.meta.url), [JSON.stringify(whole)]);
       running.add(child);
       return { child, stop: () => endProgram(child), ...(await firstLine<ServerReady>(child)) };
     },

@@ -17,7 +17,7 @@ const COUNTED = "Heard ";
 /** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
 export async function measureStream({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
+  const server = await stage.server();
   const token = server.tokens[0] as string;
   const rows: Row[] = [];
   for (const sockets of [1, 100]) {

@@ -25,9 +25,9 @@ const TABLE = `create table public.slides (id text primary key, deck_id text, ti
 /** Attached tables beside hosted records, and what the triggers cost the caller's own SQL. */
 export async function measureTables({ rounds, print }: Options): Promise<Row[]> {
   await using stage = await openStage();
-  const hosted = await stage.server({ databaseUrl: await stage.database("hosted"), organizations: 1 });
+  const hosted = await stage.server({ database: "hosted" });
   const databaseUrl = await stage.database("attached");
-  const attached = await stage.server({ databaseUrl, organizations: 1 });
+  const attached = await stage.server({ databaseUrl });
   await stage.sql(databaseUrl, TABLE);
   await attachSlides(databaseUrl, attached.organizations[0]);
   const figures = new Map<string, number[]>();

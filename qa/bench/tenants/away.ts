@@ -25,7 +25,7 @@ export async function measureAway({ rounds, seconds, print }: Options): Promise<
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-bench-other-"));
   let other = await startEmbeddedPostgres({ dataDir });
   try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 4 });
+    const server = await stage.server({ organizations: 4 });
     const [here = "", hereToo = "", ...there] = server.tokens;
     for (const token of there) await moveAway(server, token, dataDir);
     const span = Math.max(seconds, 6);

@@ -95,7 +95,7 @@ export async function measureFairness({ rounds, seconds, print }: Options): Prom
 type Server = RunningProgram & ServerReady;
 
 async function hostileTenants(stage: Stage): Promise<Server> {
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 8 });
+  const server = await stage.server({ organizations: 8 });
   await fillForSnapshot(stage, server.organizations[2] as string);
   return server;
 }

@@ -80,7 +80,7 @@ async function ratios(rounds: number, run: (order: boolean) => Promise<readonly 
 /** One organization is made over HTTP, the others are copies of it. */
 async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
   const databaseUrl = stage.postgres.url;
-  const first = await stage.server({ databaseUrl, organizations: 1 });
+  const first = await stage.server({ databaseUrl });
   await first.stop();
   const tokens = Array.from({ length: ORGANIZATIONS }, () => newSecretToken(true));
   const hashes = tokens.map((token) => createHash("sha256").update(token).digest());
@@ -100,7 +100,7 @@ async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
 }
 
 const serverOf = (stage: Stage, tokens: readonly string[]): Promise<RunningProgram & ServerReady> =>
-  stage.server({ databaseUrl: stage.postgres.url, organizations: 0, tokens: tokens.slice(0, 1) });
+  stage.server({ organizations: 0, tokens: tokens.slice(0, 1) });
 
 const create = JSON.stringify({
   id: "s[<id>]",

@@ -15,7 +15,7 @@ const QUIET_SECONDS = 6;
 /** Sockets with tokens of their own that return at once, each behind by many entries, beside another tenant's commits. */
 export async function measureHerd({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   await using stage = await openStage();
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 2 });
+  const server = await stage.server({ organizations: 2 });
   const [key = "", victim = ""] = server.tokens;
   const tokens = await mintTokens(server, key, SOCKETS);
   await writeEntries(server, key);

@@ -15,7 +15,7 @@ export async function measureBacklog(stage: Stage, { rounds, print }: Options): 
   const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-bodies-"));
   const receiver = await startReceiver({ answerMs: 1, hanging: "" });
   try {
-    const server = await stage.server({ databaseUrl: await stage.database("backlog"), organizations: 1 });
+    const server = await stage.server({ database: "backlog" });
     print(`filling a log with ${BACKLOG.toLocaleString("en-US")} entries`);
     await fill(server, BACKLOG);
     const file = join(dir, "bodies.json");

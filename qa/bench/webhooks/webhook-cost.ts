@@ -12,8 +12,8 @@ const LONG = 4;
 /** Commits as fast as they are answered, with twenty endpoints and with none. */
 export async function measureCost(stage: Stage, { rounds, seconds, print }: Options): Promise<Row[]> {
   await using receiver = await startReceiver({ answerMs: 0, hanging: "" });
-  const free = await stage.server({ databaseUrl: await stage.database("no-endpoints"), organizations: 1 });
-  const busy = await stage.server({ databaseUrl: await stage.database("endpoints"), organizations: 1 });
+  const free = await stage.server({ database: "no-endpoints" });
+  const busy = await stage.server({ database: "endpoints" });
   for (let i = 0; i < ENDPOINTS; i++) await register(busy, `${receiver.url}/hook-${i}`);
   const commits = async (server: Server) =>
     (await runLoad({ ...creates(server), connections: CONNECTIONS, seconds: LONG * seconds })).perSecond;

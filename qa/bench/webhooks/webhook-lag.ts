@@ -13,7 +13,7 @@ const LONG = 4;
 export async function measureLag(stage: Stage, { rounds, seconds, print }: Options): Promise<Row[]> {
   const hanging = "/hook-0";
   await using receiver = await startReceiver({ answerMs: 0, hanging });
-  const server = await stage.server({ databaseUrl: await stage.database("hanging"), organizations: 1 });
+  const server = await stage.server({ database: "hanging" });
   for (let i = 0; i < ENDPOINTS; i++) await register(server, `${receiver.url}/hook-${i}`);
   const found = { p50: [] as number[], p99: [] as number[] };
   for (let n = 0; n <= rounds; n++) {

@@ -19,7 +19,7 @@ const body = JSON.stringify({
 /** The server's memory while everything that is committed is told to twenty endpoints, for long. */
 export async function measureWebhookMemory(stage: Stage, { print }: Options): Promise<Row[]> {
   await using receiver = await startReceiver({ answerMs: 0, hanging: "" });
-  const server = await stage.server({ databaseUrl: await stage.database("long"), organizations: 1 });
+  const server = await stage.server({ database: "long" });
   for (let i = 0; i < ENDPOINTS; i++) await register(server, `${receiver.url}/long-${i}`);
   const samples: { run: number; rss: number }[] = [];
   let commits = 0;

@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { startCommand } from "../testing/programs/command-line.ts";
+import { runSql } from "../testing/run-sql.ts";
 
 const TABLES = `
   create table public.decks (id text primary key, title text not null);
@@ -20,11 +20,8 @@ const TABLES = `
 async function openApp() {
   const folder = temporaryFolder("init", onTestFinished);
   const { url } = await freshDatabase();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
   // The template has ours already.
-  await client.query(`drop schema holdfast cascade; ${TABLES}`);
-  await client.end();
+  await runSql(url, `drop schema holdfast cascade; ${TABLES}`);
   const address = new URL(url);
   address.searchParams.set("schema", "public");
   writeFileSync(join(folder, ".env"), `DATABASE_URL="${address.href}"`);
@@ -63,11 +60,7 @@ test("[DS28] a name that no table has, and a question that no one is there to an
   expect([unknown.code, unknown.err]).toEqual([1, "holdfast: This database has no table public.nothing.\n"]);
   expect((await init()).err).toMatch(/Add --yes/);
   expect(has("schema.ts") || has("first.mjs")).toBe(false);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query("select from pg_namespace where nspname = 'holdfast'");
-  await client.end();
-  expect(rows).toEqual([]);
+  expect(await runSql(url, "select from pg_namespace where nspname = 'holdfast'")).toEqual([]);
 });
 
 test("[DS28] a database of another service is left as it is, and its key stays valid", async () => {

@@ -2,6 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
 import { afterAll } from "vitest";
+import { createPool, type Database } from "../db/connection/pool.ts";
 import { newMasterKey, type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
 import { referenceSchema } from "./reference-schema.ts";
@@ -40,6 +41,8 @@ export interface App {
   readonly organization: string;
   /** The numbers of its live tenant, and of the other organization's. */
   readonly tenants: { readonly live: number; readonly other: number };
+  /** The number of an organization's live tenant. */
+  tenantOf(organization: string): Promise<number>;
   /**
    * Calls with the live key unless told otherwise. Throws if a response breaks a rule that holds for every response.
    */
@@ -47,6 +50,8 @@ export interface App {
   sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
   /** A connection for SQL of the test's own. It ends with the file. */
   connect(config?: pg.ClientConfig): Promise<pg.Client>;
+  /** A pool as the server has them. It ends with the file. */
+  pool(maxConnections?: number): Database;
   /** Runs a statement in a transaction that stays open, so that its locks are held until `release`. */
   hold(text: string): Promise<{ release(): Promise<void> }>;
   /** Another server on the same database. */
@@ -85,6 +90,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     });
   const server = await start();
   const servers = [server];
+  const pools: Database[] = [];
   const clients: pg.Client[] = [];
   const connect = async (config: pg.ClientConfig = {}) => {
     const made = new pg.Client({ connectionString: databaseUrl, application_name: "test", ...config });
@@ -97,7 +103,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
   // Registered after the database's own hook, so it runs before it.
   afterAll(async () => {
     for (const close of callers) close();
-    await Promise.all(clients.map((one) => one.end()));
+    await Promise.all([...clients, ...pools].map((one) => one.end()));
     await Promise.all(servers.map((one) => one.close()));
   });
   const operator = caller(server.url, ADMIN, callers);
@@ -138,6 +144,11 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     call,
     sql,
     connect,
+    pool(maxConnections = 4) {
+      const made = createPool({ url: databaseUrl, maxConnections });
+      pools.push(made);
+      return made;
+    },
     async hold(text) {
       const holder = await connect();
       await holder.query("begin");
@@ -149,6 +160,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       servers.push(next);
       return { server: next, call: caller(next.url, keys.live, callers) };
     },
+    tenantOf,
     newKey: (livemode = true) => mint(organization, livemode),
     async newOrganization() {
       const made = await newOrganization("another");

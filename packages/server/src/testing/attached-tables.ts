@@ -1,6 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Field } from "@holdfast/sdk/protocol";
-import { createPool } from "../db/connection/pool.ts";
 import { type AttachOptions, attachTable } from "../flows/tables/attach-table.ts";
 import { startApp } from "./app.ts";
 import { wholeLog } from "./whole-log.ts";
@@ -22,7 +21,7 @@ export const spelled = ({ verb, id, data }: LogEntry) =>
 /** A server, a connection for SQL of the caller's own, and what attaches its tables to the app's tenant. */
 export async function startWithTables() {
   const app = await startApp();
-  const pool = createPool({ url: app.databaseUrl });
+  const pool = app.pool();
   const db = await app.connect();
   const tenant = app.tenants.live;
   const logEnd = async () => {
@@ -92,10 +91,6 @@ export async function startWithTables() {
       // The time of the test ends what hangs.
       while ((await logEnd()) - seen < count) await pause(25);
       return (await wholeLog(app.call)).slice(seen) as unknown as LogEntry[];
-    },
-    async close() {
-      await db.end();
-      await pool.end();
     },
   };
 }

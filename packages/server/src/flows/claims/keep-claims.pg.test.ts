@@ -1,7 +1,6 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
 import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
@@ -91,13 +90,12 @@ test("[A5] the keeper does not wait for a tenant whose order is not answered, an
       return new Promise(() => {});
     },
   };
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
+  const pool = app.pool(1);
   const keep = keepClaims(pool, unanswered as unknown as CommitLanes, () => {});
   await keep();
   await expire("t4");
   await keep();
   expect(asked).toEqual([busy, free]);
-  await pool.end();
   await sql("delete from holdfast.claim");
   await heads.release();
 });

@@ -1,7 +1,6 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
-import { createPool } from "../../db/connection/pool.ts";
 import { creates, hundred, startApp } from "../../testing/app.ts";
 import { follow } from "../../testing/stream/stream.ts";
 import { startPruner } from "../../workers/pruner.ts";
@@ -10,7 +9,7 @@ import { prune } from "./prune.ts";
 const app = await startApp();
 const { call, keys, url } = app;
 const slides = "/v1/models/slide";
-const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
+const pool = app.pool();
 const pruneAll = async (logDays: number | undefined) =>
   prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, attemptDays: 30, usageDays: 400, logDays });
 const tenant = app.tenants.live;
@@ -182,5 +181,4 @@ test("[L6] the pruner runs again and again, never twice at a time, and survives 
   expect(runs).toBe(4);
   expect(failures.length).toBe(1);
   expect(running).toBe(0);
-  await pool.end();
 });

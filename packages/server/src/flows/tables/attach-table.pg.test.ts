@@ -1,12 +1,11 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close } = await startWithTables();
-afterAll(close);
+const { app, db, pool, tenant, attach, entries, mark } = await startWithTables();
 
 let seen = 0;
 beforeEach(async () => {

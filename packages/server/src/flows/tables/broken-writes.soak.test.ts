@@ -1,12 +1,11 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { Answer, Asking, Call } from "../../testing/app.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, create, update, remove, commit, rows } =
+const { app, db, pool, tenant, attach, entries, mark, key, create, update, remove, commit, rows } =
   await startWithTables();
-afterAll(close);
 beforeEach(async () => {
   await mark();
 });

@@ -1,12 +1,11 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 
 // What SQL commits while a round writes rows, before it locks those that triggers change: it was not there when the round began.
 
-const { app, db, attach, entries, mark, close } = await startWithTables();
+const { app, db, attach, entries, mark } = await startWithTables();
 const other = await app.connect();
-afterAll(close);
 beforeEach(mark);
 
 await db.query(`

@@ -1,12 +1,11 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, create, update, commit } = await startWithTables();
-afterAll(close);
+const { app, db, pool, tenant, attach, entries, mark, key, create, update, commit } = await startWithTables();
 
 beforeEach(async () => void (await mark()));
 

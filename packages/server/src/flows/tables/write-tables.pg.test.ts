@@ -1,13 +1,12 @@
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, post, create, update, remove, commit, rows } =
+const { app, db, pool, tenant, attach, entries, mark, key, post, create, update, remove, commit, rows } =
   await startWithTables();
-afterAll(close);
 
 let seen = 0;
 beforeEach(async () => {
