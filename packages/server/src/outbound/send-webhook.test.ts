@@ -7,25 +7,22 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./guarded-connect.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 
-const closing: (() => unknown)[] = [];
-afterAll(() => Promise.all(closing.map((close) => close())));
-
 async function listening(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  closing.push(() => server.close());
+  onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
 const open = (options: Partial<SenderOptions> = {}) => {
   const sender = createWebhookSender({ allowPrivate: true, connectMs: 500, requestMs: 1_000, ...options });
-  closing.push(sender.close);
+  onTestFinished(sender.close);
   return (url: string, signal = new AbortController().signal) =>
     sender.send({ url, id: "msg_1", timestamp: 1, body: Buffer.from('{"data":[]}'), secrets: ["whsec_AAAA"] }, signal);
 };

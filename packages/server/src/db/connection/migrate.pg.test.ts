@@ -1,19 +1,15 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import pg from "pg";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder.ts";
 import { startTrouble } from "../../start-trouble.ts";
-import { freshDatabase } from "../../testing/database.ts";
+import { freshClient } from "../../testing/fresh-connection.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 
 const SHIPPED = new URL("../../../migrations/", import.meta.url);
 const names = (await readdir(SHIPPED)).sort();
-const { url } = await freshDatabase();
-const client = new pg.Client({ connectionString: url });
-await client.connect();
-afterAll(() => client.end());
+const { url, client } = await freshClient();
 const emptied = () => client.query("drop schema if exists holdfast cascade");
 const tables = async () =>
   (
