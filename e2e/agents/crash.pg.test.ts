@@ -16,13 +16,9 @@ afterAll(() => {
 
 test("[D20] an agent that is killed while the server is out of reach sends its queued writes after a restart, each once and in order", async () => {
   await people.request("POST", "/v1/models/slide", { id: "r0", data: { deckId: "d1", order: -1 } });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "writer",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
+  const token = await people.agentToken("writer");
   const file = join(folder, "agent.db");
-  const orders = { url: gate.url, token: String(token), file, records: ["r0"], shallFinish: false };
+  const orders = { url: gate.url, token: token, file, records: ["r0"], shallFinish: false };
   // The first process has to read the rows once. The server gets some writes of the second one, but its responses are lost.
   const first = program.start({ ...orders, round: 0 });
   await first.reported("queued");

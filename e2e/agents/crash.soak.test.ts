@@ -48,12 +48,8 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
     await people.request("POST", "/v1/commits", {
       operations: [{ action: "create", model: "slide", id, data: { deckId: "d1", order: -1 } }],
     });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "writer",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
-  const orders = { url: gate.url, token: String(token), file: join(folder, "agent.db"), records: RECORDS };
+  const token = await people.agentToken("writer");
+  const orders = { url: gate.url, token: token, file: join(folder, "agent.db"), records: RECORDS };
   const queued: Extract<Report, { is: "queued" }>[] = [];
   let resumed = 0;
 

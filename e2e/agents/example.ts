@@ -32,10 +32,7 @@ export async function startExample() {
   return {
     people,
     notes,
-    async tokenOf(participantId: string): Promise<string> {
-      const body = { participantId, operations: ["slide.*"], syncGroups: ["deck:d1"] };
-      return String((await people.request("POST", "/v1/capabilities", body)).token);
-    },
+    tokenOf: (participantId: string) => people.agentToken(participantId),
     /** `words`: the program, with a file of its own and less time to think than the README gives it. */
     start(name: string, words: readonly string[], token: string, thinkingMs: number) {
       const child = spawn(process.execPath, words, {

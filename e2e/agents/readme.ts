@@ -19,11 +19,7 @@ export async function startReadme() {
   const folder = temporaryFolder("readme");
   const resolveDir = fileURLToPath(new URL(".", import.meta.url));
   const program = await oneFile({ stdin: { contents: text, loader: "ts", resolveDir } });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "reader",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
+  const token = await people.agentToken("reader");
   const children: ChildProcess[] = [];
   afterAll(() => {
     for (const child of children) child.kill("SIGKILL");
@@ -37,7 +33,7 @@ export async function startReadme() {
       const child = spawn(process.execPath, [program.file], {
         cwd: folder,
         stdio: ["pipe", "pipe", "pipe"],
-        env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: String(token) },
+        env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: token },
       });
       children.push(child);
       let printed = "";

@@ -5,17 +5,13 @@ import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { closedInTheEnd, schema, startPeople } from "./people.ts";
 
-const { url, request } = await startPeople();
+const { url, request, agentToken } = await startPeople();
 
 test("[N14] a client follows groups, and other ones after follow(): with a live log, and records that move between groups", async () => {
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "reader", operations: ["slide.*"], syncGroups: ["deck:d1", "deck:d2", "deck:d3"] },
-  });
+  const token = await agentToken("reader", "d1", "d2", "d3");
   const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
   for (const [id, deckId] of [["a", "d1"] as const, ["b", "d2"] as const, ["c", "d3"] as const]) await make(id, deckId);
-  const client = closedInTheEnd(
-    createClient({ schema, url, getToken: () => String(token), follow: { groups: ["deck:d1"] } }),
-  );
+  const client = closedInTheEnd(createClient({ schema, url, getToken: () => token, follow: { groups: ["deck:d1"] } }));
   const { slide } = client.models;
   const ids = () => slide.list().map(({ id }) => id);
   await client.ready();
@@ -38,16 +34,14 @@ test("[N14] a client follows groups, and other ones after follow(): with a live 
 test("[N24] a client follows the records that meet its conditions, and opens again with the same ones from disk", async () => {
   const make = (id: string, deckId: string, title: string) =>
     request("POST", "/v1/models/slide", { id, data: { deckId, title } });
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "part", operations: ["slide.*"], syncGroups: ["deck:w1", "deck:w2", "deck:w3"] },
-  });
+  const token = await agentToken("part", "w1", "w2", "w3");
   await make("w-a", "w1", "one");
   await make("w-b", "w2", "two");
   await make("w-c", "w3", "one");
   const path = join(temporaryFolder("follow", onTestFinished), "store.db");
   const open = () =>
     createClient({
-      ...{ schema, url, storage: fileStorage(path), getToken: () => String(token) },
+      ...{ schema, url, storage: fileStorage(path), getToken: () => token },
       follow: { where: { slide: [{ deckId: { in: ["w1", "w2"] } }, { title: "one" }] } },
     });
   const first = open();
@@ -71,15 +65,13 @@ test("[N24] a client follows the records that meet its conditions, and opens aga
 
 test("[N25] [N26] a client loads parts of a model from the server, and continues with them from disk", async () => {
   const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "parts", operations: ["slide.*"], syncGroups: ["deck:l1", "deck:l2"] },
-  });
+  const token = await agentToken("parts", "l1", "l2");
   for (const [id, deckId] of [["l-a", "l1"] as const, ["l-b", "l1"] as const, ["l-c", "l2"] as const])
     await make(id, deckId);
   const folder = temporaryFolder("load", onTestFinished);
   const open = () =>
     createClient({
-      ...{ schema, url, storage: fileStorage(join(folder, "store.db")), getToken: () => String(token) },
+      ...{ schema, url, storage: fileStorage(join(folder, "store.db")), getToken: () => token },
       follow: { where: { slide: [] } },
     });
   const first = open();

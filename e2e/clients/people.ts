@@ -19,6 +19,10 @@ export interface People<S extends ModelSchema = typeof schema> {
   /** The secret key. */
   readonly key: string;
   request(method: string, path: string, body?: unknown, token?: string): Promise<Readonly<Record<string, unknown>>>;
+  /** A token for an agent's slides, in these decks. */
+  agentToken(participantId: string, ...decks: readonly string[]): Promise<string>;
+  /** A new record, and its id. */
+  slide(): Promise<string>;
   person(id: string, options?: Options): Promise<Participant<S>>;
   agent(id: string, options?: Options): Promise<Participant<S>>;
 }
@@ -45,6 +49,7 @@ export async function startPeople<S extends ModelSchema = typeof schema>(
 ): Promise<People<S>> {
   const { url, databaseUrl, request: send, organization, secretKey } = await startOperatedServer();
   const clients: SyncClient<S>[] = [];
+  let slides = 0;
   // Registered after the server's own hook, so it runs before it.
   afterAll(() => Promise.all(clients.map((client) => client.close())));
   const key = await secretKey(await organization("ours"));
@@ -70,6 +75,16 @@ export async function startPeople<S extends ModelSchema = typeof schema>(
 
   return {
     ...{ url, databaseUrl, key, request },
+    async agentToken(participantId, ...decks) {
+      const syncGroups = (decks.length > 0 ? decks : ["d1"]).map((deck) => `deck:${deck}`);
+      const body = { participantId, operations: ["slide.*"], syncGroups };
+      return String((await request("POST", "/v1/capabilities", body)).token);
+    },
+    async slide() {
+      const id = `s${++slides}`;
+      await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+      return id;
+    },
     async person(userId, { operations = ["slide.*"], ...options } = {}) {
       const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };
       return open(await request("POST", "/v1/ephemeral_keys", body), options);

@@ -12,6 +12,7 @@ import {
   idsIn,
   newRoom,
   peopleOf,
+  seesNoReload,
   sessionOf,
   statesOf,
   told,
@@ -26,30 +27,8 @@ const startProcess = smallServers(app);
 /** What is forgotten soon. */
 const brief = { graceMs: 300, beatMs: 300, silentMs: 1_500 };
 
-test("[P5] a reload is not seen, neither here nor from another process", async () => {
-  const room = newRoom();
-  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
-  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
-  await becomes(
-    () => [idsIn(bob, room), idsIn(far, room)],
-    [
-      ["ann", "bob", "far"],
-      ["ann", "bob", "far"],
-    ],
-  );
-  for (const [n, url] of [here, there, here].entries()) {
-    breakOff(ann);
-    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
-    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
-  }
-  for (const stream of [bob, far]) {
-    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
-    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
-    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
-      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
-    ]);
-  }
-});
+test("[P5] a reload is not seen, neither here nor from another process", () =>
+  seesNoReload({ enter }, { here, there }));
 
 test("[P5] a session that does not come back leaves when its grace is over", async () => {
   const room = newRoom();

@@ -66,3 +66,37 @@ export const sessionOf = ({ frames }: TestStream) =>
   frames.flatMap((frame) => (frame.frame === "welcome" ? [frame.session] : [])).at(-1);
 /** The other side does not get to say goodbye. */
 export const breakOff = (stream: TestStream) => stream.socket.terminate();
+
+/** Bob here and Far in the other process see Ann come, reload three times, now here and now there, and never leave. */
+export async function seesNoReload(
+  { enter }: Pick<ReturnType<typeof peopleOf>, "enter">,
+  { here, there, away = async () => {}, after = async () => {} }: Reloading,
+): Promise<void> {
+  const room = newRoom();
+  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
+  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
+  const all = ["ann", "bob", "far"];
+  await becomes(() => [idsIn(bob, room), idsIn(far, room)], [all, all]);
+  for (const [n, url] of [here, there, here].entries()) {
+    breakOff(ann);
+    await away();
+    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
+    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
+  }
+  await after();
+  for (const stream of [bob, far]) {
+    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
+    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
+    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
+      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
+    ]);
+  }
+}
+
+interface Reloading {
+  readonly here: string;
+  readonly there: string;
+  /** How long Ann is away each time. */
+  readonly away?: () => Promise<unknown>;
+  readonly after?: () => Promise<unknown>;
+}
