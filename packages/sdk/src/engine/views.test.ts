@@ -112,28 +112,34 @@ test("[N17] a model that may not be read stops nothing, and is named", async () 
   expect(client.status().unreadable).toEqual([]);
 });
 
+/** A client whose tokens last 100 s. */
+async function startRenewing(getToken: () => string) {
+  const own = createTestServer(schema);
+  const made = own.client({ getToken });
+  made.connection.expiresInMs = 100_000;
+  await made.client.ready();
+  await own.settle();
+  return { ...own, ...made, pass: passing(own) };
+}
+
 test("[N16] a token is renewed before it ends, and the app sees nothing of it", async () => {
   const warn = vi.spyOn(console, "warn");
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { client, connection, clock, settle } = await startRenewing(() => `token-${++requests}`);
   const statuses = new Set<string>();
   client.subscribe(() => void statuses.add(JSON.stringify(client.status())));
-  own.clock.advance(74_000);
-  await own.settle();
+  clock.advance(74_000);
+  await settle();
   expect(requests).toBe(1);
-  own.clock.advance(7_000);
-  await own.settle();
+  clock.advance(7_000);
+  await settle();
   expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
   connection.badTokens.add("token-1");
   await client.models.slide.create({ title: "after" }).receipt;
   expect(connection.asked.socket).toBe(1);
   expect([...statuses].every((status) => JSON.parse(status).name === "online")).toBe(true);
-  own.clock.advance(86_000);
-  await own.settle();
+  clock.advance(86_000);
+  await settle();
   expect(connection.frames.at(-1)).toEqual({ frame: "auth", token: "token-3" });
   expect(warn).not.toHaveBeenCalled();
   warn.mockRestore();
@@ -142,41 +148,30 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
 test("[N16] if the app returns the same token, it is asked again at half of the remaining time; a refused token leads to needs-auth", async () => {
   let token = "same";
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({
-    getToken: () => {
-      requests += 1;
-      return token;
-    },
+  const { connection, clock, settle } = await startRenewing(() => {
+    requests += 1;
+    return token;
   });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
-  own.clock.advance(81_000);
-  await own.settle();
+  clock.advance(81_000);
+  await settle();
   expect(requests).toBe(2);
   expect(connection.frames).toEqual([]);
   token = "other";
-  own.clock.advance(10_000);
-  await own.settle();
+  clock.advance(10_000);
+  await settle();
   expect(connection.frames).toEqual([{ frame: "auth", token: "other" }]);
   connection.viewHash = "wider";
   token = "third";
   const { snapshot } = connection.asked;
-  own.clock.advance(81_000);
-  await own.settle();
+  clock.advance(81_000);
+  await settle();
   expect(connection.asked.snapshot).toBe(snapshot + 1);
 });
 
 test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { client, connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;
-  const pass = passing(own);
   await pass(81);
   expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
   connection.deafToTokens = false;
@@ -190,13 +185,9 @@ test("[N16] a next token that the server does not answer is said again before th
 
 test("[N16] said again and again without an answer, it is not said without end", async () => {
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;
-  await passing(own)(200);
+  await pass(200);
   expect(connection.frames.length).toBeGreaterThan(2);
   expect(connection.frames.length).toBeLessThan(10);
 });

@@ -4,16 +4,16 @@ import { until } from "../../../../../scripts/testing/until.ts";
 import { startApp } from "../../testing/app.ts";
 import { smallServers } from "../../testing/small-server.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
-import { presenceFrames, roomOf } from "../../testing/stream/room.ts";
+import { presenceFrames } from "../../testing/stream/room.ts";
 import type { TestStream } from "../../testing/stream/stream.ts";
 import {
   becomes,
   breakOff,
+  handOver,
   idsIn,
   newRoom,
   peopleOf,
   seesNoReload,
-  sessionOf,
   statesOf,
   told,
 } from "../../testing/waiting/people.ts";
@@ -55,26 +55,13 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
-  const room = newRoom();
-  const near = await enter(room, { id: "near" });
-  const third = await app.another();
-  const [ann, bob] = [
-    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
-    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
-  ];
-  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
-  const stopped = third.server.close();
-  expect((await ann.closed).code).toBe(1012);
-  expect((await bob.closed).code).toBe(1012);
-  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  const { room, near, stopped, expectBack } = await handOver(app, { enter }, there);
   await becomes(() => statesOf(near, room, "ann"), [{ back: true }]);
   await stopped;
   // The grace of the one that is not back goes on in the processes that remain.
   expect(idsIn(near, room)).toEqual(["ann", "bob", "near"]);
   expect(told(near, room).flatMap(({ left }) => left)).toEqual([]);
-  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
-    { session: sessionOf(back), clientId: "tab", state: { back: true } },
-  ]);
+  expectBack();
 });
 
 const sized = (bytes: number, character: string) => {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { startApp } from "../../testing/app.ts";
 import { smallServers } from "../../testing/small-server.ts";
-import { roomOf } from "../../testing/stream/room.ts";
-import { becomes, idsIn, newRoom, peopleOf, seesNoReload, sessionOf, told } from "../../testing/waiting/people.ts";
+import { becomes, handOver, idsIn, newRoom, peopleOf, seesNoReload, told } from "../../testing/waiting/people.ts";
 
 const GRACE_MS = 5_000;
 const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 5_000 };
@@ -32,25 +31,11 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
-  const room = newRoom();
-  const near = await enter(room, { id: "near" });
-  const third = await app.another();
-  const [ann, bob] = [
-    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
-    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
-  ];
-  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
-  const begun = performance.now();
-  const stopped = third.server.close();
-  expect((await ann.closed).code).toBe(1012);
-  expect((await bob.closed).code).toBe(1012);
-  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  const { room, near, stopped, stoppedAt, expectBack } = await handOver(app, { enter }, there);
   await becomes(() => idsIn(near, room), ["ann", "near"]);
-  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 10_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(GRACE_MS + 10_000);
   await stopped;
   await pause(GRACE_MS);
   expect(told(near, room).flatMap(({ left }) => left)).toEqual(["agent:bob"]);
-  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
-    { session: sessionOf(back), clientId: "tab", state: { back: true } },
-  ]);
+  expectBack();
 });

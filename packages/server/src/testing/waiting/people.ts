@@ -67,6 +67,29 @@ export const sessionOf = ({ frames }: TestStream) =>
 /** The other side does not get to say goodbye. */
 export const breakOff = (stream: TestStream) => stream.socket.terminate();
 
+/** Ann and Bob are in a third process, which stops; Ann comes back elsewhere. */
+export async function handOver(app: App, { enter }: Pick<ReturnType<typeof peopleOf>, "enter">, there: string) {
+  const room = newRoom();
+  const near = await enter(room, { id: "near" });
+  const { server } = await app.another();
+  const [ann, bob] = [
+    await enter(room, { id: "ann", clientId: "tab", url: server.url }),
+    await enter(room, { id: "bob", clientId: "tab", url: server.url }),
+  ];
+  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
+  const stoppedAt = performance.now();
+  const stopped = server.close();
+  expect((await ann.closed).code).toBe(1012);
+  expect((await bob.closed).code).toBe(1012);
+  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  /** She is there as she came back, and was never gone. */
+  const expectBack = () =>
+    expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
+      { session: sessionOf(back), clientId: "tab", state: { back: true } },
+    ]);
+  return { room, near, stopped, stoppedAt, expectBack };
+}
+
 /** Bob here and Far in the other process see Ann come, reload three times, now here and now there, and never leave. */
 export async function seesNoReload(
   { enter }: Pick<ReturnType<typeof peopleOf>, "enter">,
