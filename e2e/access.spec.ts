@@ -1,12 +1,9 @@
 import type { Page } from "@playwright/test";
 import { violations } from "./support/axe.ts";
-import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("the main path works with the keyboard alone", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("the main path works with the keyboard alone", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["One", "Two"]);
   const { keyboard } = ada.page;
 
   await tabTo(ada.page, "Title of slide 1");
@@ -55,10 +52,8 @@ test("the main path works with the keyboard alone", async ({ demo, open }) => {
 test.describe("with a mirror", () => {
   test.use({ withMirror: true });
 
-  test("axe finds nothing, light and dark", async ({ demo, open }) => {
-    const deck = await createDeck(demo, ["Before", "Two"]);
-    const ada = await open("ada", deck.id);
-    const ben = await open("ben", deck.id);
+  test("axe finds nothing, light and dark", async ({ openBoth }) => {
+    const { ada, ben } = await openBoth(["Before", "Two"]);
     const check = async () => {
       for (const colorScheme of ["light", "dark"] as const) {
         await ada.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });

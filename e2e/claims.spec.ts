@@ -1,16 +1,13 @@
 import { callServer } from "../apps/demo/dev/call-server.ts";
 import { personToken } from "../apps/demo/dev/person-tokens.ts";
 import { editUnderEndedClaim } from "./support/ended-claim.ts";
-import { createDeck, readRecord } from "./support/log.ts";
+import { readRecord } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
 test("while one person types into a slide, the other waits for it, and gets it after the last key", async ({
-  demo,
-  open,
+  openBoth,
 }) => {
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+  const { ada, ben } = await openBoth(["One", "Two"]);
 
   await ada.title(1).pressSequentially(" more", { delay: 20 });
   await expect(ben.card(1)).toContainText("Ada is editing.");
@@ -30,10 +27,8 @@ test("while one person types into a slide, the other waits for it, and gets it a
   await expect(ben.card(1)).not.toContainText("turn");
 });
 
-test("leaving the claim queue removes the waiter, and closing a window releases its claims", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("leaving the claim queue removes the waiter, and closing a window releases its claims", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["One"]);
   await ada.title(1).pressSequentially("x");
   await ben.press("Wait in line");
   await expect(ada.card(1)).toContainText("Ben waits.");
@@ -43,10 +38,8 @@ test("leaving the claim queue removes the waiter, and closing a window releases 
   await expect(ben.title(1)).toBeEditable();
 });
 
-test("people see who has the deck open, and at which slide; a reload does not flicker", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("people see who has the deck open, and at which slide; a reload does not flicker", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["One", "Two"]);
   const here = ada.page.getByRole("list", { name: "Who is here" });
   await expect(here.getByRole("listitem")).toHaveText([/You/, /Ben/]);
   await ben.title(2).focus();
@@ -84,11 +77,9 @@ test.describe("with an agent that stays at its first slide until it is taken ove
 
   test("an agent works slide by slide under claims, skips slides that a person edits, and a person takes one over from it", async ({
     demo,
-    open,
+    openBoth,
   }) => {
-    const deck = await createDeck(demo, [`"One"`, `"Two"`, `"Three"`]);
-    const ada = await open("ada", deck.id);
-    const ben = await open("ben", deck.id);
+    const { deck, ada, ben } = await openBoth([`"One"`, `"Two"`, `"Three"`]);
     // Ada is at the first: the agent leaves it for the end.
     await ada.title(1).pressSequentially(" ");
     await expect(ben.card(1)).toContainText("Ada is editing.");

@@ -60,10 +60,8 @@ for (const [choice, outcome] of [
   });
 }
 
-test("different fields of one slide do not conflict", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["Before"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("different fields of one slide do not conflict", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["Before"]);
   await ada.workOffline();
   await ada.rename(1, "Ada’s title");
   await ben.rewrite(1, "Ben’s text");
@@ -107,10 +105,8 @@ test("text that is being edited is not replaced, and saving it opens a conflict 
   await expect(ben.title(1)).toHaveValue("Ben was quicker");
 });
 
-test("deleting a slide that another person edits opens a conflict", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["Before", "Other"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("deleting a slide that another person edits opens a conflict", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["Before", "Other"]);
   await ada.workOffline();
   await ada.press("Delete “Before”");
   await ben.rename(1, "Still needed");
@@ -124,10 +120,8 @@ test("deleting a slide that another person edits opens a conflict", async ({ dem
   await ben.shows(["Still needed", "Other"]);
 });
 
-test("an edit of a slide that the other has deleted can be kept as a new slide", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["Before", "Other"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("an edit of a slide that the other has deleted can be kept as a new slide", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["Before", "Other"]);
   await ada.workOffline();
   await ada.rename(1, "Worth keeping");
   await ben.press("Delete “Before”");
@@ -142,12 +136,9 @@ test("an edit of a slide that the other has deleted can be kept as a new slide",
 });
 
 test("a slide that was deleted and brought back offline, and renamed by another person, is decided as a whole", async ({
-  demo,
-  open,
+  openBoth,
 }) => {
-  const deck = await createDeck(demo, ["Before", "Other"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+  const { ada, ben } = await openBoth(["Before", "Other"]);
   await ada.workOffline();
   await ada.press("Delete “Before”");
   await ada.press("Undo");

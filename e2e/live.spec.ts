@@ -1,10 +1,8 @@
 import { createDeck, entriesOf } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("two people see each other's edits, new slides, moves and deletions live", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One", "Two", "Three"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("two people see each other's edits, new slides, moves and deletions live", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["One", "Two", "Three"]);
 
   await ada.rename(1, "First");
   await ben.rewrite(2, "Written by Ben");

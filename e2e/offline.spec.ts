@@ -1,10 +1,8 @@
 import { createDeck, entriesOf } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-test("edits made offline are shown, survive a reload, and are sent once", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("edits made offline are shown, survive a reload, and are sent once", async ({ demo, openBoth }) => {
+  const { deck, ada, ben } = await openBoth(["One", "Two"]);
 
   await ada.workOffline();
   await ada.rename(1, "Written on a train");
@@ -26,11 +24,9 @@ test("edits made offline are shown, survive a reload, and are sent once", async 
   expect(updates).toHaveLength(1);
 });
 
-test("nothing is lost if the network fails under an open socket", async ({ demo, open, expectedOnConsole }) => {
+test("nothing is lost if the network fails under an open socket", async ({ demo, expectedOnConsole, openBoth }) => {
   expectedOnConsole.push(/ERR_INTERNET_DISCONNECTED/);
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+  const { deck, ada, ben } = await openBoth(["One", "Two"]);
 
   // The browser keeps the socket open, half of it: nothing comes, nothing is reported closed.
   await ada.context.setOffline(true);

@@ -1,6 +1,5 @@
 import { violations } from "./support/axe.ts";
 import type { Board } from "./support/board.ts";
-import { createDeck } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
 /** Whether a slide's title is in sight. */
@@ -10,13 +9,10 @@ test.describe("with an agent that stays at the last slide for a while", () => {
   test.use({ pace: "0,0,0,0,0,0,0,12000" });
 
   test("[Y13] the proofreader's changes are shown as diffs, the view goes along, and a sentence ends the run", async ({
-    demo,
-    open,
+    openBoth,
   }) => {
     const right = ["Two", "Three", "Four", "Five", "Six", "Seven"];
-    const deck = await createDeck(demo, ["Teh first", ...right, `The the "last"`]);
-    const ada = await open("ada", deck.id);
-    const ben = await open("ben", deck.id);
+    const { ada, ben } = await openBoth(["Teh first", ...right, `The the "last"`]);
     await expect(ada.title(8)).not.toBeInViewport();
     await ada.page.emulateMedia({ reducedMotion: "reduce" });
     await ada.press("Let it proofread this deck");

@@ -60,10 +60,8 @@ test("[Y15] the note about a deleted slide covers no control", async ({ demo, op
   await expect(ada.page.getByRole("button", { name: "Undo" })).toBeHidden();
 });
 
-test("[Y15] “Needs your decision” leads to the decision, from the slide and from the top", async ({ demo, open }) => {
-  const deck = await createDeck(demo, ["One", "Two"]);
-  const ada = await open("ada", deck.id);
-  const ben = await open("ben", deck.id);
+test("[Y15] “Needs your decision” leads to the decision, from the slide and from the top", async ({ openBoth }) => {
+  const { ada, ben } = await openBoth(["One", "Two"]);
   await ada.workOffline();
   await ada.rename(2, "Ada’s");
   await ben.rename(2, "Ben’s");

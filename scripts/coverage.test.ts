@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { coverageLines } from "./coverage.mjs";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
 
 const count = (covered: number, total: number) => ({ total, covered, skipped: 0, pct: 0 });
 
 test("coverage is summed per package, and never rounded up", () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-coverage-"));
+  const folder = temporaryFolder("coverage", onTestFinished);
   const file = join(folder, "coverage-summary.json");
   writeFileSync(
     file,
@@ -22,5 +22,4 @@ test("coverage is summed per package, and never rounded up", () => {
     "coverage of sdk: 100 % of lines, 100 % of branches",
     "coverage of server: 99.9 % of lines, 50 % of branches",
   ]);
-  rmSync(folder, { recursive: true });
 });

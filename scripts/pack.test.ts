@@ -1,11 +1,10 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { sweep } from "./pack.mjs";
+import { temporaryFolder } from "./testing/temporary-folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-sweep-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("sweep");
 
 test("what an earlier build made of a source that is gone is removed, and nothing else", () => {
   for (const name of ["src", "dist/rules"]) mkdirSync(join(folder, name), { recursive: true });

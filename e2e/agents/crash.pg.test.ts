@@ -1,30 +1,24 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 import { agentProgram } from "./agent.ts";
 import { openBadGate } from "./bad-gate.ts";
 
 const people = await startPeople();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
+const folder = temporaryFolder("agents");
 const program = await agentProgram();
 const gate = await openBadGate(people.url);
 afterAll(() => {
   gate.close();
   program.remove();
-  rmSync(folder, { recursive: true });
 });
 
 test("[D20] an agent that is killed while the server is out of reach sends its queued writes after a restart, each once and in order", async () => {
   await people.request("POST", "/v1/models/slide", { id: "r0", data: { deckId: "d1", order: -1 } });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "writer",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
+  const token = await people.agentToken("writer");
   const file = join(folder, "agent.db");
-  const orders = { url: gate.url, token: String(token), file, records: ["r0"], shallFinish: false };
+  const orders = { url: gate.url, token: token, file, records: ["r0"], shallFinish: false };
   // The first process has to read the rows once. The server gets some writes of the second one, but its responses are lost.
   const first = program.start({ ...orders, round: 0 });
   await first.reported("queued");

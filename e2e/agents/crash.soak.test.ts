@@ -1,9 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, expect, test } from "vitest";
 import { SeededRandom } from "../../qa/support/seeded-random.ts";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 import { agentProgram } from "./agent.ts";
 import type { Report } from "./agent-messages.ts";
@@ -23,13 +22,12 @@ interface Entry {
 }
 
 const people = await startPeople();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-agents-"));
+const folder = temporaryFolder("agents");
 const program = await agentProgram();
 const gate = await openBadGate(people.url);
 afterAll(() => {
   gate.close();
   program.remove();
-  rmSync(folder, { recursive: true });
 });
 
 async function readLog(): Promise<Entry[]> {
@@ -50,12 +48,8 @@ test("[D20] an agent that is killed at any moment sends its queued writes after 
     await people.request("POST", "/v1/commits", {
       operations: [{ action: "create", model: "slide", id, data: { deckId: "d1", order: -1 } }],
     });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "writer",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
-  const orders = { url: gate.url, token: String(token), file: join(folder, "agent.db"), records: RECORDS };
+  const token = await people.agentToken("writer");
+  const orders = { url: gate.url, token: token, file: join(folder, "agent.db"), records: RECORDS };
   const queued: Extract<Report, { is: "queued" }>[] = [];
   let resumed = 0;
 

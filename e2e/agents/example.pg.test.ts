@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { schema } from "../../examples/agent/src/schema.ts";
 import { work } from "../../examples/agent/src/work.ts";
 import { until } from "../../scripts/testing/until.ts";
+import { closedInTheEnd } from "../clients/people.ts";
 import { oneFile } from "./agent.ts";
 import { example, startExample } from "./example.ts";
 
@@ -33,41 +34,37 @@ test("[AG10] an edit that a person makes while the example's agent is disconnect
   const boss = await people.person("boss", { operations: ["slide.*", "claim.preempt"] });
   const [id = ""] = await slides(1);
   const token = await tokenOf("three");
-  const client = createClient({ schema, url: people.url, getToken: () => token });
+  const client = closedInTheEnd(createClient({ schema, url: people.url, getToken: () => token }));
   const stop = new AbortController();
   const said: string[] = [];
   let finishThinking = (_notes: string): void => {};
   const thought = new Promise<string>((resolve) => {
     finishThinking = resolve;
   });
-  try {
-    await client.ready();
-    const working = work(client, {
-      think: () => thought,
-      stop: stop.signal,
-      say: (line) => void said.push(line),
-    });
-    await until(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "three" }]));
-    client.pause();
-    const lease = await boss.client.models.slide.claim(id, { preempt: true });
-    await people.request(
-      "PATCH",
-      `/v1/models/slide/${id}`,
-      { data: { notes: "Ann's own" }, claim: lease.id },
-      boss.token,
-    );
-    await lease.release();
-    finishThinking("The agent's");
-    await until(() => expect(client.status().pending).toBe(1));
-    expect(client.models.slide.get(id)?.notes).toBe("The agent's");
-    client.resume();
-    await until(() => expect(said).toContain(`${id}: another participant was there first`));
-    await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0, conflicts: 0 }));
-    stop.abort();
-    await working;
-  } finally {
-    await client.close();
-  }
+  await client.ready();
+  const working = work(client, {
+    think: () => thought,
+    stop: stop.signal,
+    say: (line) => void said.push(line),
+  });
+  await until(async () => expect(await claimsOn(id)).toMatchObject([{ actor: "three" }]));
+  client.pause();
+  const lease = await boss.client.models.slide.claim(id, { preempt: true });
+  await people.request(
+    "PATCH",
+    `/v1/models/slide/${id}`,
+    { data: { notes: "Ann's own" }, claim: lease.id },
+    boss.token,
+  );
+  await lease.release();
+  finishThinking("The agent's");
+  await until(() => expect(client.status().pending).toBe(1));
+  expect(client.models.slide.get(id)?.notes).toBe("The agent's");
+  client.resume();
+  await until(() => expect(said).toContain(`${id}: another participant was there first`));
+  await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0, conflicts: 0 }));
+  stop.abort();
+  await working;
   expect(await notes(id)).toBe("Ann's own");
   expect(await writes(id)).toBe(1);
 });

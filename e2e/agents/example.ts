@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 
 const text = { type: "string" };
@@ -13,11 +12,10 @@ export const example = fileURLToPath(new URL("../../examples/agent/", import.met
 /** A server with the models of examples/agent, and processes of the example. */
 export async function startExample() {
   const people = await startPeople();
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-example-"));
+  const folder = temporaryFolder("example");
   const children: ChildProcess[] = [];
   afterAll(() => {
     for (const child of children) child.kill("SIGKILL");
-    rmSync(folder, { recursive: true });
   });
   await people.request("POST", "/v1/schema", {
     models: {
@@ -34,10 +32,7 @@ export async function startExample() {
   return {
     people,
     notes,
-    async tokenOf(participantId: string): Promise<string> {
-      const body = { participantId, operations: ["slide.*"], syncGroups: ["deck:d1"] };
-      return String((await people.request("POST", "/v1/capabilities", body)).token);
-    },
+    tokenOf: (participantId: string) => people.agentToken(participantId),
     /** `words`: the program, with a file of its own and less time to think than the README gives it. */
     start(name: string, words: readonly string[], token: string, thinkingMs: number) {
       const child = spawn(process.execPath, words, {

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 import { file, flags, startMcpHosts } from "./mcp.ts";
@@ -58,8 +58,7 @@ test("[AG9] if the program cannot start, it prints one sentence on stderr and no
 });
 
 test("[AG12] a command supplies the token, and the next one after a revocation; without a token every tool returns needs_auth", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-token-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("token", onTestFinished);
   const file = join(folder, "token");
   const mint = async () => {
     const body = { participantId: "renewed", operations: ["slide.*"], syncGroups: ["deck:renewed"], ttlSeconds: 600 };

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { startPeople } from "../clients/people.ts";
 import { oneFile } from "./agent.ts";
 import { openBadGate } from "./bad-gate.ts";
@@ -17,20 +16,15 @@ export const text = /^```ts\n(\/\/ agent\.ts:.*?)^```$/ms.exec(readme)?.[1] ?? "
 export async function startReadme() {
   const people = await startPeople();
   const gate = await openBadGate(people.url);
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-readme-"));
+  const folder = temporaryFolder("readme");
   const resolveDir = fileURLToPath(new URL(".", import.meta.url));
   const program = await oneFile({ stdin: { contents: text, loader: "ts", resolveDir } });
-  const { token } = await people.request("POST", "/v1/capabilities", {
-    participantId: "reader",
-    operations: ["slide.*"],
-    syncGroups: ["deck:d1"],
-  });
+  const token = await people.agentToken("reader");
   const children: ChildProcess[] = [];
   afterAll(() => {
     for (const child of children) child.kill("SIGKILL");
     gate.close();
     program.remove();
-    rmSync(folder, { recursive: true });
   });
   return {
     gate,
@@ -39,7 +33,7 @@ export async function startReadme() {
       const child = spawn(process.execPath, [program.file], {
         cwd: folder,
         stdio: ["pipe", "pipe", "pipe"],
-        env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: String(token) },
+        env: { ...process.env, SYNC_URL: gate.url, SYNC_TOKEN: token },
       });
       children.push(child);
       let printed = "";

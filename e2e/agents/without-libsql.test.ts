@@ -1,16 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-without-"));
+  folder = temporaryFolder("without", onTestFinished);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Runs a program in a folder where nothing but the SDK itself is installed. */
 async function run(text: string): Promise<string> {

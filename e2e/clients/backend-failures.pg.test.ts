@@ -2,24 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { inspect } from "node:util";
 import { type BackendOptions, createBackend, SyncError } from "@holdfast/sdk/backend";
-import { newMasterKey, startServer } from "@holdfast/server";
-import { freshDatabase } from "@holdfast/server/testing";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { startOperatedServer } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
-const ADMIN = "admin_token_of_the_backend_tests";
-const { url: databaseUrl } = await freshDatabase();
-const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
-afterAll(() => server.close());
-
-async function admin(path: string, body: object): Promise<Record<string, string>> {
-  const headers = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
-  const answer = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  return (await answer.json()) as Record<string, string>;
-}
-
-const { id: organization } = await admin("/v1/organizations", { name: "ours" });
-const { token: key = "" } = await admin("/v1/secret_keys", { organization, livemode: true });
+const server = await startOperatedServer();
+const key = await server.secretKey(await server.organization("ours"));
 await createBackend({ url: server.url, key }).pushSchema(schema);
 
 type Handler = (request: IncomingMessage, response: ServerResponse, asked: number) => void;

@@ -2,33 +2,17 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createBackend, type Revocation } from "@holdfast/sdk/backend";
 import { createClient } from "@holdfast/sdk/node";
-import { newMasterKey, startServer } from "@holdfast/server";
-import { freshDatabase } from "@holdfast/server/testing";
-import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { startReceiver } from "../../packages/server/src/testing/receiver.ts";
 import { until } from "../../scripts/testing/until.ts";
+import { startOperatedServer } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
-const ADMIN = "admin_token_of_the_backend_tests";
-const { url: databaseUrl } = await freshDatabase();
-const server = await startServer({
-  databaseUrl,
-  adminToken: ADMIN,
-  masterKeys: [newMasterKey()],
-  port: 0,
-  webhooks: { allowPrivate: true },
-});
-afterAll(() => server.close());
-
-async function admin(path: string, body: object): Promise<Record<string, string>> {
-  const headers = { authorization: `Bearer ${ADMIN}`, "content-type": "application/json" };
-  const answer = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-  return (await answer.json()) as Record<string, string>;
-}
+const server = await startOperatedServer({ webhooks: { allowPrivate: true } });
 
 async function organization(name: string) {
-  const { id } = await admin("/v1/organizations", { name });
-  const { token: key } = await admin("/v1/secret_keys", { organization: id, livemode: true });
+  const id = await server.organization(name);
+  const key = await server.secretKey(id);
   const backend = createBackend({ url: server.url, key });
   await backend.pushSchema(schema);
   return { id, key, backend };

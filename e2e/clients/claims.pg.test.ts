@@ -1,36 +1,20 @@
-import pg from "pg";
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 
-const { person, agent, request, databaseUrl } = await startPeople();
-let made = 0;
-
-/** Creates a separate record for a test. */
-async function slide(): Promise<string> {
-  const id = `s${++made}`;
-  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
-  return id;
-}
+const { person, agent, slide, request, databaseUrl } = await startPeople();
 const online = (client: { status(): { name: string; syncId: number } }, head: number) =>
   until(() => expect(client.status()).toMatchObject({ name: "online", syncId: head }));
 const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp);
 
 /** The server's clock reaches the end of a lease. */
 async function expire(claim: string): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  const ended = await client.query("update holdfast.claim set expires_at = clock_timestamp() where id = $1", [claim]);
-  await client.end();
-  expect(ended.rowCount).toBe(1);
+  const ends = "update holdfast.claim set expires_at = clock_timestamp() where id = $1 returning id";
+  expect(await runSql(databaseUrl, ends, [claim])).toHaveLength(1);
 }
 
-let ann: Awaited<ReturnType<typeof person>>;
-let ben: Awaited<ReturnType<typeof agent>>;
-beforeAll(async () => {
-  ann = await person("ann");
-  ben = await agent("ben");
-});
+const [ann, ben] = [await person("ann"), await agent("ben")];
 
 test("[U1] [U6] one client holds the claim; the other waits, learns its position, and gets the claim with a higher fence", async () => {
   const id = await slide();

@@ -1,24 +1,11 @@
-import { beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { giveTime } from "../../scripts/testing/give-time.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { startPeople } from "./people.ts";
 
-const { person, agent, request } = await startPeople();
-let made = 0;
+const { person, agent, slide } = await startPeople();
 
-/** Creates a separate record for a test. */
-async function slide(): Promise<string> {
-  const id = `s${++made}`;
-  await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
-  return id;
-}
-
-let ann: Awaited<ReturnType<typeof person>>;
-let ben: Awaited<ReturnType<typeof agent>>;
-beforeAll(async () => {
-  ann = await person("ann");
-  ben = await agent("ben");
-});
+const [ann, ben] = [await person("ann"), await agent("ben")];
 
 test.each([
   { how: "its stream", stream: true },

@@ -1,56 +1,47 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createClient, fileStorage } from "@holdfast/sdk/node";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
-import { schema, startPeople } from "./people.ts";
+import { closedInTheEnd, schema, startPeople } from "./people.ts";
 
-const { url, request } = await startPeople();
+const { url, request, agentToken } = await startPeople();
 
 test("[N14] a client follows groups, and other ones after follow(): with a live log, and records that move between groups", async () => {
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "reader", operations: ["slide.*"], syncGroups: ["deck:d1", "deck:d2", "deck:d3"] },
-  });
+  const token = await agentToken("reader", "d1", "d2", "d3");
   const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
   for (const [id, deckId] of [["a", "d1"] as const, ["b", "d2"] as const, ["c", "d3"] as const]) await make(id, deckId);
-  const client = createClient({ schema, url, getToken: () => String(token), follow: { groups: ["deck:d1"] } });
+  const client = closedInTheEnd(createClient({ schema, url, getToken: () => token, follow: { groups: ["deck:d1"] } }));
   const { slide } = client.models;
   const ids = () => slide.list().map(({ id }) => id);
-  try {
-    await client.ready();
-    expect(ids()).toEqual(["a"]);
-    await make("a2", "d1");
-    await make("b2", "d2");
-    await until(() => expect(ids()).toEqual(["a", "a2"]));
+  await client.ready();
+  expect(ids()).toEqual(["a"]);
+  await make("a2", "d1");
+  await make("b2", "d2");
+  await until(() => expect(ids()).toEqual(["a", "a2"]));
 
-    client.follow({ groups: ["deck:d2", "deck:d3"] });
-    await until(() => expect(ids()).toEqual(["b", "b2", "c"]));
-    // Records that leave the followed groups disappear, and records that enter them appear.
-    await slide.update("c", { deckId: "d1" }).receipt;
-    await request("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
-    await until(() => expect(ids()).toEqual(["a", "b", "b2"]));
-    client.follow({});
-    await until(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]));
-    await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }));
-  } finally {
-    await client.close();
-  }
+  client.follow({ groups: ["deck:d2", "deck:d3"] });
+  await until(() => expect(ids()).toEqual(["b", "b2", "c"]));
+  // Records that leave the followed groups disappear, and records that enter them appear.
+  await slide.update("c", { deckId: "d1" }).receipt;
+  await request("PATCH", "/v1/models/slide/a", { data: { deckId: "d2" } });
+  await until(() => expect(ids()).toEqual(["a", "b", "b2"]));
+  client.follow({});
+  await until(() => expect(ids()).toEqual(["a", "a2", "b", "b2", "c"]));
+  await until(() => expect(client.status()).toMatchObject({ name: "online", pending: 0 }));
 });
 
 test("[N24] a client follows the records that meet its conditions, and opens again with the same ones from disk", async () => {
   const make = (id: string, deckId: string, title: string) =>
     request("POST", "/v1/models/slide", { id, data: { deckId, title } });
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "part", operations: ["slide.*"], syncGroups: ["deck:w1", "deck:w2", "deck:w3"] },
-  });
+  const token = await agentToken("part", "w1", "w2", "w3");
   await make("w-a", "w1", "one");
   await make("w-b", "w2", "two");
   await make("w-c", "w3", "one");
-  const path = join(mkdtempSync(join(tmpdir(), "holdfast-follow-")), "store.db");
+  const path = join(temporaryFolder("follow", onTestFinished), "store.db");
   const open = () =>
     createClient({
-      ...{ schema, url, storage: fileStorage(path), getToken: () => String(token) },
+      ...{ schema, url, storage: fileStorage(path), getToken: () => token },
       follow: { where: { slide: [{ deckId: { in: ["w1", "w2"] } }, { title: "one" }] } },
     });
   const first = open();
@@ -68,26 +59,19 @@ test("[N24] a client follows the records that meet its conditions, and opens aga
   await request("PATCH", "/v1/models/slide/w-b", { data: { deckId: "w3" } });
   await request("PATCH", "/v1/models/slide/w-d", { data: { title: "one" } });
   const again = open();
-  try {
-    await again.ready();
-    await until(() => expect(again.models.slide.list().map(({ id }) => id)).toEqual(["w-a", "w-d"]));
-  } finally {
-    await again.close();
-    rmSync(dirname(path), { recursive: true });
-  }
+  await again.ready();
+  await until(() => expect(again.models.slide.list().map(({ id }) => id)).toEqual(["w-a", "w-d"]));
 });
 
 test("[N25] [N26] a client loads parts of a model from the server, and continues with them from disk", async () => {
   const make = (id: string, deckId: string) => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
-  const { token } = await request("POST", "/v1/capabilities", {
-    ...{ participantId: "parts", operations: ["slide.*"], syncGroups: ["deck:l1", "deck:l2"] },
-  });
+  const token = await agentToken("parts", "l1", "l2");
   for (const [id, deckId] of [["l-a", "l1"] as const, ["l-b", "l1"] as const, ["l-c", "l2"] as const])
     await make(id, deckId);
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-load-"));
+  const folder = temporaryFolder("load", onTestFinished);
   const open = () =>
     createClient({
-      ...{ schema, url, storage: fileStorage(join(folder, "store.db")), getToken: () => String(token) },
+      ...{ schema, url, storage: fileStorage(join(folder, "store.db")), getToken: () => token },
       follow: { where: { slide: [] } },
     });
   const first = open();
@@ -106,11 +90,6 @@ test("[N25] [N26] a client loads parts of a model from the server, and continues
   await first.close();
   await request("PATCH", "/v1/models/slide/l-a", { data: { deckId: "l1" } });
   const again = open();
-  try {
-    await again.ready();
-    await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
-  } finally {
-    await again.close();
-    rmSync(folder, { recursive: true });
-  }
+  await again.ready();
+  await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
 });

@@ -2,8 +2,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { createClient } from "@holdfast/sdk/node";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { endTogether } from "../../scripts/testing/end-together.ts";
 import { until } from "../../scripts/testing/until.ts";
-import { schema, startPeople } from "./people.ts";
+import { closedInTheEnd, schema, startPeople } from "./people.ts";
 
 const people = await startPeople();
 const { person, agent, request } = people;
@@ -26,13 +27,7 @@ async function holdingSockets(url: string) {
       if (isSocket && isHolding) held += 1;
       else client.write(bytes);
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.on("error", () => {});
-      one.on("close", () => other.destroy());
-    }
+    endTogether(client, upstream);
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
   afterAll(() => void proxy.close());
@@ -73,21 +68,17 @@ test("[U17] [A24] over HTTP alone a granted waiter has the previous holder's las
 test("[U17] with a stream that brings nothing any more, a granted waiter has the last write without waiting for the stream", async () => {
   const { token } = await agent("cem");
   const { url, hold, held } = await holdingSockets(people.url);
-  const cem = createClient({ schema, url, getToken: () => token });
-  try {
-    await cem.ready();
-    await until(() => expect(cem.status().name).toBe("online"));
-    hold();
-    const { id, lease } = await claimedByAnn();
-    await lease.update({ title: "Last" }).receipt;
-    await lease.release();
-    await until(() => expect(held()).toBeGreaterThan(0));
-    expect(cem.models.slide.get(id)).toBeUndefined();
-    await using _ = await cem.models.slide.claim(id);
-    expect(cem.models.slide.get(id)?.title).toBe("Last");
-  } finally {
-    await cem.close();
-  }
+  const cem = closedInTheEnd(createClient({ schema, url, getToken: () => token }));
+  await cem.ready();
+  await until(() => expect(cem.status().name).toBe("online"));
+  hold();
+  const { id, lease } = await claimedByAnn();
+  await lease.update({ title: "Last" }).receipt;
+  await lease.release();
+  await until(() => expect(held()).toBeGreaterThan(0));
+  expect(cem.models.slide.get(id)).toBeUndefined();
+  await using _ = await cem.models.slide.claim(id);
+  expect(cem.models.slide.get(id)?.title).toBe("Last");
 });
 
 test("[U18] [A25] a preempted holder learns who took the claim", async () => {

@@ -5,22 +5,16 @@ import { promisify } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
-import pg from "pg";
 import { expect, onTestFinished } from "vitest";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
 import { until } from "../../scripts/testing/until.ts";
+import { ADMIN, operatorOf } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
-const ADMIN = "admin_token_of_the_restored_database";
 const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
 
 export async function query<T>(url: string, text: string): Promise<T> {
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    return (await client.query<{ value: T }>(text)).rows[0]?.value as T;
-  } finally {
-    await client.end();
-  }
+  return (await runSql<{ value: T & object }>(url, text))[0]?.value as T;
 }
 
 export const logIdsOf = (url: string) =>
@@ -41,22 +35,9 @@ export async function startSetup(databaseUrl: string) {
   await start(databaseUrl);
   onTestFinished(stop);
   const url = `http://127.0.0.1:${port}`;
-  let key = ADMIN;
-
-  async function request(method: string, path: string, body?: unknown): Promise<Record<string, unknown>> {
-    const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-    const answer = await fetch(url + path, {
-      method,
-      headers,
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
-  }
-
-  const { id } = await request("POST", "/v1/organizations", { name: "ours" });
-  const { token } = await request("POST", "/v1/secret_keys", { organization: id, livemode: true });
-  key = String(token);
+  const operator = operatorOf(url);
+  const key = await operator.secretKey(await operator.organization("ours"));
+  const request = (method: string, path: string, body?: unknown) => operator.request(method, path, body, key);
   await request("POST", "/v1/schema", schema);
   const client = createClient({ schema, url, getToken: () => key });
   onTestFinished(() => client.close());

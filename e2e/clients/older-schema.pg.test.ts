@@ -1,14 +1,13 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, defineSchema, fileStorage, schemaHash } from "@holdfast/sdk/node";
 import { createClientOn } from "@holdfast/sdk/platform";
-import pg from "pg";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { closingSocket } from "../../packages/sdk/src/node/closing-socket.ts";
 import { BrowserProfile } from "../../packages/sdk/src/testing/browser-profile.ts";
+import { runSql } from "../../packages/server/src/testing/run-sql.ts";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
-import { startPeople } from "./people.ts";
+import { closedInTheEnd, startPeople } from "./people.ts";
 
 const groups = [{ kind: "deck", from: "deckId" }] as const;
 const deckId = { type: "string" } as const;
@@ -33,11 +32,11 @@ async function start() {
   };
   const open = async (id: string, options = {}) => {
     const own = await token(id);
-    return createClient({ schema: newer, url, getToken: () => own, ...options });
+    return closedInTheEnd(createClient({ schema: newer, url, getToken: () => own, ...options }));
   };
   const openOlder = async (id: string, options = {}) => {
     const own = await token(id);
-    return createClient({ schema: older, url, getToken: () => own, ...options });
+    return closedInTheEnd(createClient({ schema: older, url, getToken: () => own, ...options }));
   };
   const make = (id: string, title: string) =>
     request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title } });
@@ -53,22 +52,18 @@ describe("[N37] after a push that renames a field", () => {
     await until(() => expect(titles()).toEqual(["Before"]));
     await push();
     const fresh = await open("ben");
-    try {
-      await fresh.ready();
-      const headings = () => fresh.models.slide.list().map(({ heading }) => heading);
-      expect(headings()).toEqual(["Before"]);
-      await old.models.slide.update("a", { title: "Of the older page" }).receipt;
-      await until(() => expect(headings()).toEqual(["Of the older page"]));
-      await fresh.models.slide.update("a", { heading: "Of the newer page" }).receipt;
-      await until(() => expect(titles()).toEqual(["Of the newer page"]));
-      await old.models.slide.create({ deckId: "d1", title: "Made by the older page" }, { id: "b" }).receipt;
-      await until(() => expect(headings()).toEqual(["Of the newer page", "Made by the older page"]));
-      expect(old.status()).toMatchObject({ name: "online", live: true, pending: 0, conflicts: 0, attention: 0 });
-      // Nothing of the other names has come through.
-      expect(Object.keys(old.models.slide.get("a") ?? {})).not.toContain("heading");
-    } finally {
-      await fresh.close();
-    }
+    await fresh.ready();
+    const headings = () => fresh.models.slide.list().map(({ heading }) => heading);
+    expect(headings()).toEqual(["Before"]);
+    await old.models.slide.update("a", { title: "Of the older page" }).receipt;
+    await until(() => expect(headings()).toEqual(["Of the older page"]));
+    await fresh.models.slide.update("a", { heading: "Of the newer page" }).receipt;
+    await until(() => expect(titles()).toEqual(["Of the newer page"]));
+    await old.models.slide.create({ deckId: "d1", title: "Made by the older page" }, { id: "b" }).receipt;
+    await until(() => expect(headings()).toEqual(["Of the newer page", "Made by the older page"]));
+    expect(old.status()).toMatchObject({ name: "online", live: true, pending: 0, conflicts: 0, attention: 0 });
+    // Nothing of the other names has come through.
+    expect(Object.keys(old.models.slide.get("a") ?? {})).not.toContain("heading");
   });
 
   test("what an older page has queued offline is sent by it, and lands under the new name", async () => {
@@ -119,33 +114,25 @@ describe("[N37] after a push that renames a field", () => {
     const { push, make, openOlder } = await start();
     await make("a", "Before");
     const client = await openOlder("ann", { stream: false });
-    try {
-      await until(() => expect(client.models.slide.list().map(({ title }) => title)).toEqual(["Before"]));
-      await push();
-      await client.models.slide.update("a", { title: "After" }).receipt;
-      await until(() => expect(client.models.slide.list().map(({ title }) => title)).toEqual(["After"]));
-      await until(() => expect(client.status()).toMatchObject({ live: false, pending: 0, attention: 0 }));
-    } finally {
-      await client.close();
-    }
+    await until(() => expect(client.models.slide.list().map(({ title }) => title)).toEqual(["Before"]));
+    await push();
+    await client.models.slide.update("a", { title: "After" }).receipt;
+    await until(() => expect(client.models.slide.list().map(({ title }) => title)).toEqual(["After"]));
+    await until(() => expect(client.status()).toMatchObject({ live: false, pending: 0, attention: 0 }));
   });
 
   test("a page that is loaded again with the new schema reads the rows on disk again, under its names", async () => {
     const { push, make, open, openOlder } = await start();
     await make("a", "Before");
-    const path = join(mkdtempSync(join(tmpdir(), "holdfast-older-")), "store.db");
+    const path = join(temporaryFolder("older", onTestFinished), "store.db");
     const first = await openOlder("ann", { storage: fileStorage(path) });
     await push();
     await first.ready({ rows: "complete" });
     expect(first.models.slide.list()).toMatchObject([{ title: "Before" }]);
     await first.close();
     const second = await open("ann", { storage: fileStorage(path) });
-    try {
-      await until(() => expect(second.models.slide.list()).toMatchObject([{ id: "a", heading: "Before" }]));
-      expect(Object.keys(second.models.slide.get("a") ?? {})).not.toContain("title");
-    } finally {
-      await second.close();
-    }
+    await until(() => expect(second.models.slide.list()).toMatchObject([{ id: "a", heading: "Before" }]));
+    expect(Object.keys(second.models.slide.get("a") ?? {})).not.toContain("title");
   });
 
   test("claims on a field meet, whichever of its names they were made by", async () => {
@@ -154,19 +141,15 @@ describe("[N37] after a push that renames a field", () => {
     const { client: old } = await person("ann");
     await push();
     const fresh = await open("ben");
-    try {
-      await Promise.all([old.ready(), fresh.ready()]);
-      const lease = await old.models.slide.claim("a", { field: "title" });
-      await expect(fresh.models.slide.claim("a", { field: "heading" })).rejects.toMatchObject({
-        code: "claim_conflict",
-      });
-      await lease.release();
-      const theirs = await fresh.models.slide.claim("a", { field: "heading" });
-      await expect(old.models.slide.claim("a", { field: "title" })).rejects.toMatchObject({ code: "claim_conflict" });
-      await theirs.release();
-    } finally {
-      await fresh.close();
-    }
+    await Promise.all([old.ready(), fresh.ready()]);
+    const lease = await old.models.slide.claim("a", { field: "title" });
+    await expect(fresh.models.slide.claim("a", { field: "heading" })).rejects.toMatchObject({
+      code: "claim_conflict",
+    });
+    await lease.release();
+    const theirs = await fresh.models.slide.claim("a", { field: "heading" });
+    await expect(old.models.slide.claim("a", { field: "title" })).rejects.toMatchObject({ code: "claim_conflict" });
+    await theirs.release();
   });
 });
 
@@ -176,38 +159,31 @@ test("[N37] tabs of one browser with different schemas share rows, so all of the
   const own = await token("ann");
   const { platform } = new BrowserProfile();
   const onPlatform = { ...platform, WebSocket: closingSocket() };
-  const old = createClientOn(onPlatform, { schema: older, url, user: "ann", getToken: () => own });
+  const old = closedInTheEnd(createClientOn(onPlatform, { schema: older, url, user: "ann", getToken: () => own }));
   await old.ready({ rows: "complete" });
   await push();
   await until(() => expect(old.status()).toMatchObject({ name: "online", rows: "complete" }));
-  const fresh = createClientOn(onPlatform, { schema: newer, url, user: "ann", getToken: () => own });
-  try {
-    // The first tab leads, and reads the rows for both.
-    await until(() => expect(fresh.models.slide.list()).toMatchObject([{ id: "a", heading: "Before" }]));
-    expect([old, fresh].map((tab) => tab.status().leads)).toEqual([true, false]);
-    await fresh.models.slide.update("a", { heading: "After" }).receipt;
-    await until(() => expect(fresh.status()).toMatchObject({ name: "online", pending: 0, attention: 0 }));
-    await old.close();
-    await until(() => expect(fresh.status()).toMatchObject({ name: "online", leads: true, rows: "complete" }));
-    expect(fresh.models.slide.list()).toMatchObject([{ id: "a", heading: "After" }]);
-  } finally {
-    await Promise.all([old.close(), fresh.close()]);
-  }
+  const fresh = closedInTheEnd(createClientOn(onPlatform, { schema: newer, url, user: "ann", getToken: () => own }));
+  // The first tab leads, and reads the rows for both.
+  await until(() => expect(fresh.models.slide.list()).toMatchObject([{ id: "a", heading: "Before" }]));
+  expect([old, fresh].map((tab) => tab.status().leads)).toEqual([true, false]);
+  await fresh.models.slide.update("a", { heading: "After" }).receipt;
+  await until(() => expect(fresh.status()).toMatchObject({ name: "online", pending: 0, attention: 0 }));
+  await old.close();
+  await until(() => expect(fresh.status()).toMatchObject({ name: "online", leads: true, rows: "complete" }));
+  expect(fresh.models.slide.list()).toMatchObject([{ id: "a", heading: "After" }]);
 });
 
 test("[N38] a page whose schema is too old says so, keeps its writes, and a newer version of the app sends them", async () => {
   const { databaseUrl, push, make, open, openOlder, request } = await start();
   await make("a", "Before");
-  const path = join(mkdtempSync(join(tmpdir(), "holdfast-older-")), "store.db");
+  const path = join(temporaryFolder("older", onTestFinished), "store.db");
   const client = await openOlder("ann", { storage: fileStorage(path) });
   await client.ready({ rows: "complete" });
   client.pause();
   await client.models.slide.update("a", { title: "Late" }).queued;
   await push();
-  const db = new pg.Client({ connectionString: databaseUrl });
-  await db.connect();
-  await db.query("update holdfast.model_schema set created_at = created_at - interval '31 days'");
-  await db.end();
+  await runSql(databaseUrl, "update holdfast.model_schema set created_at = created_at - interval '31 days'");
   client.resume();
   await until(() =>
     expect(client.status()).toMatchObject({

@@ -1,39 +1,22 @@
-import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { createClient } from "@holdfast/sdk/node";
 import { createWebhookHandler, type WebhookHandler } from "@holdfast/sdk/webhooks";
-import { newMasterKey, startServer } from "@holdfast/server";
-import { freshDatabase } from "@holdfast/server/testing";
-import { sourceProgram } from "@holdfast/server/testing/source-program";
-import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { connected, runSql } from "../../packages/server/src/testing/run-sql.ts";
+import { endTogether } from "../../scripts/testing/end-together.ts";
 import { until } from "../../scripts/testing/until.ts";
+import { renewLogs } from "./moved-server.ts";
+import { startOperatedServer } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
-const ADMIN = "admin_token_of_the_other_log";
-const cli = sourceProgram(fileURLToPath(new URL("../../packages/server/src/cli.ts", import.meta.url)));
-
-const { url: databaseUrl } = await freshDatabase();
-const server = await startServer({
-  ...{ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 },
-  webhooks: { allowPrivate: true },
-});
-afterAll(() => server.close());
-
-async function request(method: string, path: string, body?: unknown, token = key): Promise<Record<string, unknown>> {
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const answer = await fetch(server.url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });
-  if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Record<string, unknown>;
-}
-let key = ADMIN;
-const { id: organization } = await request("POST", "/v1/organizations", { name: "ours" });
-key = String((await request("POST", "/v1/secret_keys", { organization, livemode: true })).token);
+const server = await startOperatedServer({ webhooks: { allowPrivate: true } });
+const { databaseUrl } = server;
+const key = await server.secretKey(await server.organization("ours"));
+const request = (method: string, path: string, body?: unknown, token = key) =>
+  server.request(method, path, body, token);
 await request("POST", "/v1/schema", schema);
 
 /** A proxy that holds writes, or their responses, until they are released. */
@@ -57,13 +40,7 @@ async function holdingGate() {
       held.push(() => {});
       cut.push(() => client.destroy());
     });
-    for (const [one, other] of [
-      [client, upstream],
-      [upstream, client],
-    ] as const) {
-      one.on("error", () => {});
-      one.on("close", () => other.destroy());
-    }
+    endTogether(client, upstream);
   }).listen(0, "127.0.0.1");
   await once(gate, "listening");
   afterAll(() => void gate.close());
@@ -85,8 +62,7 @@ async function holdingGate() {
 
 /** Truncates the log like a restore of an earlier backup. */
 async function restoreTo(position: number): Promise<void> {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  await using client = await connected(databaseUrl);
   for (const text of [
     "begin",
     `delete from holdfast.receipt r using holdfast.log l where l.sync_id > ${position} and r.name = l.client_tx_id`,
@@ -100,11 +76,7 @@ async function restoreTo(position: number): Promise<void> {
     "commit",
   ])
     await client.query(text);
-  await client.end();
-  await promisify(execFile)(process.execPath, [...cli.flags, cli.file, "log", "renew"], {
-    env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl },
-    cwd: fileURLToPath(new URL("../../packages/server", import.meta.url)),
-  });
+  await renewLogs(databaseUrl);
 }
 
 const head = async () => Number((await request("GET", "/v1/log?limit=1")).stamp);
@@ -197,10 +169,7 @@ test("[W52] a receiver gets the events of a restored log at positions that it ha
   await until(() => expect(taken).toEqual(["Kept"]));
   await write("Lost");
   await until(() => expect(taken).toEqual(["Kept", "Lost"]));
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
-  await client.query(`update holdfast.webhook_endpoint set cursor = ${backup}`);
-  await client.end();
+  await runSql(databaseUrl, `update holdfast.webhook_endpoint set cursor = ${backup}`);
   await restoreTo(backup);
   await write("New");
   await until(() => expect(taken).toEqual(["Kept", "Lost", "New"]));

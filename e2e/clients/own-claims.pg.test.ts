@@ -1,6 +1,6 @@
 import { createClient } from "@holdfast/sdk/node";
 import { expect, test } from "vitest";
-import { schema, startPeople } from "./people.ts";
+import { closedInTheEnd, schema, startPeople } from "./people.ts";
 
 const { agent, request, url } = await startPeople();
 const claimsOn = async (id: string) =>
@@ -22,45 +22,37 @@ test("[U19] the next process with a store finds the claims of the previous one a
   expect(own.flatMap(({ isInUse, target }) => (isInUse ? [target.id] : [])).sort()).toEqual(["o1", "o2"]);
 
   // The process was killed: nothing was released, and the next one has its store.
-  const next = createClient({ schema, url, getToken: () => before.token, clientId: "store-1" });
-  try {
-    // At once: it does not matter whether rows were read.
-    const found = await next.claims.mine();
-    const shown = found.map(({ target, isInUse, isOfThisStore }) => [target.id, isInUse, isOfThisStore]);
-    expect(shown.sort()).toEqual([
-      ["o1", false, true],
-      ["o2", false, true],
-      ["o3", false, false],
-    ]);
-    for (const claim of found) if (claim.isOfThisStore) await claim.release();
-    expect(await claimsOn("o1")).toEqual([]);
-    expect(await claimsOn("o2")).toMatchObject([{ actor: "other" }]);
-    expect(await claimsOn("o3")).toMatchObject([{ actor: "robot" }]);
-    expect(await left.lost).toMatchObject({ code: "claim_lost", reason: "released" });
-  } finally {
-    await next.close();
-  }
+  const next = closedInTheEnd(createClient({ schema, url, getToken: () => before.token, clientId: "store-1" }));
+  // At once: it does not matter whether rows were read.
+  const found = await next.claims.mine();
+  const shown = found.map(({ target, isInUse, isOfThisStore }) => [target.id, isInUse, isOfThisStore]);
+  expect(shown.sort()).toEqual([
+    ["o1", false, true],
+    ["o2", false, true],
+    ["o3", false, false],
+  ]);
+  for (const claim of found) if (claim.isOfThisStore) await claim.release();
+  expect(await claimsOn("o1")).toEqual([]);
+  expect(await claimsOn("o2")).toMatchObject([{ actor: "other" }]);
+  expect(await claimsOn("o3")).toMatchObject([{ actor: "robot" }]);
+  expect(await left.lost).toMatchObject({ code: "claim_lost", reason: "released" });
 });
 
 test("[U19] queued writes under a claim reach the server before the claim is released", async () => {
   await make("w1");
   const { token, client } = await agent("writer", { clientId: "store-3" });
   const lease = await client.models.slide.claim("w1");
-  const next = createClient({ schema, url, getToken: () => token, clientId: "store-3" });
-  try {
-    await next.ready();
-    const [claim] = await next.claims.mine();
-    next.pause();
-    const write = next.models.slide.update("w1", { title: "Under it" }, { claim: lease });
-    const released = claim?.release();
-    next.resume();
-    await released;
-    await write.receipt;
-    expect(next.conflicts()).toEqual([]);
-    expect(await claimsOn("w1")).toEqual([]);
-  } finally {
-    await next.close();
-  }
+  const next = closedInTheEnd(createClient({ schema, url, getToken: () => token, clientId: "store-3" }));
+  await next.ready();
+  const [claim] = await next.claims.mine();
+  next.pause();
+  const write = next.models.slide.update("w1", { title: "Under it" }, { claim: lease });
+  const released = claim?.release();
+  next.resume();
+  await released;
+  await write.receipt;
+  expect(next.conflicts()).toEqual([]);
+  expect(await claimsOn("w1")).toEqual([]);
 });
 
 test("[U19] claims beyond the first page are found", async () => {

@@ -1,16 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, fileStorage } from "@holdfast/sdk/node";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { giveTime } from "../../scripts/testing/give-time.ts";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { schema } from "./people.ts";
 import { startTenants } from "./tenants.ts";
 
 const { url, organization, tenant } = await startTenants();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-owner-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = temporaryFolder("owner");
 
 const first = await organization("first");
 const home = await tenant(first, true);

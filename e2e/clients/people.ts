@@ -1,9 +1,6 @@
 import { type ClientOptions, createClient, defineSchema, type ModelSchema, type SyncClient } from "@holdfast/sdk/node";
-import { newMasterKey, startServer } from "@holdfast/server";
-import { freshDatabase } from "@holdfast/server/testing";
-import { afterAll } from "vitest";
-
-const ADMIN = "admin_token_of_the_clients_tests";
+import { afterAll, onTestFinished } from "vitest";
+import { startOperatedServer } from "./operated-server.ts";
 
 export const schema = defineSchema({
   models: {
@@ -21,7 +18,11 @@ export interface People<S extends ModelSchema = typeof schema> {
   readonly databaseUrl: string;
   /** The secret key. */
   readonly key: string;
-  request(method: string, path: string, body?: unknown, token?: string): Promise<Record<string, unknown>>;
+  request(method: string, path: string, body?: unknown, token?: string): Promise<Readonly<Record<string, unknown>>>;
+  /** A token for an agent's slides, in these decks. */
+  agentToken(participantId: string, ...decks: readonly string[]): Promise<string>;
+  /** A new record, and its id. */
+  slide(): Promise<string>;
   person(id: string, options?: Options): Promise<Participant<S>>;
   agent(id: string, options?: Options): Promise<Participant<S>>;
 }
@@ -32,6 +33,12 @@ export interface Participant<S extends ModelSchema = typeof schema> {
   readonly token: string;
 }
 
+/** Closes it when the test has ended. */
+export function closedInTheEnd<C extends { close(): Promise<void> }>(client: C): C {
+  onTestFinished(() => client.close());
+  return client;
+}
+
 type Options = Partial<Pick<ClientOptions<ModelSchema>, "stream" | "clientId">> & {
   readonly operations?: readonly string[];
 };
@@ -40,40 +47,23 @@ type Options = Partial<Pick<ClientOptions<ModelSchema>, "stream" | "clientId">> 
 export async function startPeople<S extends ModelSchema = typeof schema>(
   own: S = schema as ModelSchema as S,
 ): Promise<People<S>> {
-  const { url: databaseUrl } = await freshDatabase();
-  const server = await startServer({ databaseUrl, adminToken: ADMIN, masterKeys: [newMasterKey()], port: 0 });
+  const { url, databaseUrl, request: send, organization, secretKey } = await startOperatedServer();
   const clients: SyncClient<S>[] = [];
-  // Registered after the database's own hook, so it runs before it.
-  afterAll(async () => {
-    await Promise.all(clients.map((client) => client.close()));
-    await server.close();
-  });
-  const { id } = await send("POST", "/v1/organizations", { name: "ours" }, ADMIN);
-  const { token: key } = await send("POST", "/v1/secret_keys", { organization: id, livemode: true }, ADMIN);
+  let slides = 0;
+  // Registered after the server's own hook, so it runs before it.
+  afterAll(() => Promise.all(clients.map((client) => client.close())));
+  const key = await secretKey(await organization("ours"));
+  const request: People["request"] = (method, path, body, token = key) => send(method, path, body, token);
   await request("POST", "/v1/schema", own);
 
-  async function send(method: string, path: string, body: unknown, token: string): Promise<Record<string, unknown>> {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
-    const answer = await fetch(server.url + path, { method, headers, ...sent });
-    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-    return (await answer.json()) as Record<string, unknown>;
-  }
-
-  function request(
-    method: string,
-    path: string,
-    body?: unknown,
-    token = String(key),
-  ): Promise<Record<string, unknown>> {
-    return send(method, path, body, token);
-  }
-
-  async function open(minted: Record<string, unknown>, { stream, clientId }: Options): Promise<Participant<S>> {
+  async function open(
+    minted: Readonly<Record<string, unknown>>,
+    { stream, clientId }: Options,
+  ): Promise<Participant<S>> {
     const token = String(minted.token);
     const client = createClient<S>({
       schema: own,
-      url: server.url,
+      url,
       getToken: () => token,
       ...(stream !== undefined && { stream }),
       ...(clientId !== undefined && { clientId }),
@@ -84,10 +74,17 @@ export async function startPeople<S extends ModelSchema = typeof schema>(
   }
 
   return {
-    url: server.url,
-    databaseUrl,
-    key: String(key),
-    request,
+    ...{ url, databaseUrl, key, request },
+    async agentToken(participantId, ...decks) {
+      const syncGroups = (decks.length > 0 ? decks : ["d1"]).map((deck) => `deck:${deck}`);
+      const body = { participantId, operations: ["slide.*"], syncGroups };
+      return String((await request("POST", "/v1/capabilities", body)).token);
+    },
+    async slide() {
+      const id = `s${++slides}`;
+      await request("POST", "/v1/models/slide", { id, data: { deckId: "d1", title: "Base" } });
+      return id;
+    },
     async person(userId, { operations = ["slide.*"], ...options } = {}) {
       const body = { user: { id: userId }, operations, syncGroups: ["deck:d1"] };
       return open(await request("POST", "/v1/ephemeral_keys", body), options);

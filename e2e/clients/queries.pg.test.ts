@@ -1,7 +1,7 @@
 import { createClient, defineSchema } from "@holdfast/sdk/node";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { startPeople } from "./people.ts";
+import { closedInTheEnd, startPeople } from "./people.ts";
 
 const { url, key, request } = await startPeople();
 
@@ -97,55 +97,39 @@ test("[R24] [G8] a condition finds the same records in the client and over HTTP"
     { numRuns: 80, seed: 7 },
   );
   for (const [n, data] of rows.entries()) await request("POST", "/v1/models/task", { id: `t${n}`, data });
-  const client = createClient({ schema, url, getToken: () => key });
-  try {
-    await client.ready({ rows: "complete" });
-    expect(client.models.task.count()).toBe(80);
-    await fc.assert(
-      fc.asyncProperty(fc.array(condition, { minLength: 1, maxLength: 2 }), async (conditions) => {
-        const [one, other] = conditions;
-        const both = one?.[0] === other?.[0] ? [one] : conditions;
-        const where = Object.fromEntries(both.flatMap((each) => (each ? [[each[0], each[1]]] : [])));
-        const query = both.flatMap((each) => (each ? [each[2]] : [])).join("&");
-        const found = await request("GET", `/v1/models/task?limit=100&${query}`);
-        const ids = (found.data as { id: string }[]).map(({ id }) => id).sort();
-        expect(ids, query).toEqual(
-          client.models.task
-            .list({ where })
-            .map(({ id }) => id)
-            .sort(),
-        );
-      }),
-      { numRuns: 400 },
-    );
-    // Each beginning, with those right behind it among the titles.
-    for (const { title: startsWith } of client.models.task.list({ where: { title: { not: null } } })) {
-      const found = await request("GET", `/v1/models/task?limit=100&${spelledAs("title", "startsWith", startsWith)}`);
-      const wanted = client.models.task.list({ where: { title: { startsWith: startsWith ?? "" } } });
-      expect((found.data as { id: string }[]).map(({ id }) => id).sort()).toEqual(wanted.map(({ id }) => id).sort());
-    }
-    const odd = [
-      '"\\u0000"',
-      '"\\ud800"',
-      "1e400",
-      "[".repeat(5_000),
-      '{"__proto__":1}',
-      "9007199254740993",
-      "%%",
-      "\\",
-    ];
-    for (const text of odd)
-      for (const operator of ["contains", "startsWith", "not"])
-        for (const field of operator === "contains" ? ["title", "labels"] : ["title"]) {
-          const found = await request(
-            "GET",
-            `/v1/models/task?filter[${field}][${operator}]=${encodeURIComponent(text)}`,
-          );
-          expect((found.data as unknown[]).length, `${field} ${operator} ${text.slice(0, 20)}`).toBe(
-            operator === "not" ? 20 : 0,
-          );
-        }
-  } finally {
-    await client.close();
+  const client = closedInTheEnd(createClient({ schema, url, getToken: () => key }));
+  await client.ready({ rows: "complete" });
+  expect(client.models.task.count()).toBe(80);
+  await fc.assert(
+    fc.asyncProperty(fc.array(condition, { minLength: 1, maxLength: 2 }), async (conditions) => {
+      const [one, other] = conditions;
+      const both = one?.[0] === other?.[0] ? [one] : conditions;
+      const where = Object.fromEntries(both.flatMap((each) => (each ? [[each[0], each[1]]] : [])));
+      const query = both.flatMap((each) => (each ? [each[2]] : [])).join("&");
+      const found = await request("GET", `/v1/models/task?limit=100&${query}`);
+      const ids = (found.data as { id: string }[]).map(({ id }) => id).sort();
+      expect(ids, query).toEqual(
+        client.models.task
+          .list({ where })
+          .map(({ id }) => id)
+          .sort(),
+      );
+    }),
+    { numRuns: 400 },
+  );
+  // Each beginning, with those right behind it among the titles.
+  for (const { title: startsWith } of client.models.task.list({ where: { title: { not: null } } })) {
+    const found = await request("GET", `/v1/models/task?limit=100&${spelledAs("title", "startsWith", startsWith)}`);
+    const wanted = client.models.task.list({ where: { title: { startsWith: startsWith ?? "" } } });
+    expect((found.data as { id: string }[]).map(({ id }) => id).sort()).toEqual(wanted.map(({ id }) => id).sort());
   }
+  const odd = ['"\\u0000"', '"\\ud800"', "1e400", "[".repeat(5_000), '{"__proto__":1}', "9007199254740993", "%%", "\\"];
+  for (const text of odd)
+    for (const operator of ["contains", "startsWith", "not"])
+      for (const field of operator === "contains" ? ["title", "labels"] : ["title"]) {
+        const found = await request("GET", `/v1/models/task?filter[${field}][${operator}]=${encodeURIComponent(text)}`);
+        expect((found.data as unknown[]).length, `${field} ${operator} ${text.slice(0, 20)}`).toBe(
+          operator === "not" ? 20 : 0,
+        );
+      }
 });

@@ -1,23 +1,18 @@
 import { startEmbeddedPostgres } from "@holdfast/server";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { until } from "../../scripts/testing/until.ts";
 import { copyFiles, copyRunning, cuttableWay, hasStarted, newDirectory, promote } from "./copied-postgres.ts";
 import { agrees, begin, logIdsOf, query, renewLogs, resume, startSetup } from "./moved-server.ts";
 
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 function directory(): string {
   const { dataDir, remove } = newDirectory();
-  closing.push(remove);
+  onTestFinished(remove);
   return dataDir;
 }
 
 async function postgresIn(dataDir: string, settings: Record<string, string> = {}) {
   const postgres = await startEmbeddedPostgres({ dataDir, settings: { fsync: "off", ...settings } });
-  closing.push(() => postgres.stop());
+  onTestFinished(() => postgres.stop());
   return postgres;
 }
 

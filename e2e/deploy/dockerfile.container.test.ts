@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { newMasterKey, newSecretToken } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 import { freePort } from "./caddy.ts";
@@ -24,9 +24,8 @@ const windows = process.platform === "win32";
 describe.skipIf(windows)(
   `the steps of deploy/Dockerfile${windows ? " (skipped: they need a POSIX shell)" : ""}`,
   () => {
-    const sandbox = mkdtempSync(join(tmpdir(), "holdfast-image-"));
+    const sandbox = temporaryFolder("image");
     const app = join(sandbox, "image", command.folder);
-    afterAll(() => rmSync(sandbox, { recursive: true, force: true }));
 
     beforeAll(async () => {
       for (const [index, { name, instructions }] of stages.entries()) {

@@ -92,6 +92,9 @@ test("[DP10] every example on the protocol page is what a server and a client sa
     syncGroups: ["deck:d1"],
   });
   const { token } = JSON.parse(minted) as { token: string };
+  const agent = { participantId: "bot", operations: ["slide.*"], syncGroups: ["deck:d1"] };
+  expect(JSON.parse(await ask("x", key, "POST", "/v1/capabilities", agent))).toMatchObject(agent);
+  expect(readFileSync(PAGE, "utf8")).toContain(`\`${JSON.stringify(agent)}\``);
   await ask("x", key, "POST", "/v1/models/slide", { id: "s1", data: { deckId: "d1", title: "Draft" } });
   const snapshot = await ask("snapshot", token, "GET", "/v1/snapshot?model=slide");
   const { logId, viewHash } = JSON.parse(snapshot.split("\n")[0] ?? "") as { logId: string; viewHash: string };
@@ -101,24 +104,28 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   stream.say(hello);
   frames("hello", [">", hello], ["<", await stream.hear("welcome")]);
 
-  const rename = (clientTxId: string, title: string, readAt: number) => ({
+  const rename = (clientTxId: string, title: string, readAt: number, ...more: readonly object[]) => ({
     clientTxId,
     clientId: "phone-1",
     logId,
-    operations: [{ action: "update", model: "slide", id: "s1", data: { title }, readAt, onStale: "notify" }],
+    operations: [{ action: "update", model: "slide", id: "s1", data: { title }, readAt, onStale: "notify" }, ...more],
   });
   await ask("commit", token, "POST", "/v1/commits", rename("phone-1-1", "Plan", 1));
   frames("entries", ["<", await stream.hear("entries")]);
   await ask("x", token, "GET", "/v1/commits/phone-1-1");
+  expect(await ask("x", token, "PATCH", "/v1/models/slide/s1", { data: { title: null } })).toContain(
+    "validation_error",
+  );
 
   await ask("x", key, "PATCH", "/v1/models/slide/s1", { data: { title: "The plan" } });
   await stream.hear("entries");
-  await ask("stale", token, "POST", "/v1/commits", rename("phone-1-2", "Plan B", 2));
-  await ask("x", token, "POST", "/v1/commits", rename("phone-1-3", "Plan B", 3));
+  const second = { action: "create", model: "slide", id: "s2", data: { deckId: "d1" } };
+  await ask("stale", token, "POST", "/v1/commits", rename("phone-1-2", "Plan B", 2, second));
+  expect(await ask("x", token, "POST", "/v1/commits", rename("phone-1-3", "Plan B", 3, second))).toContain("confirmed");
   await stream.hear("entries");
   await ask("bulk", token, "POST", "/v1/commits/bulk", {
     commits: [
-      { ...rename("phone-1-4", "Plan C", 4) },
+      { ...rename("phone-1-4", "Plan C", 5) },
       { clientTxId: "phone-1-5", operations: [{ action: "create", model: "slide", id: "s1", data: { deckId: "d1" } }] },
     ],
   });
@@ -155,7 +162,7 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   frames("ping", [">", ping], ["<", await stream.hear("pong")]);
   stream.close();
 
-  await ask("log", token, "GET", "/v1/log?after=4&limit=1");
+  await ask("log", token, "GET", "/v1/log?after=5&limit=1");
   await ask("error", token, "GET", "/v1/models/slide/missing");
   const again = await openSocket();
   const other = { frame: "hello", token, log: "log_of_another_server", since: 5, models: ["slide"] };

@@ -1,11 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { onTestFinished } from "vitest";
 import { root } from "../../scripts/root.mjs";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 
 /**
@@ -13,7 +11,7 @@ import { until } from "../../scripts/testing/until.ts";
  * it had started has ended. Returns the names of these programs.
  */
 export async function endNpm(words: readonly string[], ready: string, signal: NodeJS.Signals): Promise<string[]> {
-  const data = await mkdtemp(join(tmpdir(), "holdfast-npm-"));
+  const data = temporaryFolder("npm", onTestFinished);
   const npm = spawn("npm", [...words], {
     cwd: root,
     env: { ...process.env, HOST: "127.0.0.1", PORT: "0", DEMO_PORT: "0", HOLDFAST_DATA_DIR: data },
@@ -22,7 +20,6 @@ export async function endNpm(words: readonly string[], ready: string, signal: No
   let started: readonly Process[] = [];
   onTestFinished(async () => {
     for (const { pid } of running().filter((one) => isOf(started, one))) process.kill(pid, "SIGKILL");
-    await rm(data, { recursive: true, force: true });
   });
   for await (const line of createInterface({ input: npm.stdout })) if (line.includes(ready)) break;
   started = below(npm.pid as number);

@@ -33,7 +33,7 @@ export interface RunningImport {
 }
 
 /** The whole demo as `npm start` runs it, with its own Postgres; on data of its own. */
-export interface WholeDemo extends Demo {
+export interface WholeDemo extends Demo, AsyncDisposable {
   /** Runs a statement as `npm run demo:sql` does; resolves with what it printed. */
   sql(statement: string): Promise<Imported>;
   /** Stops all processes and keeps the data. */
@@ -56,6 +56,10 @@ export async function startDemo(): Promise<WholeDemo> {
   const read = async (name: string) => JSON.parse(await readFile(join(data, name), "utf8")) as Record<string, string>;
   const { pageUrl = "", serverUrl = "" } = await read("demo.json");
   const { live: secretKey = "" } = await read("keys.json");
+  const stop = async () => {
+    await end();
+    await rm(data, { recursive: true, force: true });
+  };
   return {
     pageUrl,
     serverUrl,
@@ -65,10 +69,7 @@ export async function startDemo(): Promise<WholeDemo> {
     comeBack: async () => {
       end = await run({ ...env, PORT: new URL(serverUrl).port, DEMO_PORT: new URL(pageUrl).port });
     },
-    stop: async () => {
-      await end();
-      await rm(data, { recursive: true, force: true });
-    },
+    ...{ stop, [Symbol.asyncDispose]: stop },
     ...importInto(data),
     sql: async (statement) => await startProgramOn(data, sqlProgram, statement).ended,
   };

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer, request as forward, type IncomingMessage } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { Transform } from "node:stream";
+import { endTogether } from "../../scripts/testing/end-together.ts";
 import type { Demo } from "./demo.ts";
 import { tabProgram } from "./tabs.ts";
 
@@ -45,13 +46,7 @@ export async function slowOrigin(demo: Demo, delayMs: number): Promise<SlowOrigi
       socket.write(head);
       browser.pipe(delayed(delayMs)).pipe(socket);
       socket.pipe(delayed(delayMs)).pipe(browser);
-      for (const [one, other] of [
-        [browser, socket],
-        [socket, browser],
-      ] as const) {
-        one.on("error", () => other.destroy());
-        one.on("close", () => other.destroy());
-      }
+      endTogether(browser, socket);
     })
     .listen(0, "127.0.0.1");
   await once(site, "listening");

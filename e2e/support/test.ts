@@ -2,6 +2,7 @@ import { test as base, type ConsoleMessage, expect, type Page } from "@playwrigh
 import { type Board, createBoard } from "./board.ts";
 import type { Demo } from "./demo.ts";
 import { type Host, startHost } from "./host.ts";
+import { createDeck, type TestDeck } from "./log.ts";
 
 export { expect } from "@playwright/test";
 
@@ -24,6 +25,8 @@ interface Fixtures {
     deckId: string,
     how?: { beside?: Board; settled?: boolean; prepare?(page: Page): Promise<void> },
   ): Promise<Board>;
+  /** A new deck with these slides, as Ada and Ben see it. */
+  openBoth(titles: readonly string[]): Promise<{ deck: TestDeck; ada: Board; ben: Board }>;
 }
 
 export const test = base.extend<Fixtures, { host: Host }>({
@@ -74,6 +77,12 @@ export const test = base.extend<Fixtures, { host: Host }>({
     const surprises = complaints.filter((text) => !expectedOnConsole.some((pattern) => pattern.test(text)));
     expect(surprises, "nothing unexpected on the console").toEqual([]);
   },
+
+  openBoth: async ({ demo, open }, use) =>
+    use(async (titles) => {
+      const deck = await createDeck(demo, titles);
+      return { deck, ada: await open("ada", deck.id), ben: await open("ben", deck.id) };
+    }),
 });
 
 const isComplaint = (message: ConsoleMessage) => message.type() === "error" || message.type() === "warning";

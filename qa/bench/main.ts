@@ -3,17 +3,12 @@ import { cpus, totalmem } from "node:os";
 import { runProgram } from "../support/program.ts";
 import { benchmarkPage, type Part } from "./report/page.ts";
 import { type Row, toTable } from "./report/table.ts";
+import type { Options } from "./stage/stage.ts";
 
 /** Rows with a text that stands above their table. */
 interface NotedRows {
   readonly notes: string;
   readonly rows: Row[];
-}
-
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
 }
 
 /** Each part is loaded when it runs, so that `--help` answers at once. */

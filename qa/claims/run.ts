@@ -61,53 +61,46 @@ const PAST_LEASES_MS = 4_000;
  */
 export async function runClaims(asked: RunOptions): Promise<Findings> {
   const begun = performance.now();
-  const environment = await openFaultEnvironment({
+  await using environment = await openFaultEnvironment({
     name: "claims",
     servers: asked.servers ?? [{}, {}],
     postgres: postgresOf(asked.databaseUrl),
     attached: asked.attached ?? false,
   });
   const { folder, key, request, databaseUrl } = environment;
-  try {
-    const gates = await environment.openGates();
-    const { claimants, records } = await fillEnvironment(request, asked);
-    const chance = new SeededRandom(asked.seed);
-    const plans = Array.from(
-      { length: asked.processes },
-      (_, which): Omit<Plan, "name"> => ({
-        folder,
-        seed: Math.floor(chance.roll() * 2 ** 31),
-        urls: gates.map(({ url }) => url),
-        claimants: claimants.filter((_one, i) => i % asked.processes === which),
-        records,
-        // Where lines are put into another order their first order says nothing: only on one record.
-        ...(which === 0 && { orderer: { actor: "key", token: key, record: records.at(-1) as string } }),
-      }),
-    );
-    const workerPool = startWorkerPool(plans);
-    environment.closing(() => workerPool.end());
-    const { server, stalled, postgres, cut } = environment.faults(chance);
-    const nemesis = createRandomActs<Fault>(
-      { ...faultsOf(workerPool, chance), server, stalled, postgres, cut },
-      chance,
-    );
-    await drive(asked, workerPool, nemesis);
-    asked.print("no more faults: every claimant finishes what it does");
-    await workerPool.finish();
-    const log = (await readLog(request)).filter(({ model }) => model === MODEL).map(entryOf);
-    const history = { participants: participantsOf(claimants), ...readRecords(folder), log };
-    return {
-      seed: asked.seed,
-      history,
-      verdict: check(history),
-      audited: await auditLog(databaseUrl, history.calls),
-      differing: asked.attached ? await differingModels(databaseUrl) : [],
-      nemesis,
-      seconds: (performance.now() - begun) / 1_000,
-    };
-  } finally {
-    await environment.close();
-  }
+  const gates = await environment.openGates();
+  const { claimants, records } = await fillEnvironment(request, asked);
+  const chance = new SeededRandom(asked.seed);
+  const plans = Array.from(
+    { length: asked.processes },
+    (_, which): Omit<Plan, "name"> => ({
+      folder,
+      seed: Math.floor(chance.roll() * 2 ** 31),
+      urls: gates.map(({ url }) => url),
+      claimants: claimants.filter((_one, i) => i % asked.processes === which),
+      records,
+      // Where lines are put into another order their first order says nothing: only on one record.
+      ...(which === 0 && { orderer: { actor: "key", token: key, record: records.at(-1) as string } }),
+    }),
+  );
+  const workerPool = startWorkerPool(plans);
+  environment.closing(() => workerPool.end());
+  const { server, stalled, postgres, cut } = environment.faults(chance);
+  const nemesis = createRandomActs<Fault>({ ...faultsOf(workerPool, chance), server, stalled, postgres, cut }, chance);
+  await drive(asked, workerPool, nemesis);
+  asked.print("no more faults: every claimant finishes what it does");
+  await workerPool.finish();
+  const log = (await readLog(request)).filter(({ model }) => model === MODEL).map(entryOf);
+  const history = { participants: participantsOf(claimants), ...readRecords(folder), log };
+  return {
+    seed: asked.seed,
+    history,
+    verdict: check(history),
+    audited: await auditLog(databaseUrl, history.calls),
+    differing: asked.attached ? await differingModels(databaseUrl) : [],
+    nemesis,
+    seconds: (performance.now() - begun) / 1_000,
+  };
 }
 
 const faultsOf = (workerPool: WorkerPool, chance: SeededRandom) => ({
@@ -153,12 +146,8 @@ const entryOf = ({ syncId, id, changedFields, actor, clientTxId, claim, createdA
 
 /** Audits the log: every acknowledged write once, no foreign entries, no holes. */
 async function auditLog(databaseUrl: string, calls: readonly Call[]): Promise<LogVerdict> {
-  const database = await openDatabase(databaseUrl);
-  try {
-    return audit({ ...(await database.everything()), calls: calls.flatMap(writeOf), followers: [] });
-  } finally {
-    await database.close();
-  }
+  await using database = await openDatabase(databaseUrl);
+  return audit({ ...(await database.everything()), calls: calls.flatMap(writeOf), followers: [] });
 }
 
 /** Refused writes are left out: if one were in the log, it would be a foreign entry. */

@@ -1,18 +1,16 @@
 import { randomUUID } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createDatasourceHandler, type DatasourceHandlerOptions } from "@holdfast/sdk/datasource";
 import { signWebhook } from "@holdfast/sdk/webhooks";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openTaskStore } from "../../examples/sqlite-datasource/src/task-store.ts";
 import { runDatasource } from "../../packages/conformance/src/datasource/run-datasource.ts";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 
 const signingKey = `whsec_${Buffer.from("a key of the conformance kit's test").toString("base64")}`;
-const folder = mkdtempSync(join(tmpdir(), "holdfast-datasource-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("datasource");
 
 type Store = Pick<DatasourceHandlerOptions, "commit" | "load" | "list" | "events">;
 

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { newMasterKey, startServer } from "@holdfast/server";
@@ -9,15 +8,15 @@ import { freshDatabase } from "@holdfast/server/testing";
 import Database from "libsql";
 import { afterAll, expect, test } from "vitest";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
+import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const readme = readFileSync(join(root, "examples/sqlite-datasource/README.md"), "utf8");
-const folder = mkdtempSync(join(tmpdir(), "holdfast-sqlite-"));
+const folder = temporaryFolder("sqlite");
 const children: ChildProcess[] = [];
 afterAll(() => {
   for (const { pid, exitCode } of children) if (pid !== undefined && exitCode === null) kill(pid, "SIGKILL");
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function kill(group: number, signal: NodeJS.Signals): void {

@@ -18,30 +18,26 @@ lost or applied twice.`,
   },
   async run({ seeds: count, seed: one, steps }, print) {
     const { convergeFrom, startTestEnvironment } = await import("./run.ts");
-    const environment = await startTestEnvironment();
+    await using environment = await startTestEnvironment();
     const seeds = one !== undefined ? [one] : Array.from({ length: count }, anySeed);
     const sums = { runs: 0, written: 0, conflicts: 0, kills: 0 };
     print(`${seeds.length} runs of ${steps} steps …`);
     const failed: number[] = [];
-    try {
-      for (const seed of seeds) {
-        try {
-          const { written, conflicts, kills } = await convergeFrom(environment, seed, steps);
-          sums.written += written;
-          sums.conflicts += conflicts;
-          sums.kills += kills;
-        } catch (error) {
-          failed.push(seed);
-          print(`seed ${seed} failed: ${error instanceof Error ? error.message : error}`);
-        }
-        sums.runs += 1;
-        if (sums.runs % 20 === 0 || sums.runs === seeds.length)
-          print(
-            `${sums.runs} runs, ${sums.written} log entries, ${sums.conflicts} conflicts answered, ${sums.kills} deaths, ${failed.length} failed`,
-          );
+    for (const seed of seeds) {
+      try {
+        const { written, conflicts, kills } = await convergeFrom(environment, seed, steps);
+        sums.written += written;
+        sums.conflicts += conflicts;
+        sums.kills += kills;
+      } catch (error) {
+        failed.push(seed);
+        print(`seed ${seed} failed: ${error instanceof Error ? error.message : error}`);
       }
-    } finally {
-      await environment.close();
+      sums.runs += 1;
+      if (sums.runs % 20 === 0 || sums.runs === seeds.length)
+        print(
+          `${sums.runs} runs, ${sums.written} log entries, ${sums.conflicts} conflicts answered, ${sums.kills} deaths, ${failed.length} failed`,
+        );
     }
     if (failed.length > 0) print(`again with --seed ${failed.join(", --seed ")}`);
     return failed.length === 0;

@@ -32,7 +32,7 @@ type Schema = typeof schema;
 const HASTE = 40;
 const SHARED = ["shared-0", "shared-1", "shared-2"];
 
-export interface TestEnvironment extends Pick<FaultEnvironment, "close"> {
+export interface TestEnvironment extends Pick<FaultEnvironment, "close">, AsyncDisposable {
   readonly url: string;
   /** A tenant of its own for each run. */
   newToken(): Promise<string>;
@@ -45,7 +45,7 @@ export async function startTestEnvironment(databaseUrl?: string): Promise<TestEn
   let made = 0;
   return {
     url: String(servers[0]?.url),
-    close,
+    ...{ close, [Symbol.asyncDispose]: close },
     async newToken() {
       const { id } = good(await operator("POST", "/v1/organizations", { name: `tenant ${++made}` }));
       const key = good(await operator("POST", "/v1/secret_keys", { organization: id, livemode: true }));

@@ -63,7 +63,7 @@ async function run(
     ...((isMoving || isElsewhere) && { HOLDFAST_DATASOURCE_ALLOW_PRIVATE: "1" }),
   };
   const begun = performance.now();
-  const environment = await openFaultEnvironment({
+  await using environment = await openFaultEnvironment({
     name: "faults",
     servers: [{ env }],
     postgres: "embedded",
@@ -71,57 +71,54 @@ async function run(
   });
   const { request, databaseUrl, closing, key } = environment;
   const [server] = environment.servers as readonly [KillableServer];
-  try {
-    const otherDir = await mkdtemp(join(tmpdir(), "holdfast-faults-other-"));
-    closing(() => rm(otherDir, { recursive: true, force: true }));
-    const other = isMoving ? await startEmbeddedPostgres({ dataDir: otherDir }) : undefined;
-    closing(() => other?.stop());
-    const endpoint = isElsewhere ? await startEndpoint(otherDir) : undefined;
-    closing(() => endpoint?.stop());
-    await endpoint?.register(request);
-    const writers = startWriters(await prepareWriters(environment, count));
-    const followers = [0, 1].map(() => follow(server.url, key));
-    const moves = other && startMoves(server, key, otherDir);
-    const { postgres, backend, frozen } = environment.faults(chance);
-    const nemesis = createRandomActs<Fault>(
-      {
-        ...{ postgres, backend, frozen },
-        server: { says: "kill -9 of the server, and started again at once", often: 1, act: () => server.kill() },
-        service: { says: "kill -9 of the service", often: 1, act: async () => await endpoint?.kill() },
-        otherPostgres: { says: "kill -9 of the other Postgres", often: 1, act: () => killPostgres(otherDir) },
-        otherBackend: { says: "kill -9 of one of its processes", often: 1, act: () => killBackend(otherDir) },
-      },
-      chance,
-    );
-    const others: readonly Fault[] = endpoint ? ["service"] : other ? ["otherBackend", "otherPostgres"] : [];
-    await underFire(nemesis, writers, { kills, others, print });
-    print("no more faults: every open question is asked until it is answered");
-    await writers.finish();
-    await moves?.finish();
-    const audited = await judge(databaseUrl, writers, followers, { plant, endpoint, print });
-    const differing = attached ? await differingModels(databaseUrl) : [];
-    const verdict = { ...audited, violations: [...audited.violations, ...differing] };
-    const { acknowledged, unknown, abandoned } = writers.totals();
-    const lines: readonly Line[] = [
-      ...nemesis.lines().filter(([, count]) => count !== 0),
-      ...(moves === undefined ? [] : [["moves that arrived", moves.arrived] as const]),
-      ["longest time without an answer", `${(server.longestOutageMs / 1_000).toFixed(1)} s`],
-      ["writes acknowledged", acknowledged],
-      ["calls without an answer", unknown],
-      ["writes given up with the outcome unknown", abandoned],
-      ["  of these in the log", verdict.abandonedFound],
-      ["entries in the log", verdict.entries],
-      ["followers × entries heard", `${verdict.followers} × ${verdict.entries}`],
-      ["acknowledged and lost", verdict.lost],
-      ["written twice", verdict.duplicated],
-      ["violations", verdict.violations.length],
-      ["seconds", Math.round((performance.now() - begun) / 1_000)],
-    ];
-    process.stdout.write(report(lines, verdict.violations));
-    return verdict.violations.length === 0;
-  } finally {
-    await environment.close();
-  }
+  const otherDir = await mkdtemp(join(tmpdir(), "holdfast-faults-other-"));
+  closing(() => rm(otherDir, { recursive: true, force: true }));
+  const other = isMoving ? await startEmbeddedPostgres({ dataDir: otherDir }) : undefined;
+  closing(() => other?.stop());
+  const endpoint = isElsewhere ? await startEndpoint(otherDir) : undefined;
+  closing(() => endpoint?.stop());
+  await endpoint?.register(request);
+  const writers = startWriters(await prepareWriters(environment, count));
+  const followers = [0, 1].map(() => follow(server.url, key));
+  closing(() => followers.map((follower) => follower.close()));
+  const moves = other && startMoves(server, key, otherDir);
+  const { postgres, backend, frozen } = environment.faults(chance);
+  const nemesis = createRandomActs<Fault>(
+    {
+      ...{ postgres, backend, frozen },
+      server: { says: "kill -9 of the server, and started again at once", often: 1, act: () => server.kill() },
+      service: { says: "kill -9 of the service", often: 1, act: async () => await endpoint?.kill() },
+      otherPostgres: { says: "kill -9 of the other Postgres", often: 1, act: () => killPostgres(otherDir) },
+      otherBackend: { says: "kill -9 of one of its processes", often: 1, act: () => killBackend(otherDir) },
+    },
+    chance,
+  );
+  const others: readonly Fault[] = endpoint ? ["service"] : other ? ["otherBackend", "otherPostgres"] : [];
+  await underFire(nemesis, writers, { kills, others, print });
+  print("no more faults: every open question is asked until it is answered");
+  await writers.finish();
+  await moves?.finish();
+  const audited = await judge(databaseUrl, writers, followers, { plant, endpoint, print });
+  const differing = attached ? await differingModels(databaseUrl) : [];
+  const verdict = { ...audited, violations: [...audited.violations, ...differing] };
+  const { acknowledged, unknown, abandoned } = writers.totals();
+  const lines: readonly Line[] = [
+    ...nemesis.lines().filter(([, count]) => count !== 0),
+    ...(moves === undefined ? [] : [["moves that arrived", moves.arrived] as const]),
+    ["longest time without an answer", `${(server.longestOutageMs / 1_000).toFixed(1)} s`],
+    ["writes acknowledged", acknowledged],
+    ["calls without an answer", unknown],
+    ["writes given up with the outcome unknown", abandoned],
+    ["  of these in the log", verdict.abandonedFound],
+    ["entries in the log", verdict.entries],
+    ["followers × entries heard", `${verdict.followers} × ${verdict.entries}`],
+    ["acknowledged and lost", verdict.lost],
+    ["written twice", verdict.duplicated],
+    ["violations", verdict.violations.length],
+    ["seconds", Math.round((performance.now() - begun) / 1_000)],
+  ];
+  process.stdout.write(report(lines, verdict.violations));
+  return verdict.violations.length === 0;
 }
 
 type Fault = "server" | "postgres" | "backend" | "frozen" | "service" | "otherPostgres" | "otherBackend";
@@ -157,28 +154,19 @@ async function judge(
   databaseUrl: string,
   writers: Writers,
   followers: readonly Follower[],
-  {
-    plant,
-    endpoint,
-    print,
-  }: { readonly plant: boolean; readonly endpoint: Endpoint | undefined; readonly print: Print },
+  { plant, endpoint, print }: Pick<Args, "plant"> & { readonly endpoint: Endpoint | undefined; readonly print: Print },
 ): Promise<Verdict> {
-  const database = await openDatabase(databaseUrl);
-  try {
-    while ((await database.open()) > 0) await pause(100);
-    const head = await database.head();
-    await Promise.all(followers.map((follower) => follower.reaches(head)));
-    if (plant) {
-      const victim = writers.calls().find(({ receipt }) => receipt);
-      print(`planted: the entry ${victim?.receipt?.lastSyncId} of an acknowledged write is taken out of the log`);
-      await database.loseEntry(victim?.receipt?.lastSyncId ?? 1);
-    }
-    const everything = await database.everything();
-    const verdict = audit({ ...everything, calls: writers.calls(), followers });
-    const differences = endpoint?.differences(everything.rows) ?? [];
-    return { ...verdict, violations: [...verdict.violations, ...differences] };
-  } finally {
-    for (const follower of followers) follower.close();
-    await database.close();
+  await using database = await openDatabase(databaseUrl);
+  while ((await database.open()) > 0) await pause(100);
+  const head = await database.head();
+  await Promise.all(followers.map((follower) => follower.reaches(head)));
+  if (plant) {
+    const victim = writers.calls().find(({ receipt }) => receipt);
+    print(`planted: the entry ${victim?.receipt?.lastSyncId} of an acknowledged write is taken out of the log`);
+    await database.loseEntry(victim?.receipt?.lastSyncId ?? 1);
   }
+  const everything = await database.everything();
+  const verdict = audit({ ...everything, calls: writers.calls(), followers });
+  const differences = endpoint?.differences(everything.rows) ?? [];
+  return { ...verdict, violations: [...verdict.violations, ...differences] };
 }

@@ -1,14 +1,10 @@
-import { freshDatabase } from "@holdfast/server/testing";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { freshClient } from "../../packages/server/src/testing/fresh-connection.ts";
 import { compareSides } from "./compare-sides.ts";
 
 // The same seeds in every run; the soak suite takes new ones. One that ever failed is written down below and stays.
 
-const { url } = await freshDatabase();
-const db = new pg.Client({ connectionString: url });
-beforeAll(() => db.connect());
-afterAll(() => db.end());
+const { client: db } = await freshClient();
 
 const FIRST = 20_261_127;
 const PINNED: readonly number[] = [];

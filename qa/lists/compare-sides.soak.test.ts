@@ -1,14 +1,10 @@
-import { freshDatabase } from "@holdfast/server/testing";
-import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { freshClient } from "../../packages/server/src/testing/fresh-connection.ts";
 import { compareSides } from "./compare-sides.ts";
 
 // New seeds in every run. One that fails belongs into the pinned ones of compare-sides.pg.test.ts.
 
-const { url } = await freshDatabase();
-const db = new pg.Client({ connectionString: url });
-beforeAll(() => db.connect());
-afterAll(() => db.end());
+const { client: db } = await freshClient();
 
 const FIRST = Math.floor(Math.random() * 2 ** 30);
 const COMPARISONS = 1_000_000;

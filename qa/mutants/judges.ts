@@ -88,14 +88,10 @@ async function withServers<Result>(
   { databaseUrl, ...env }: { readonly databaseUrl: string } & Readonly<Record<string, string>>,
   act: (environment: FaultEnvironment) => Promise<Result>,
 ): Promise<Result> {
-  const environment = await openFaultEnvironment({
+  await using environment = await openFaultEnvironment({
     name: "mutant",
     servers: Array.from({ length: count }, () => ({ main: fromSources(main), env })),
     postgres: { url: databaseUrl },
   });
-  try {
-    return await act(environment);
-  } finally {
-    await environment.close();
-  }
+  return await act(environment);
 }

@@ -1,6 +1,6 @@
 import { gauntlet } from "../deliveries/scenarios/gauntlet.ts";
 import { twoServers } from "../deliveries/scenarios/two-servers.ts";
-import { FIRST_WITH_TENANTS } from "../simulation/model/run.ts";
+import { FIRST_WITH } from "../simulation/model/simulation.ts";
 import {
   betweenTwoProcesses,
   inRowsOfTwoWriters,
@@ -69,7 +69,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "client, another owner: what the server says of a token is taken for the one that came after it",
-    judge: inSchedulesFrom(FIRST_WITH_TENANTS),
+    judge: inSchedulesFrom(FIRST_WITH.tenants),
     finds: ["no write reaches another owner"],
     edits: [
       {

@@ -30,7 +30,7 @@ export interface EnvironmentPlan {
  *   run ──► gates ──► servers, a process each ──► Postgres
  *             ▲ cut      ▲ kill -9, SIGSTOP          ▲ kill -9, SIGSTOP
  */
-export interface FaultEnvironment {
+export interface FaultEnvironment extends AsyncDisposable {
   /** For files of the run; Postgres runs there too. Removed at the end. */
   readonly folder: string;
   readonly databaseUrl: string;
@@ -63,7 +63,7 @@ export async function openFaultEnvironment(plan: EnvironmentPlan): Promise<Fault
   };
   try {
     const environment = await openIn(folder, plan, (work) => closings.push(work));
-    return { ...environment, closing: (work) => void closings.push(work), close };
+    return { ...environment, closing: (work) => void closings.push(work), close, [Symbol.asyncDispose]: close };
   } catch (error) {
     await close();
     throw error;
@@ -74,7 +74,7 @@ async function openIn(
   folder: string,
   { servers: plans, postgres, attached }: EnvironmentPlan,
   closing: (work: () => unknown) => void,
-): Promise<Omit<FaultEnvironment, "closing" | "close">> {
+): Promise<Omit<FaultEnvironment, "closing" | "close" | typeof Symbol.asyncDispose>> {
   const own = postgres === "own" ? await startEmbeddedPostgres({ dataDir: folder }) : undefined;
   if (own) closing(() => own.stop());
   const url = typeof postgres === "object" ? postgres.url : own?.url;

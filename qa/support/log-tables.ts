@@ -19,7 +19,7 @@ export interface StoredRow {
 }
 
 /** Reads the tables directly, because the auditor must not rely on the server that it audits. */
-export interface AuditedDatabase {
+export interface AuditedDatabase extends AsyncDisposable {
   head(): Promise<number>;
   /** How many commits are on their way to a source. */
   open(): Promise<number>;
@@ -30,7 +30,6 @@ export interface AuditedDatabase {
   }>;
   /** The planted fault. */
   loseEntry(syncId: number): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** How to reach the embedded Postgres that runs in this directory; a datasource takes it too. */
@@ -74,6 +73,6 @@ export async function openDatabase(url: string): Promise<AuditedDatabase> {
     loseEntry: async (syncId) => {
       await client.query("delete from holdfast.log where tenant = $1 and sync_id = $2", [tenant, syncId]);
     },
-    close: () => client.end(),
+    [Symbol.asyncDispose]: () => client.end(),
   };
 }

@@ -51,41 +51,38 @@ export async function runTables(options: RunOptions): Promise<Findings> {
   const { seed, writers: count, main, print, faultEveryMs } = options;
   const begun = performance.now();
   const plan = { env: { HOLDFAST_SCHEMA: "" }, ...(main && { main }) };
-  const postgres = postgresOf(options.databaseUrl);
-  const environment = await openFaultEnvironment({ name: "tables", servers: [plan, plan], postgres });
+  await using environment = await openFaultEnvironment({
+    ...{ name: "tables", servers: [plan, plan], postgres: postgresOf(options.databaseUrl) },
+  });
   const { databaseUrl, servers, key } = environment;
-  try {
-    await attach(databaseUrl, main);
-    const followers = servers.map(({ url }) => follow(url, key));
-    environment.closing(() => followers.map((follower) => follower.close()));
-    const api = startApiWriters({ servers, key, writers: count, seed });
-    const sql = startSqlWriters({ databaseUrl, writers: count, seed });
-    const chance = SeededRandom.of(seed, 2_000);
-    const { server, stalled, postgres, backend, frozen } = environment.faults(chance);
-    const nemesis = createRandomActs<Fault>({ server, stalled, postgres, backend, frozen }, chance);
-    const end = performance.now() + options.seconds * 1_000;
-    const isOver = () => performance.now() >= end;
-    await Promise.all([
-      nemesis.repeat({
-        first: faultEveryMs === undefined ? [] : FAULTS,
-        everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY,
-        isOver,
-      }),
-      repeat({ everyMs: PROGRESS_MS, isOver }, () =>
-        print(
-          `${nemesis.sum()} faults, ${api.totals().acknowledged} commits acknowledged, ${sql.calls().length} transactions in SQL`,
-        ),
+  await attach(databaseUrl, main);
+  const followers = servers.map(({ url }) => follow(url, key));
+  environment.closing(() => followers.map((follower) => follower.close()));
+  const api = startApiWriters({ servers, key, writers: count, seed });
+  const sql = startSqlWriters({ databaseUrl, writers: count, seed });
+  const chance = SeededRandom.of(seed, 2_000);
+  const { server, stalled, postgres, backend, frozen } = environment.faults(chance);
+  const nemesis = createRandomActs<Fault>({ server, stalled, postgres, backend, frozen }, chance);
+  const end = performance.now() + options.seconds * 1_000;
+  const isOver = () => performance.now() >= end;
+  await Promise.all([
+    nemesis.repeat({
+      first: faultEveryMs === undefined ? [] : FAULTS,
+      everyMs: faultEveryMs ?? Number.POSITIVE_INFINITY,
+      isOver,
+    }),
+    repeat({ everyMs: PROGRESS_MS, isOver }, () =>
+      print(
+        `${nemesis.sum()} faults, ${api.totals().acknowledged} commits acknowledged, ${sql.calls().length} transactions in SQL`,
       ),
-    ]);
-    print("no more faults: every open question is asked until it is answered");
-    await Promise.all([api.finish(), sql.finish()]);
-    const evidence = { ...(await readEvidence(databaseUrl)), commits: api.calls(), transactions: sql.calls() };
-    await Promise.all(followers.map((follower: Follower) => follower.reaches(evidence.head)));
-    const verdict = check({ ...evidence, followers });
-    return { ...{ seed, verdict, nemesis }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
-  } finally {
-    await environment.close();
-  }
+    ),
+  ]);
+  print("no more faults: every open question is asked until it is answered");
+  await Promise.all([api.finish(), sql.finish()]);
+  const evidence = { ...(await readEvidence(databaseUrl)), commits: api.calls(), transactions: sql.calls() };
+  await Promise.all(followers.map((follower: Follower) => follower.reaches(evidence.head)));
+  const verdict = check({ ...evidence, followers });
+  return { ...{ seed, verdict, nemesis }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
 }
 
 /** As an operator does it, before the writers begin. */

@@ -1,22 +1,16 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../testing/temporary-folder.ts";
 import { apiReport } from "./api-report.ts";
 import { changedLines } from "./changed-lines.ts";
-
-const folders: string[] = [];
-afterEach(() => {
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
-});
 
 /** The report on a package with these declaration files; `index.d.ts` is its entry. */
 function report(
   files: Record<string, string>,
   exports: Record<string, unknown> = { ".": { types: "./dist/index.d.ts" } },
 ) {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-api-"));
-  folders.push(folder);
+  const folder = temporaryFolder("api", onTestFinished);
   const published = Object.fromEntries(Object.entries(exports).filter(([path]) => path !== "./inner"));
   const manifest = JSON.stringify({ name: "@a/b", exports, publishConfig: { exports: published } });
   for (const [name, text] of Object.entries({ ...files, "../package.json": manifest })) {

@@ -1,10 +1,9 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient, fileStorage } from "@holdfast/sdk/node";
 import { act, cleanup, render } from "@testing-library/react";
 import { StrictMode } from "react";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../scripts/testing/temporary-folder.ts";
 import { SyncProvider, type UnsavedOptions, usePreventUnsavedChanges } from "./index.ts";
 import { type BoardSchema, boardSchema } from "./testing/board-schema.ts";
 import { createMemoryClient, type MemoryClient } from "./testing/memory-client.ts";
@@ -75,7 +74,7 @@ test("[V20] in memory alone all that waits keeps the page, also what waits for a
 test.each([true, false])(
   "[V20] the real client's write keeps the page until it is on disk, if ever: %s",
   async (hasDisk) => {
-    const folder = await mkdtemp(join(tmpdir(), "holdfast-unsaved-"));
+    const folder = temporaryFolder("unsaved", onTestFinished);
     const client = createClient({
       schema: boardSchema,
       url: "http://127.0.0.1:9",
@@ -89,6 +88,5 @@ test.each([true, false])(
     await act(() => write.queued);
     expect(isKept()).toBe(!hasDisk);
     await client.close();
-    await rm(folder, { recursive: true });
   },
 );

@@ -1,24 +1,23 @@
 import { once } from "node:events";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, connect, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../scripts/testing/until.ts";
 import { newMasterKey, newSecretToken } from "./server.ts";
 import { caller, referenceSchema } from "./testing/app.ts";
 import { freshDatabase } from "./testing/database.ts";
 import { startProgram } from "./testing/programs/program.ts";
+import { connected } from "./testing/run-sql.ts";
 import { openStream } from "./testing/stream/stream.ts";
 
 const { url: DATABASE_URL } = await freshDatabase();
-const folder = await mkdtemp(join(tmpdir(), "holdfast-main-"));
+const folder = temporaryFolder("main");
 const running: ReturnType<typeof startProgram>[] = [];
 afterAll(async () => {
   for (const program of running) program.child.kill("SIGKILL");
   await Promise.all(running.map(({ ended }) => ended));
-  await rm(folder, { recursive: true, force: true });
 });
 const start = (...words: Parameters<typeof startProgram>) => {
   const program = startProgram(...words);
@@ -206,8 +205,7 @@ test.concurrent("[O2] [O7] without settings the server starts its own Postgres a
 test.concurrent("[O21] while the database is made ready the process is live, not ready, and can be stopped", async () => {
   const { url: databaseUrl } = await freshDatabase();
   // Another process migrates, and takes long.
-  const migrating = new pg.Client({ connectionString: databaseUrl });
-  await migrating.connect();
+  const migrating = await connected(databaseUrl);
   await migrating.query("select pg_advisory_lock(4270001)");
   const [PORT, OTHER_PORT] = [String(await freePort()), String(await freePort())];
   const env = { ...given, DATABASE_URL: databaseUrl };

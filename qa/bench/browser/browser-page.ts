@@ -1,18 +1,6 @@
 // What runs in the page: a client as an app makes it, what is measured with it, and the floors beside it.
-import { createClient, defineSchema, type SyncClient } from "@holdfast/sdk";
-
-const schema = defineSchema({
-  models: {
-    slide: {
-      fields: {
-        deckId: { type: "string" },
-        title: { type: "string" },
-        order: { type: "number", default: 0 },
-        notes: { type: "string" },
-      },
-    },
-  },
-});
+import { createClient, type SyncClient } from "@holdfast/sdk";
+import { slideSchema as schema } from "../client/slide-schema.ts";
 
 export interface Opening {
   readonly url: string;

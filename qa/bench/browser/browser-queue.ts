@@ -1,6 +1,6 @@
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Options, Stage } from "../stage/stage.ts";
 import type { BrowserStage } from "./browser-stage.ts";
 
 const WRITES = 300;
@@ -10,12 +10,9 @@ const QUEUED = 10_000;
 export async function measureBrowserQueue(
   stage: Stage,
   browser: BrowserStage,
-  { rounds, print }: { rounds: number; print(line: string): void },
+  { rounds, print }: Options,
 ): Promise<Row[]> {
-  const { url, tokens, stop } = await stage.server({
-    databaseUrl: await stage.database("browser_queue"),
-    organizations: 1,
-  });
+  const { url, tokens, stop } = await stage.server({ database: "browser_queue" });
   const token = tokens[0] as string;
   const found = {
     p50: [] as number[],

@@ -1,6 +1,6 @@
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Options, Stage } from "../stage/stage.ts";
 import type { BrowserStage } from "./browser-stage.ts";
 
 const ROWS = 100_000;
@@ -9,10 +9,10 @@ const ROWS = 100_000;
 export async function measureBrowserRows(
   stage: Stage,
   browser: BrowserStage,
-  { rounds, print }: { rounds: number; print(line: string): void },
+  { rounds, print }: Options,
 ): Promise<Row[]> {
   const databaseUrl = await stage.database("browser_rows");
-  const { url, tokens, stop } = await stage.server({ databaseUrl, organizations: 1 });
+  const { url, tokens, stop } = await stage.server({ databaseUrl });
   const token = tokens[0] as string;
   await stage.sql(
     databaseUrl,

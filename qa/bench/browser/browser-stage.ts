@@ -10,11 +10,10 @@ import { build } from "esbuild";
 import { browserArguments, ensureChromium } from "../../../scripts/browser.mjs";
 
 /** A real Chromium on a profile of its own on disk: one that is private keeps its databases in memory. */
-export interface BrowserStage {
+export interface BrowserStage extends AsyncDisposable {
   readonly context: BrowserContext;
   /** A tab with the page's program in it; `reload()` brings it back. */
   openPage(): Promise<Page>;
-  close(): Promise<void>;
 }
 
 export async function openBrowser(print: (line: string) => void): Promise<BrowserStage> {
@@ -46,7 +45,7 @@ export async function openBrowser(print: (line: string) => void): Promise<Browse
       await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
       return page;
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       await context.close();
       site.closeAllConnections();
       site.close();

@@ -1,7 +1,7 @@
 import type { Page } from "@playwright/test";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Options, Stage } from "../stage/stage.ts";
 import type { BrowserStage } from "./browser-stage.ts";
 
 const QUEUED = 2_000;
@@ -9,15 +9,8 @@ const QUEUED = 2_000;
 const FROZEN_MS = 12_000;
 
 /** How long nothing is sent when the tab that sends is gone, or stands still with its locks held. */
-export async function measureTakeover(
-  stage: Stage,
-  browser: BrowserStage,
-  { rounds, print }: { rounds: number; print(line: string): void },
-): Promise<Row[]> {
-  const { url, tokens, stop } = await stage.server({
-    databaseUrl: await stage.database("browser_takeover"),
-    organizations: 1,
-  });
+export async function measureTakeover(stage: Stage, browser: BrowserStage, { rounds, print }: Options): Promise<Row[]> {
+  const { url, tokens, stop } = await stage.server({ database: "browser_takeover" });
   const token = tokens[0] as string;
   const killed: number[] = [];
   const frozen: number[] = [];

@@ -20,60 +20,52 @@ import type { Row } from "../report/table.ts";
 
 /** The slide board as visitors get it: the built page in a real Chromium, with 200 slides, each round in a new window. */
 export async function measureDemo({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
-  const demo = await startDemo();
-  try {
-    const browser = await chromium.launch({ args: browserArguments, executablePath: ensureChromium(print) });
-    try {
-      const deck = await createDeck(demo, manyTitles);
-      const all: Costs[] = [];
-      for (let n = 0; n < rounds; n++) {
-        const costs = await measureOnce(browser, demo, deck);
-        all.push(costs);
-        print(
-          `round ${n + 1} of ${rounds}: ${costs.scriptKb.toFixed(1)} kB, touch to paint ${costs.paintMs} ms (one field alone ${costs.floorMs}), longest task ${costs.longestTaskMs} ms, ${costs.cards} cards a change`,
-        );
-      }
-      const runs = (pick: (costs: Costs) => number) => summarize(all.map(pick));
-      const [paint, floor] = [runs(({ paintMs }) => paintMs), runs(({ floorMs }) => floorMs)];
-      return [
-        {
-          what: "demo: scripts until a slide can be edited, gzip",
-          unit: "kB",
-          runs: runs(({ scriptKb }) => scriptKb),
-          note: "target 122 kB",
-        },
-        {
-          what: "floor: a page with one field, touch to paint at a quarter of the processor's speed, p75",
-          unit: "ms",
-          runs: floor,
-          note: "in steps of 8 ms",
-        },
-        {
-          what: `demo: the same with ${manyTitles.length} slides`,
-          unit: "ms",
-          runs: paint,
-          against: `${(paint.median / floor.median).toFixed(2)} of the floor`,
-          note: "target 50 ms",
-        },
-        {
-          what: "demo: longest task of the page while an agent writes 50 edits/s",
-          unit: "ms",
-          runs: runs(({ longestTaskMs }) => longestTaskMs),
-          note: "target 200 ms; 0: none above 50",
-        },
-        {
-          what: `demo: cards rendered when one of ${manyTitles.length} slides is changed`,
-          unit: "",
-          runs: runs(({ cards }) => cards),
-          note: "target 1",
-        },
-      ];
-    } finally {
-      await browser.close();
-    }
-  } finally {
-    await demo.stop();
+  await using demo = await startDemo();
+  await using browser = await chromium.launch({ args: browserArguments, executablePath: ensureChromium(print) });
+  const deck = await createDeck(demo, manyTitles);
+  const all: Costs[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const costs = await measureOnce(browser, demo, deck);
+    all.push(costs);
+    print(
+      `round ${n + 1} of ${rounds}: ${costs.scriptKb.toFixed(1)} kB, touch to paint ${costs.paintMs} ms (one field alone ${costs.floorMs}), longest task ${costs.longestTaskMs} ms, ${costs.cards} cards a change`,
+    );
   }
+  const runs = (pick: (costs: Costs) => number) => summarize(all.map(pick));
+  const [paint, floor] = [runs(({ paintMs }) => paintMs), runs(({ floorMs }) => floorMs)];
+  return [
+    {
+      what: "demo: scripts until a slide can be edited, gzip",
+      unit: "kB",
+      runs: runs(({ scriptKb }) => scriptKb),
+      note: "target 122 kB",
+    },
+    {
+      what: "floor: a page with one field, touch to paint at a quarter of the processor's speed, p75",
+      unit: "ms",
+      runs: floor,
+      note: "in steps of 8 ms",
+    },
+    {
+      what: `demo: the same with ${manyTitles.length} slides`,
+      unit: "ms",
+      runs: paint,
+      against: `${(paint.median / floor.median).toFixed(2)} of the floor`,
+      note: "target 50 ms",
+    },
+    {
+      what: "demo: longest task of the page while an agent writes 50 edits/s",
+      unit: "ms",
+      runs: runs(({ longestTaskMs }) => longestTaskMs),
+      note: "target 200 ms; 0: none above 50",
+    },
+    {
+      what: `demo: cards rendered when one of ${manyTitles.length} slides is changed`,
+      unit: "",
+      runs: runs(({ cards }) => cards),
+      note: "target 1",
+    },
+  ];
 }
 
 interface Costs {

@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { createClient, isSyncError, type SyncClient } from "@holdfast/sdk/node";
 import { schema } from "../../../examples/agent/src/schema.ts";
 import { work } from "../../../examples/agent/src/work.ts";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage } from "../stage/stage.ts";
@@ -17,53 +18,44 @@ type Client = SyncClient<typeof schema>;
 
 /** How often agents of the example are refused a claim, when thirty of them work through one list of tasks. */
 export async function measureAgents({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const server = await stage.server({ databaseUrl: await stage.database("agents"), organizations: 1 });
-    const secretKey = server.tokens[0] as string;
-    const post = async (path: string, body: unknown): Promise<Record<string, unknown>> => {
-      const headers = { authorization: `Bearer ${secretKey}`, "content-type": "application/json" };
-      const answer = await fetch(server.url + path, { method: "POST", headers, body: JSON.stringify(body) });
-      if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-      return (await answer.json()) as Record<string, unknown>;
-    };
-    const clients = await Promise.all(
-      Array.from({ length: AGENTS }, async (_, n) => {
-        const minted = await post("/v1/capabilities", { wideScope: true, participantId: `agent-${n}` });
-        const client = createClient({ schema, url: server.url, getToken: () => String(minted.token) });
-        await client.ready();
-        return client;
-      }),
-    );
-    const rows: Row[] = [];
-    for (const tasks of LISTS) {
-      const refused: number[] = [];
-      const seconds: number[] = [];
-      for (let round = 0; round < rounds; round++) {
-        const ids = Array.from({ length: tasks }, (_, n) => `task-${tasks}-${round}-${n}`);
-        const run = await shareTasks(clients, ids, post);
-        refused.push(run.refused / tasks);
-        seconds.push(run.seconds);
-        print(`round ${round + 1}: ${run.refused} claims refused for ${tasks} tasks, ${run.seconds.toFixed(1)} s`);
-      }
-      rows.push({
-        what: `claims refused for each of ${tasks} tasks that ${AGENTS} agents share`,
-        unit: "",
-        runs: summarize(refused),
-        note: "target 1",
-      });
-      rows.push({
-        what: `until all ${tasks} are done, of ${THINKING_MS} ms each`,
-        unit: "s",
-        runs: summarize(seconds),
-        note: `${((tasks * THINKING_MS) / AGENTS / 1_000).toFixed(1)} s if no agent ever waited`,
-      });
+  await using stage = await openStage();
+  const server = await stage.server({ database: "agents" });
+  const secretKey = server.tokens[0] as string;
+  const post = (path: string, body: unknown) => askJson(server.url + path, secretKey, "POST", body);
+  const clients = await Promise.all(
+    Array.from({ length: AGENTS }, async (_, n) => {
+      const minted = await post("/v1/capabilities", { wideScope: true, participantId: `agent-${n}` });
+      const client = createClient({ schema, url: server.url, getToken: () => String(minted.token) });
+      await client.ready();
+      return client;
+    }),
+  );
+  const rows: Row[] = [];
+  for (const tasks of LISTS) {
+    const refused: number[] = [];
+    const seconds: number[] = [];
+    for (let round = 0; round < rounds; round++) {
+      const ids = Array.from({ length: tasks }, (_, n) => `task-${tasks}-${round}-${n}`);
+      const run = await shareTasks(clients, ids, post);
+      refused.push(run.refused / tasks);
+      seconds.push(run.seconds);
+      print(`round ${round + 1}: ${run.refused} claims refused for ${tasks} tasks, ${run.seconds.toFixed(1)} s`);
     }
-    await Promise.all(clients.map((client) => client.close()));
-    return rows;
-  } finally {
-    await stage.close();
+    rows.push({
+      what: `claims refused for each of ${tasks} tasks that ${AGENTS} agents share`,
+      unit: "",
+      runs: summarize(refused),
+      note: "target 1",
+    });
+    rows.push({
+      what: `until all ${tasks} are done, of ${THINKING_MS} ms each`,
+      unit: "s",
+      runs: summarize(seconds),
+      note: `${((tasks * THINKING_MS) / AGENTS / 1_000).toFixed(1)} s if no agent ever waited`,
+    });
   }
+  await Promise.all(clients.map((client) => client.close()));
+  return rows;
 }
 
 /** The tasks are there at once, and all agents begin at once. */

@@ -1,4 +1,6 @@
 // Agents that hold claims and agents that wait for them, over plain HTTP: holders renew, waiters poll. Prints a line when all stand.
+import { sendAsJson } from "../../../scripts/testing/ask-json.ts";
+
 interface ClaimantsPlan {
   readonly url: string;
   readonly token: string;
@@ -24,11 +26,7 @@ process.on("SIGTERM", () => {
 
 /** Comes again when it is told that the server is too busy, as every client does. */
 async function request<T>(method: string, path: string, token: string, body?: object): Promise<T> {
-  const answer = await fetch(plan.url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body && { "content-type": "application/json" }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
+  const answer = await sendAsJson(plan.url + path, token, method, body);
   if (answer.status === 503) {
     await answer.text();
     await new Promise((resolve) => setTimeout(resolve, 1_000));

@@ -1,18 +1,6 @@
-import { createClient, defineSchema } from "@holdfast/sdk/node";
+import { createClient } from "@holdfast/sdk/node";
 import type { ServerReady } from "../stage/server.ts";
-
-export const schema = defineSchema({
-  models: {
-    slide: {
-      fields: {
-        deckId: { type: "string" },
-        title: { type: "string" },
-        order: { type: "number", default: 0 },
-        notes: { type: "string" },
-      },
-    },
-  },
-});
+import { slideSchema as schema } from "./slide-schema.ts";
 
 /** The client as agents use it, connected and ready. */
 export async function connect({ url, tokens }: ServerReady) {

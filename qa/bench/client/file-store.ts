@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createClient, defineSchema, fileStorage } from "@holdfast/sdk/node";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
+import type { Options } from "../stage/stage.ts";
 
 const WRITES = 1_000;
 const QUEUED = 10_000;
@@ -15,13 +16,7 @@ const schema = defineSchema({
 });
 
 /** An agent's store in a file, without a server: a write on disk, a restart with a long queue, a snapshot. */
-export async function measureFileStore({
-  rounds,
-  print,
-}: {
-  rounds: number;
-  print(line: string): void;
-}): Promise<Row[]> {
+export async function measureFileStore({ rounds, print }: Options): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), "holdfast-bench-"));
   const runs = { queued: [], slow: [], floor: [], restart: [], snapshot: [], rows: [] } as Record<string, number[]>;
   try {

@@ -1,9 +1,10 @@
 import { type Runs, summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
+import { creates, newSlide } from "../stage/creates.ts";
 import type { LoadPlan } from "../stage/load.ts";
-import { endProgram, firstLine, startProgram, wholeOutput } from "../stage/processes.ts";
+import { firstLine, startProgram, wholeOutput } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, type RunningProgram, runAbreast, runLoad, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, type RunningProgram, runAbreast, runLoad, type Stage } from "../stage/stage.ts";
 import { commitRows } from "./commit-rows.ts";
 
 const CONNECTIONS = 64;
@@ -13,12 +14,6 @@ const LARGE_LOG = 2_000_000;
 const TURNS_SECONDS = 12;
 const SLOW = "alter database slow set commit_delay = 2000; alter database slow set commit_siblings = 0";
 
-/** About 1.05 KB, with an id and a key of its own every time. */
-const create = JSON.stringify({
-  id: "s[<id>]",
-  idempotencyKey: "k[<id>]",
-  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
-});
 const bulk = JSON.stringify({
   commits: Array.from({ length: 100 }, (_, i) => ({
     clientTxId: `b[<id>]-${i}`,
@@ -37,90 +32,68 @@ const bulk = JSON.stringify({
 type Variant = () => Promise<Readonly<Record<string, number>>>;
 
 /** Commits per second over HTTP, beside what the framework and the database can do at all, each variant in every round. */
-export async function measureCommits({
-  rounds,
-  seconds,
-  print,
-}: {
-  rounds: number;
-  seconds: number;
-  print(line: string): void;
-}): Promise<Row[]> {
-  const stage = await openStage();
-  const echo = startProgram(new URL("echo.ts", import.meta.url));
-  try {
-    const echoUrl = (await firstLine<{ url: string }>(echo)).url;
-    const floorUrl = await stage.database("floor");
-    const one = await serverOn(stage, "one", 1);
-    const single = await stage.server({
-      databaseUrl: await stage.database("single"),
-      organizations: 1,
-      laneCommits: 1,
+export async function measureCommits({ rounds, seconds, print }: Options): Promise<Row[]> {
+  await using stage = await openStage();
+  using echo = startProgram(new URL("echo.ts", import.meta.url));
+  const echoUrl = (await firstLine<{ url: string }>(echo)).url;
+  const floorUrl = await stage.database("floor");
+  const one = await stage.server({ database: "one" });
+  const single = await stage.server({ database: "single", laneCommits: 1 });
+  const many = await stage.server({ database: "many", organizations: ORGANIZATIONS });
+  const slowUrl = await stage.database("slow");
+  await stage.sql(slowUrl, SLOW);
+  const slow = await stage.server({ databaseUrl: slowUrl });
+  const slowSingle = await stage.server({ databaseUrl: slowUrl, laneCommits: 1 });
+  const writes =
+    (name: string, server: ServerReady, connections = CONNECTIONS): Variant =>
+    async () => ({
+      [name]: (await runLoad({ ...creates(server), connections, seconds })).perSecond,
     });
-    const many = await serverOn(stage, "many", ORGANIZATIONS);
-    const slowUrl = await stage.database("slow");
-    await stage.sql(slowUrl, SLOW);
-    const slow = await stage.server({ databaseUrl: slowUrl, organizations: 1 });
-    const slowSingle = await stage.server({ databaseUrl: slowUrl, organizations: 1, laneCommits: 1 });
-    const writes =
-      (name: string, server: ServerReady, connections = CONNECTIONS): Variant =>
-      async () => ({
-        [name]: (await runLoad({ ...creates(server), connections, seconds })).perSecond,
-      });
-    const bulks: Variant = async () => {
-      const [token = ""] = one.tokens;
-      const requests = [{ path: "/v1/commits/bulk", token, body: bulk }];
-      return { bulk: 100 * (await runLoad({ url: one.url, connections: 4, seconds, requests })).perSecond };
+  const bulks: Variant = async () => {
+    const [token = ""] = one.tokens;
+    const requests = [{ path: "/v1/commits/bulk", token, body: bulk }];
+    return { bulk: 100 * (await runLoad({ url: one.url, connections: 4, seconds, requests })).perSecond };
+  };
+  const floor =
+    (name: string, program: string, plan: object): Variant =>
+    async () => {
+      const child = startProgram(new URL(program, import.meta.url), [JSON.stringify({ url: floorUrl, ...plan })]);
+      return { [name]: (await wholeOutput<{ perSecond: number }>(child)).perSecond };
     };
-    const floor =
-      (name: string, program: string, plan: object): Variant =>
-      async () => {
-        const child = startProgram(new URL(program, import.meta.url), [JSON.stringify({ url: floorUrl, ...plan })]);
-        return { [name]: (await wholeOutput<{ perSecond: number }>(child)).perSecond };
-      };
-    const variants: Variant[] = [
-      () =>
-        inTurn(
-          {
-            echo: { url: echoUrl, requests: [{ path: "/", body: create }] },
-            one64: creates(one),
-            scoped64: creates(one, [one.scoped]),
-            many64: creates(many),
-          },
-          { oneOfEcho: ["one64", "echo"], scopedOfOne: ["scoped64", "one64"], manyOfOne: ["many64", "one64"] },
-        ),
-      floor("floor", "floor.ts", { connections: CONNECTIONS, seconds }),
-      floor("rounds", "floor-rounds.ts", { seconds }),
-      writes("one1", one, 1),
-      writes("one16", one, 16),
-      writes("single64", single),
-      writes("slow64", slow),
-      writes("slowSingle64", slowSingle),
-      writes("many1", many, 1),
-      writes("many16", many, 16),
-      bulks,
-    ];
-    const small = await interleaved(variants, rounds, print);
-    // Not before: the database has work to do behind so many rows.
-    print(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
-    const large = await largeServer(stage);
-    const beside = () =>
-      inTurn({ small64: creates(one), large64: creates(large) }, { largeOfSmall: ["large64", "small64"] });
-    const runs = new Map([...small, ...(await interleaved([beside], rounds, print))]);
-    await checkLogs(stage, ["one", "single", "many", "slow", "large"]);
-    return commitRows(runs);
-  } finally {
-    await endProgram(echo);
-    await stage.close();
-  }
+  const variants: Variant[] = [
+    () =>
+      inTurn(
+        {
+          echo: { url: echoUrl, requests: [{ path: "/", body: newSlide }] },
+          one64: creates(one),
+          scoped64: creates(one, [one.scoped]),
+          many64: creates(many),
+        },
+        { oneOfEcho: ["one64", "echo"], scopedOfOne: ["scoped64", "one64"], manyOfOne: ["many64", "one64"] },
+      ),
+    floor("floor", "floor.ts", { connections: CONNECTIONS, seconds }),
+    floor("rounds", "floor-rounds.ts", { seconds }),
+    writes("one1", one, 1),
+    writes("one16", one, 16),
+    writes("single64", single),
+    writes("slow64", slow),
+    writes("slowSingle64", slowSingle),
+    writes("many1", many, 1),
+    writes("many16", many, 16),
+    bulks,
+  ];
+  const small = await interleaved(variants, rounds, print);
+  // Not before: the database has work to do behind so many rows.
+  print(`filling a log with ${LARGE_LOG.toLocaleString("en-US")} entries`);
+  const large = await largeServer(stage);
+  const beside = () =>
+    inTurn({ small64: creates(one), large64: creates(large) }, { largeOfSmall: ["large64", "small64"] });
+  const runs = new Map([...small, ...(await interleaved([beside], rounds, print))]);
+  await checkLogs(stage, ["one", "single", "many", "slow", "large"]);
+  return commitRows(runs);
 }
 
 type Target = Pick<LoadPlan, "url" | "requests">;
-
-const creates = ({ url, tokens }: ServerReady, by = tokens): Target => ({
-  url,
-  requests: by.map((token) => ({ path: "/v1/models/slide", token, body: create })),
-});
 
 /**
  * What is compared with each other is sent to in turn, a moment each: each target's rate under its name, and of each share
@@ -145,9 +118,6 @@ async function inTurn<Name extends string>(
 
 const middle = (values: readonly number[]): number => summarize(values).median;
 
-const serverOn = async (stage: Stage, database: string, organizations: number): Promise<RunningProgram & ServerReady> =>
-  stage.server({ databaseUrl: await stage.database(database), organizations });
-
 /** Each variant once per round, the order turned round every time: a machine that slows down slows all of them. */
 async function interleaved(
   variants: readonly Variant[],
@@ -166,7 +136,7 @@ async function interleaved(
 
 async function largeServer(stage: Stage): Promise<RunningProgram & ServerReady> {
   const databaseUrl = await stage.database("large");
-  const server = await stage.server({ databaseUrl, organizations: 1 });
+  const server = await stage.server({ databaseUrl });
   await stage.sql(
     databaseUrl,
     `do $$ declare w int; begin select tenant into w from holdfast.head where schema_version > 0;

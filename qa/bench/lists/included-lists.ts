@@ -1,6 +1,7 @@
 import { createTestServer } from "@holdfast/sdk/testing";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
+import type { Options } from "../stage/stage.ts";
 import { type Change, type Created, LISTS, tracker, trackerChanges, trackerList, trackerSchema } from "./tracker.ts";
 
 const CHANGES = 400;
@@ -9,13 +10,7 @@ const CHANGES = 400;
  * What a change that arrives costs lists that include related records: from the frame on the socket until each of 50
  * lists has answered. No network and no server process takes part.
  */
-export async function measureIncludedLists({
-  rounds,
-  print,
-}: {
-  rounds: number;
-  print(line: string): void;
-}): Promise<Row[]> {
+export async function measureIncludedLists({ rounds, print }: Options): Promise<Row[]> {
   const { server, client: open, settle } = createTestServer(trackerSchema);
   let batch: Created[] = [];
   let named = 0;

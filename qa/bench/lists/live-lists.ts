@@ -2,6 +2,8 @@ import type { SyncClient } from "@holdfast/sdk";
 import { createTestServer } from "@holdfast/sdk/testing";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
+import type { Options } from "../stage/stage.ts";
+import { fillModel } from "./fill-model.ts";
 
 const ROWS = 100_000;
 const CHANGES = 400;
@@ -39,13 +41,7 @@ function queries(lists: number, limit: number | undefined): Query[] {
  * What a change that arrives costs the views: from the frame on the socket until each list has answered. No network
  * and no server process takes part.
  */
-export async function measureLiveLists({
-  rounds,
-  print,
-}: {
-  rounds: number;
-  print(connection: string): void;
-}): Promise<Row[]> {
+export async function measureLiveLists({ rounds, print }: Options): Promise<Row[]> {
   const { server, client: open, settle } = createTestServer(schema);
   const dataOf = (i: number) => ({
     title: `Slide ${(i * 7_919) % ROWS}`,
@@ -53,19 +49,7 @@ export async function measureLiveLists({
     due: new Date(1.7e12 + ((i * 104_729) % ROWS) * 60_000).toISOString(),
     status: "open",
   });
-  for (let from = 0; from < ROWS; from += 1_000)
-    server.commit(
-      {
-        clientTxId: `fill-${from}`,
-        operations: Array.from({ length: 1_000 }, (_, n) => ({
-          action: "create" as const,
-          model: "slide",
-          id: `s${from + n}`,
-          data: dataOf(from + n),
-        })),
-      },
-      "filler",
-    );
+  fillModel(server, "slide", ROWS, (n) => ({ id: `s${n}`, data: dataOf(n) }));
   const { client, connection } = open();
   await client.ready();
   await settle();

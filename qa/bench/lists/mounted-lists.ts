@@ -1,6 +1,8 @@
 import { createTestServer } from "@holdfast/sdk/testing";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
+import type { Options } from "../stage/stage.ts";
+import { fillModel } from "./fill-model.ts";
 
 const ROWS = 10_000;
 const CHANGES = 200;
@@ -13,27 +15,11 @@ const schema = {
 } as const;
 
 /** What a change costs when many components each show a list of their own: a subscriber for each, as hooks have it. */
-export async function measureMountedLists({
-  rounds,
-  print,
-}: {
-  rounds: number;
-  print(connection: string): void;
-}): Promise<Row[]> {
+export async function measureMountedLists({ rounds, print }: Options): Promise<Row[]> {
   const { server, client: open, settle } = createTestServer(schema);
-  for (let from = 0; from < ROWS; from += 1_000)
-    server.commit(
-      {
-        clientTxId: `fill-${from}`,
-        operations: Array.from({ length: 1_000 }, (_, n) => ({
-          action: "create" as const,
-          model: "task",
-          id: `t${from + n}`,
-          data: { title: `Task ${from + n}`, project: `p${(from + n) % PROJECTS}`, order: from + n },
-        })),
-      },
-      "filler",
-    );
+  fillModel(server, "task", ROWS, (n) => ({
+    ...{ id: `t${n}`, data: { title: `Task ${n}`, project: `p${n % PROJECTS}`, order: n } },
+  }));
   const rows: Row[] = [];
   for (const count of [200, 201, 1_000]) {
     const { client, connection } = open({ actor: `a${count}` });

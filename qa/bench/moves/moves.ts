@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { sendAsJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import { openStage, type Stage } from "../stage/stage.ts";
@@ -21,18 +22,14 @@ const FILL = [
 export async function measureMoves({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
   const found = { seconds: [] as number[], longest: [] as number[], quiet: [] as number[] };
   for (let n = 0; n < rounds; n++) {
-    const stage = await openStage();
-    try {
-      const { seconds, longestMs, quietMs, writes } = await moveOnce(stage, n);
-      found.seconds.push(seconds);
-      found.longest.push(longestMs);
-      found.quiet.push(quietMs);
-      print(
-        `round ${n + 1} of ${rounds}: ${Math.round(seconds)} s, longest write ${Math.round(longestMs)} ms (before: ${Math.round(quietMs)}), ${writes} writes, none lost, none twice`,
-      );
-    } finally {
-      await stage.close();
-    }
+    await using stage = await openStage();
+    const { seconds, longestMs, quietMs, writes } = await moveOnce(stage, n);
+    found.seconds.push(seconds);
+    found.longest.push(longestMs);
+    found.quiet.push(quietMs);
+    print(
+      `round ${n + 1} of ${rounds}: ${Math.round(seconds)} s, longest write ${Math.round(longestMs)} ms (before: ${Math.round(quietMs)}), ${writes} writes, none lost, none twice`,
+    );
   }
   const named = `${RECORDS.toLocaleString("en-US")} records`;
   return [
@@ -51,7 +48,7 @@ export async function measureMoves({ rounds, print }: { rounds: number; print(li
 
 async function moveOnce(stage: Stage, n: number) {
   const databaseUrl = await stage.database("service");
-  const server = await stage.server({ databaseUrl, organizations: 1 });
+  const server = await stage.server({ databaseUrl });
   await stage.sql(databaseUrl, FILL);
   await stage.sql(databaseUrl, "vacuum analyze");
   const token = server.tokens[0] as string;
@@ -126,10 +123,6 @@ function startWriting(url: string, token: string, name: string) {
 }
 
 async function ask(url: string, token: string, method: string, path: string, json?: object) {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(json && { "content-type": "application/json" }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+  const answer = await sendAsJson(url + path, token, method, json);
   return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
 }

@@ -1,16 +1,12 @@
 import type { ModelSchema, SchemaPush } from "@holdfast/sdk/protocol";
+import { askJson, sendAsJson } from "../../../scripts/testing/ask-json.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, type Stage } from "../stage/stage.ts";
 
 const ROWS = 100_000;
 const WRITERS = 4;
-
-interface Options {
-  readonly rounds: number;
-  print(line: string): void;
-}
 
 interface Kind {
   readonly what: string;
@@ -26,51 +22,47 @@ interface Measured {
 
 /** Schema pushes that rewrite every record of a model, while writers of the same tenant commit. */
 export async function measurePush({ rounds, print }: Options): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: rounds });
-    const found = new Map<string, Measured[]>();
-    for (const [n, token] of server.tokens.entries()) {
-      print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
-      await stage.sql(stage.postgres.url, fill(server.organizations[n] as string));
-      await stage.sql(stage.postgres.url, "vacuum analyze holdfast.record");
-      const { models } = await request<ModelSchema>(server, token, "GET", "/v1/schema");
-      for (const { what, push } of kindsOf(models)) {
-        const measured = await measureOne(stage, server, token, push);
-        found.set(what, [...(found.get(what) ?? []), measured]);
-        const { longestMs, failed, pushSeconds, settleSeconds } = measured;
-        print(
-          `${what}: push ${pushSeconds.toFixed(1)} s, rows ${settleSeconds.toFixed(1)} s later, longest commit ${longestMs.toFixed(0)} ms, ${failed} failed`,
-        );
-      }
+  await using stage = await openStage();
+  const server = await stage.server({ organizations: rounds });
+  const found = new Map<string, Measured[]>();
+  for (const [n, token] of server.tokens.entries()) {
+    print(`filling in ${ROWS.toLocaleString("en-US")} rows …`);
+    await stage.sql(stage.postgres.url, fill(server.organizations[n] as string));
+    await stage.sql(stage.postgres.url, "vacuum analyze holdfast.record");
+    const { models } = await askJson<ModelSchema>(`${server.url}/v1/schema`, token, "GET");
+    for (const { what, push } of kindsOf(models)) {
+      const measured = await measureOne(stage, server, token, push);
+      found.set(what, [...(found.get(what) ?? []), measured]);
+      const { longestMs, failed, pushSeconds, settleSeconds } = measured;
+      print(
+        `${what}: push ${pushSeconds.toFixed(1)} s, rows ${settleSeconds.toFixed(1)} s later, longest commit ${longestMs.toFixed(0)} ms, ${failed} failed`,
+      );
     }
-    return [...found].flatMap(([what, runs]) => [
-      {
-        what: `${what}: the longest commit meanwhile`,
-        unit: "ms",
-        runs: summarize(runs.map(({ longestMs }) => longestMs)),
-        note: "target 2 000",
-      },
-      {
-        what: "the same: commits that failed",
-        unit: "",
-        runs: summarize(runs.map(({ failed }) => failed)),
-        note: "target 0",
-      },
-      {
-        what: "the same: until it is committed",
-        unit: "s",
-        runs: summarize(runs.map(({ pushSeconds }) => pushSeconds)),
-      },
-      {
-        what: "the same: from there until all rows had their new form",
-        unit: "s",
-        runs: summarize(runs.map(({ settleSeconds }) => settleSeconds)),
-      },
-    ]);
-  } finally {
-    await stage.close();
   }
+  return [...found].flatMap(([what, runs]) => [
+    {
+      what: `${what}: the longest commit meanwhile`,
+      unit: "ms",
+      runs: summarize(runs.map(({ longestMs }) => longestMs)),
+      note: "target 2 000",
+    },
+    {
+      what: "the same: commits that failed",
+      unit: "",
+      runs: summarize(runs.map(({ failed }) => failed)),
+      note: "target 0",
+    },
+    {
+      what: "the same: until it is committed",
+      unit: "s",
+      runs: summarize(runs.map(({ pushSeconds }) => pushSeconds)),
+    },
+    {
+      what: "the same: from there until all rows had their new form",
+      unit: "s",
+      runs: summarize(runs.map(({ settleSeconds }) => settleSeconds)),
+    },
+  ]);
 }
 
 /** One after the other, each from the schema that the one before left. */
@@ -100,7 +92,9 @@ async function measureOne(stage: Stage, server: ServerReady, token: string, push
     while (pushing) {
       const id = `r${Math.ceil(Math.random() * ROWS)}`;
       const start = performance.now();
-      const answer = await send(server, token, "PATCH", `/v1/models/slide/${id}`, { data: { notes: "written" } });
+      const answer = await sendAsJson(`${server.url}/v1/models/slide/${id}`, token, "PATCH", {
+        data: { notes: "written" },
+      });
       if (!answer.ok) beside.failed += 1;
       beside.longestMs = Math.max(beside.longestMs, performance.now() - start);
       await pause(5);
@@ -109,7 +103,7 @@ async function measureOne(stage: Stage, server: ServerReady, token: string, push
   const writers = Array.from({ length: WRITERS }, write);
   await pause(1_000);
   const start = performance.now();
-  await request(server, token, "POST", "/v1/schema", push);
+  await askJson(`${server.url}/v1/schema`, token, "POST", push);
   const pushSeconds = (performance.now() - start) / 1_000;
   const committedAt = performance.now();
   while ((await stage.sql(stage.postgres.url, "select from holdfast.head where rewriting")).length > 0) await pause(50);
@@ -128,26 +122,5 @@ const fill = (organization: string) =>
         array['deck:deck-' || n % 1000], n, 'system:key_filler', now(), now(), 'system:key_filler'
       from generate_series(1, ${ROWS}) n;
     update holdfast.head set sync_id = ${ROWS} where tenant = w; end $$`;
-
-async function request<T>(
-  server: ServerReady,
-  token: string,
-  method: string,
-  path: string,
-  body?: unknown,
-): Promise<T> {
-  const answer = await send(server, token, method, path, body);
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
-  return JSON.parse(answer.text) as T;
-}
-
-async function send({ url }: ServerReady, token: string, method: string, path: string, body?: unknown) {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${token}`, ...(body !== undefined && { "content-type": "application/json" }) },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return { ok: answer.ok, status: answer.status, text: await answer.text() };
-}
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,6 +1,8 @@
 // The real server on a given database, with as many organizations as asked for, each with the reference schema.
+
 import { readFileSync } from "node:fs";
 import { newMasterKey, type RunningServer, startServer } from "@holdfast/server";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 
 export interface ServerPlan {
   readonly databaseUrl: string;
@@ -35,11 +37,9 @@ const server = await startServer({
 const made = plan.tokens
   ? { tokens: plan.tokens, organizations: [] }
   : await makeOrganizations(server, plan.organizations);
-const { token: scoped } = await post<{ token: string }>(
-  `${server.url}/v1/capabilities`,
-  made.tokens[0] as string,
-  JSON.stringify({ operations: ["slide.*"], syncGroups: ["deck:deck-1"], ttlSeconds: 86_400 }),
-);
+const capability = { operations: ["slide.*"], syncGroups: ["deck:deck-1"], ttlSeconds: 86_400 };
+const minted = await askJson(`${server.url}/v1/capabilities`, made.tokens[0] as string, "POST", capability);
+const scoped = String(minted.token);
 process.stdout.write(`${JSON.stringify({ url: server.url, ...made, scoped } satisfies ServerReady)}\n`);
 process.on("SIGTERM", () => void server.close().then(() => process.exit(0)));
 
@@ -51,29 +51,12 @@ async function makeOrganizations(
   const tokens: string[] = [];
   const organizations: string[] = [];
   for (let i = 0; i < count; i++) {
-    const { id } = await post<{ id: string }>(
-      `${url}/v1/organizations`,
-      adminToken,
-      JSON.stringify({ name: `bench ${i}` }),
-    );
-    const { token } = await post<{ token: string }>(
-      `${url}/v1/secret_keys`,
-      adminToken,
-      JSON.stringify({ organization: id, livemode: true }),
-    );
-    await post(`${url}/v1/schema`, token, schema);
-    organizations.push(id);
-    tokens.push(token);
+    const { id } = await askJson(`${url}/v1/organizations`, adminToken, "POST", { name: `bench ${i}` });
+    const key = { organization: id, livemode: true };
+    const { token } = await askJson(`${url}/v1/secret_keys`, adminToken, "POST", key);
+    await askJson(`${url}/v1/schema`, String(token), "POST", JSON.parse(schema));
+    organizations.push(String(id));
+    tokens.push(String(token));
   }
   return { tokens, organizations };
-}
-
-async function post<T>(url: string, token: string, body: string): Promise<T> {
-  const answer = await fetch(url, {
-    method: "POST",
-    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body,
-  });
-  if (!answer.ok) throw new Error(`${url} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
 }

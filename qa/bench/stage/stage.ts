@@ -9,14 +9,21 @@ import type { LoadPlan, LoadResult } from "./load.ts";
 import { endProgram, firstLine, startProgram, wholeOutput } from "./processes.ts";
 import type { ServerPlan, ServerReady } from "./server.ts";
 
+/** What every benchmark is told. */
+export interface Options {
+  readonly rounds: number;
+  readonly seconds: number;
+  print(line: string): void;
+}
+
 /** Where a run happens: one Postgres with fsync on, and whatever servers were started on it. */
-export interface Stage {
+export interface Stage extends AsyncDisposable {
   readonly postgres: EmbeddedPostgres;
   /** The URL of a database of that name, made when it is not there. */
   database(name: string): Promise<string>;
-  server(plan: Omit<ServerPlan, "databaseUrl"> & { databaseUrl: string }): Promise<RunningProgram & ServerReady>;
+  /** For one organization, in the database of that name or address, unless told otherwise. */
+  server(plan?: Partial<ServerPlan> & { database?: string }): Promise<RunningProgram & ServerReady>;
   sql<T>(databaseUrl: string, text: string, values?: unknown[]): Promise<T[]>;
-  close(): Promise<void>;
 }
 
 export interface RunningProgram {
@@ -46,8 +53,10 @@ export async function openStage(): Promise<Stage> {
       url.pathname = `/${name}`;
       return url.href;
     },
-    async server(plan) {
-      const child = startProgram(new URL("server.ts", import.meta.url), [JSON.stringify(plan)]);
+    async server({ database, ...plan } = {}) {
+      const databaseUrl = database === undefined ? postgres.url : await stage.database(database);
+      const whole: ServerPlan = { organizations: 1, databaseUrl, ...plan };
+      const child = startProgram(new URL("server.ts", import.meta.url), [JSON.stringify(whole)]);
       running.add(child);
       return { child, stop: () => endProgram(child), ...(await firstLine<ServerReady>(child)) };
     },
@@ -57,7 +66,7 @@ export async function openStage(): Promise<Stage> {
       const { rows } = await client.query(text, values).finally(() => client.end());
       return rows as T[];
     },
-    async close() {
+    async [Symbol.asyncDispose]() {
       for (const child of running) await endProgram(child);
       await postgres.stop();
       rmSync(dir, { recursive: true, force: true });

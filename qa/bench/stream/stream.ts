@@ -16,38 +16,34 @@ const COUNTED = "Heard ";
 
 /** From sending a commit to hearing it on another client's socket: sender, server and listeners are three processes. */
 export async function measureStream({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 1 });
-    const token = server.tokens[0] as string;
-    const rows: Row[] = [];
-    for (const sockets of [1, 100]) {
-      const found: { p50: number; p99: number }[] = [];
-      for (let n = 0; n < rounds; n++) {
-        const delays = (await oneRun(server.url, token, sockets)).sort((a, b) => a - b);
-        found.push({ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) });
-        print(
-          `round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`,
-        );
-      }
-      const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s for ${HEARD_SECONDS} s`;
-      rows.push({
-        what: `${what}, p50`,
-        unit: "ms",
-        runs: summarize(found.map(({ p50 }) => p50)),
-        ...(sockets === 100 && { note: "target 5 ms" }),
-      });
-      rows.push({
-        what: `${what}, p99`,
-        unit: "ms",
-        runs: summarize(found.map(({ p99 }) => p99)),
-        ...(sockets === 100 && { note: "target 15 ms" }),
-      });
+  await using stage = await openStage();
+  const server = await stage.server();
+  const token = server.tokens[0] as string;
+  const rows: Row[] = [];
+  for (const sockets of [1, 100]) {
+    const found: { p50: number; p99: number }[] = [];
+    for (let n = 0; n < rounds; n++) {
+      const delays = (await oneRun(server.url, token, sockets)).sort((a, b) => a - b);
+      found.push({ p50: percentile(delays, 0.5), p99: percentile(delays, 0.99) });
+      print(
+        `round ${n + 1} of ${rounds}: ${sockets} sockets, ${delays.length} deliveries, p50 ${found.at(-1)?.p50.toFixed(2)} ms, p99 ${found.at(-1)?.p99.toFixed(2)} ms`,
+      );
     }
-    return rows;
-  } finally {
-    await stage.close();
+    const what = `sent → heard by another client, ${sockets} socket${sockets === 1 ? "" : "s"}, ${PER_SECOND} commits/s for ${HEARD_SECONDS} s`;
+    rows.push({
+      what: `${what}, p50`,
+      unit: "ms",
+      runs: summarize(found.map(({ p50 }) => p50)),
+      ...(sockets === 100 && { note: "target 5 ms" }),
+    });
+    rows.push({
+      what: `${what}, p99`,
+      unit: "ms",
+      runs: summarize(found.map(({ p99 }) => p99)),
+      ...(sockets === 100 && { note: "target 15 ms" }),
+    });
   }
+  return rows;
 }
 
 async function oneRun(url: string, token: string, sockets: number): Promise<number[]> {

@@ -5,15 +5,11 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { percentile, type Runs, summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
+import { creates } from "../stage/creates.ts";
 import { endProgram, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, runAbreast, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, runAbreast, type Stage } from "../stage/stage.ts";
 import type { ListenPlan } from "../stream/listeners.ts";
-
-interface Options {
-  readonly rounds: number;
-  print(line: string): void;
-}
 
 const CONNECTIONS = 64;
 /** For each server of those that are sent to in turn. */
@@ -26,38 +22,27 @@ const MARK = "Heard ";
 
 const TABLE = `create table public.slides (id text primary key, deck_id text, title text, "order" double precision default 0, notes text)`;
 
-/** About 1.05 KB, with an id and a key of its own every time. */
-const create = JSON.stringify({
-  id: "s[<id>]",
-  idempotencyKey: "k[<id>]",
-  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
-});
-
 /** Attached tables beside hosted records, and what the triggers cost the caller's own SQL. */
 export async function measureTables({ rounds, print }: Options): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const hosted = await stage.server({ databaseUrl: await stage.database("hosted"), organizations: 1 });
-    const databaseUrl = await stage.database("attached");
-    const attached = await stage.server({ databaseUrl, organizations: 1 });
-    await stage.sql(databaseUrl, TABLE);
-    await attachSlides(databaseUrl, attached.organizations[0]);
-    const figures = new Map<string, number[]>();
-    const keep = (found: Readonly<Record<string, number>>, n: number) => {
-      for (const [name, value] of Object.entries(found)) figures.set(name, [...(figures.get(name) ?? []), value]);
-      const said = Object.entries(found).map(([name, value]) => `${name} ${round(value)}`);
-      print(`round ${n + 1} of ${rounds}: ${said.join(", ")}`);
-    };
-    for (let n = 0; n < rounds; n++) {
-      keep(await writesInTurn(hosted, attached), n);
-      keep(await heardFromSql(databaseUrl, attached), n);
-      keep(await costOfTriggers(stage, databaseUrl), n);
-    }
-    await checkEqual(stage, databaseUrl);
-    return rowsOf(new Map([...figures].map(([name, values]) => [name, summarize(values)])));
-  } finally {
-    await stage.close();
+  await using stage = await openStage();
+  const hosted = await stage.server({ database: "hosted" });
+  const databaseUrl = await stage.database("attached");
+  const attached = await stage.server({ databaseUrl });
+  await stage.sql(databaseUrl, TABLE);
+  await attachSlides(databaseUrl, attached.organizations[0]);
+  const figures = new Map<string, number[]>();
+  const keep = (found: Readonly<Record<string, number>>, n: number) => {
+    for (const [name, value] of Object.entries(found)) figures.set(name, [...(figures.get(name) ?? []), value]);
+    const said = Object.entries(found).map(([name, value]) => `${name} ${round(value)}`);
+    print(`round ${n + 1} of ${rounds}: ${said.join(", ")}`);
+  };
+  for (let n = 0; n < rounds; n++) {
+    keep(await writesInTurn(hosted, attached), n);
+    keep(await heardFromSql(databaseUrl, attached), n);
+    keep(await costOfTriggers(stage, databaseUrl), n);
   }
+  await checkEqual(stage, databaseUrl);
+  return rowsOf(new Map([...figures].map(([name, values]) => [name, summarize(values)])));
 }
 
 /** As an operator does it. */
@@ -73,9 +58,8 @@ async function attachSlides(databaseUrl: string, organization = ""): Promise<voi
 
 /** Both servers are sent to in turn, a moment each; the share is the middle one of those of the moments. */
 async function writesInTurn(hosted: ServerReady, attached: ServerReady) {
-  const plans = [hosted, attached].map(({ url, tokens: [token = ""] }) => ({
-    ...{ url, connections: CONNECTIONS, seconds: TURNS_SECONDS },
-    requests: [{ path: "/v1/models/slide", token, body: create }],
+  const plans = [hosted, attached].map((server) => ({
+    ...{ ...creates(server), connections: CONNECTIONS, seconds: TURNS_SECONDS },
   }));
   const [ofHosted = [], ofAttached = []] = await runAbreast(plans);
   return {

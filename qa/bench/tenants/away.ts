@@ -3,19 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "@holdfast/server";
+import { sendAsJson } from "../../../scripts/testing/ask-json.ts";
 import { embeddedUrl } from "../../support/log-tables.ts";
 import { killPostgres, stallPostgres } from "../../support/postgres-process.ts";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage } from "../stage/stage.ts";
+import { type Options, openStage } from "../stage/stage.ts";
 import { afterSeconds, COMMITS_PER_SECOND, commitSteadily } from "./steady-commits.ts";
-
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
 
 /** What happens to the database of two of the four tenants. */
 const TROUBLES = ["killed", "silent"] as const;
@@ -30,7 +25,7 @@ export async function measureAway({ rounds, seconds, print }: Options): Promise<
   const dataDir = mkdtempSync(join(tmpdir(), "holdfast-bench-other-"));
   let other = await startEmbeddedPostgres({ dataDir });
   try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 4 });
+    const server = await stage.server({ organizations: 4 });
     const [here = "", hereToo = "", ...there] = server.tokens;
     for (const token of there) await moveAway(server, token, dataDir);
     const span = Math.max(seconds, 6);
@@ -72,7 +67,7 @@ export async function measureAway({ rounds, seconds, print }: Options): Promise<
       { what: "their commits that failed", unit: "", runs: summarize([failed]), note: "target 0" },
     ];
   } finally {
-    await stage.close();
+    await stage[Symbol.asyncDispose]();
     await other.stop();
     rmSync(dataDir, { recursive: true, force: true });
   }
@@ -111,8 +106,4 @@ async function until({ url }: ServerReady, tokens: readonly string[]): Promise<v
 }
 
 const ask = (url: string, token: string, path: string, json?: object): Promise<Response> =>
-  fetch(url + path, {
-    method: json ? "POST" : "GET",
-    headers: { authorization: `Bearer ${token}`, ...(json && { "content-type": "application/json" }) },
-    ...(json && { body: JSON.stringify(json) }),
-  });
+  sendAsJson(url + path, token, json ? "POST" : "GET", json);

@@ -3,7 +3,7 @@ import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
 import type { HostilePlan } from "./hostile.ts";
 import { mintTokens } from "./mint-tokens.ts";
 import { afterSeconds, COMMITS_PER_SECOND, commitSteadily } from "./steady-commits.ts";
@@ -11,12 +11,6 @@ import { afterSeconds, COMMITS_PER_SECOND, commitSteadily } from "./steady-commi
 const QUIET_SECONDS = 8;
 const SNAPSHOT_ROWS = 40_000;
 const STARTING = 500;
-
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
 
 /** What one tenant does beside another tenant's commits. */
 interface Worst {
@@ -44,69 +38,64 @@ interface Beside {
 }
 
 export async function measureFairness({ rounds, seconds, print }: Options): Promise<Row[]> {
-  const stage = await openStage();
-  const otherStage = await openStage();
-  try {
-    const server = await hostileTenants(stage);
-    const other = await hostileTenants(otherStage);
-    const [victim = ""] = server.tokens;
-    const quiet: number[] = [];
-    const found = new Map(WORST.map(({ what }) => [what, [] as Beside[]]));
-    await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
-    for (let n = 0; n < rounds; n++) {
-      quiet.push((await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS))).p99);
-      print(`quiet: p99 ${round(quiet.at(-1) ?? 0)} ms`);
-      for (const worst of WORST) {
-        const measure = () => commitSteadily(server, victim, afterSeconds(Math.max(seconds, 6)));
-        const measured = await besideWorst(stage, server, worst, measure);
-        const floor = (await besideWorst(otherStage, other, worst, measure)).p99;
-        found.get(worst.what)?.push({ ...measured, floor });
-        print(
-          `${worst.what}: p99 ${round(measured.p99)} ms, ${measured.failed} failed; ${round(floor)} ms when another server is sent the same`,
-        );
-      }
+  await using stage = await openStage();
+  await using otherStage = await openStage();
+  const server = await hostileTenants(stage);
+  const other = await hostileTenants(otherStage);
+  const [victim = ""] = server.tokens;
+  const quiet: number[] = [];
+  const found = new Map(WORST.map(({ what }) => [what, [] as Beside[]]));
+  await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
+  for (let n = 0; n < rounds; n++) {
+    quiet.push((await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS))).p99);
+    print(`quiet: p99 ${round(quiet.at(-1) ?? 0)} ms`);
+    for (const worst of WORST) {
+      const measure = () => commitSteadily(server, victim, afterSeconds(Math.max(seconds, 6)));
+      const measured = await besideWorst(stage, server, worst, measure);
+      const floor = (await besideWorst(otherStage, other, worst, measure)).p99;
+      found.get(worst.what)?.push({ ...measured, floor });
+      print(
+        `${worst.what}: p99 ${round(measured.p99)} ms, ${measured.failed} failed; ${round(floor)} ms when another server is sent the same`,
+      );
     }
-    const starting = await startAtOnce(server, victim);
-    print(`${STARTING} clients at once: ${starting.failed} failed requests, ${round(starting.seconds)} s`);
-    const base = summarize(quiet).median;
-    const failed = [...found.values()].flat().reduce((sum, one) => sum + one.failed, 0);
-    return [
-      {
-        what: `another tenant's commits, ${COMMITS_PER_SECOND} a second, p99: quiet`,
-        unit: "ms",
-        runs: summarize(quiet),
-      },
-      ...WORST.map(({ what }) => {
-        const all = found.get(what) ?? [];
-        const runs = summarize(all.map(({ p99 }) => p99));
-        const floor = summarize(all.map((one) => one.floor)).median;
-        return {
-          what: `the same beside ${what}`,
-          unit: "ms",
-          runs,
-          against: `${round(runs.median / base)} × quiet`,
-          note: `target 3 × and 250 ms; ${round(floor)} ms where another server on this machine is sent that`,
-        };
-      }),
-      { what: "its commits that failed", unit: "", runs: summarize([failed]), note: "target 0" },
-      {
-        what: `${STARTING} clients that start at once: failed requests`,
-        unit: "",
-        runs: summarize([starting.failed]),
-        note: "target 0",
-      },
-      { what: "the same: until the last one had its rows", unit: "s", runs: summarize([starting.seconds]) },
-    ];
-  } finally {
-    await stage.close();
-    await otherStage.close();
   }
+  const starting = await startAtOnce(server, victim);
+  print(`${STARTING} clients at once: ${starting.failed} failed requests, ${round(starting.seconds)} s`);
+  const base = summarize(quiet).median;
+  const failed = [...found.values()].flat().reduce((sum, one) => sum + one.failed, 0);
+  return [
+    {
+      what: `another tenant's commits, ${COMMITS_PER_SECOND} a second, p99: quiet`,
+      unit: "ms",
+      runs: summarize(quiet),
+    },
+    ...WORST.map(({ what }) => {
+      const all = found.get(what) ?? [];
+      const runs = summarize(all.map(({ p99 }) => p99));
+      const floor = summarize(all.map((one) => one.floor)).median;
+      return {
+        what: `the same beside ${what}`,
+        unit: "ms",
+        runs,
+        against: `${round(runs.median / base)} × quiet`,
+        note: `target 3 × and 250 ms; ${round(floor)} ms where another server on this machine is sent that`,
+      };
+    }),
+    { what: "its commits that failed", unit: "", runs: summarize([failed]), note: "target 0" },
+    {
+      what: `${STARTING} clients that start at once: failed requests`,
+      unit: "",
+      runs: summarize([starting.failed]),
+      note: "target 0",
+    },
+    { what: "the same: until the last one had its rows", unit: "s", runs: summarize([starting.seconds]) },
+  ];
 }
 
 type Server = RunningProgram & ServerReady;
 
 async function hostileTenants(stage: Stage): Promise<Server> {
-  const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 8 });
+  const server = await stage.server({ organizations: 8 });
   await fillForSnapshot(stage, server.organizations[2] as string);
   return server;
 }

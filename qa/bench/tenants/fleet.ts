@@ -6,7 +6,7 @@ import { type Row, round } from "../report/table.ts";
 import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
 import { createSender, type Sender } from "../stage/sender.ts";
 import type { ServerReady } from "../stage/server.ts";
-import { openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
+import { type Options, openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
 import type { IdlePlan } from "./idle-sockets.ts";
 
 const ORGANIZATIONS = 2_000;
@@ -18,64 +18,54 @@ const WARM_MS = 4_000;
 const IDLE_WARM_MS = 15_000;
 const IDLE_MS = 30_000;
 
-interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
-
 /** One server for many organizations: what their number costs, and what their idle streams cost. */
 export async function measureFleet({ rounds, seconds, print }: Options): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const { tokens } = await makeFleet(stage);
-    print(`${ORGANIZATIONS} organizations made`);
-    const one = await serverOf(stage, tokens);
-    const manyOfFew = await inMoments(one.url, tokens, rounds, print);
-    const idle = await idleSockets(stage, one, tokens, print);
-    await one.stop();
-    const servers = await Promise.all(Array.from({ length: PROCESSES }, () => serverOf(stage, tokens)));
-    const urls = servers.map(({ url }) => url);
-    const withStreams = await ratios(rounds, async () => {
-      const without = await rateOf(urls, tokens, seconds);
-      const streams = await openIdle(
-        urls.map((url, i) => ({ url, tokens: tokens.filter((_, n) => n % PROCESSES === i), sockets: undefined })),
-      );
-      const beside = await rateOf(urls, tokens, seconds);
-      await streams.close();
-      print(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
-      return [without, beside];
-    });
-    for (const server of servers) await server.stop();
-    return [
-      {
-        what: `commits/s of ${ORGANIZATIONS} organizations, of the rate with ${FEW}, one process, ${CONNECTIONS} connections`,
-        unit: "",
-        runs: summarize(manyOfFew),
-        note: "target 0.75",
-      },
-      {
-        what: `commits/s with an idle stream of each of ${ORGANIZATIONS} organizations, of the rate without, ${PROCESSES} processes, ${CONNECTIONS} connections; none fails`,
-        unit: "",
-        runs: summarize(withStreams),
-        note: "target 0.85",
-      },
-      {
-        what: `${IDLE_SOCKETS} idle sockets on one process: memory each`,
-        unit: "kB",
-        runs: summarize([idle.kilobytes]),
-        note: "target 25",
-      },
-      {
-        what: `${IDLE_SOCKETS} idle sockets: a core's time, process and Postgres`,
-        unit: "%",
-        runs: summarize([idle.percent]),
-        note: "target 2",
-      },
-    ];
-  } finally {
-    await stage.close();
-  }
+  await using stage = await openStage();
+  const { tokens } = await makeFleet(stage);
+  print(`${ORGANIZATIONS} organizations made`);
+  const one = await serverOf(stage, tokens);
+  const manyOfFew = await inMoments(one.url, tokens, rounds, print);
+  const idle = await idleSockets(stage, one, tokens, print);
+  await one.stop();
+  const servers = await Promise.all(Array.from({ length: PROCESSES }, () => serverOf(stage, tokens)));
+  const urls = servers.map(({ url }) => url);
+  const withStreams = await ratios(rounds, async () => {
+    const without = await rateOf(urls, tokens, seconds);
+    const streams = await openIdle(
+      urls.map((url, i) => ({ url, tokens: tokens.filter((_, n) => n % PROCESSES === i), sockets: undefined })),
+    );
+    const beside = await rateOf(urls, tokens, seconds);
+    await streams.close();
+    print(`without streams ${round(without)}, with one of each organization ${round(beside)}`);
+    return [without, beside];
+  });
+  for (const server of servers) await server.stop();
+  return [
+    {
+      what: `commits/s of ${ORGANIZATIONS} organizations, of the rate with ${FEW}, one process, ${CONNECTIONS} connections`,
+      unit: "",
+      runs: summarize(manyOfFew),
+      note: "target 0.75",
+    },
+    {
+      what: `commits/s with an idle stream of each of ${ORGANIZATIONS} organizations, of the rate without, ${PROCESSES} processes, ${CONNECTIONS} connections; none fails`,
+      unit: "",
+      runs: summarize(withStreams),
+      note: "target 0.85",
+    },
+    {
+      what: `${IDLE_SOCKETS} idle sockets on one process: memory each`,
+      unit: "kB",
+      runs: summarize([idle.kilobytes]),
+      note: "target 25",
+    },
+    {
+      what: `${IDLE_SOCKETS} idle sockets: a core's time, process and Postgres`,
+      unit: "%",
+      runs: summarize([idle.percent]),
+      note: "target 2",
+    },
+  ];
 }
 
 async function ratios(rounds: number, run: (order: boolean) => Promise<readonly [number, number]>): Promise<number[]> {
@@ -90,7 +80,7 @@ async function ratios(rounds: number, run: (order: boolean) => Promise<readonly 
 /** One organization is made over HTTP, the others are copies of it. */
 async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
   const databaseUrl = stage.postgres.url;
-  const first = await stage.server({ databaseUrl, organizations: 1 });
+  const first = await stage.server({ databaseUrl });
   await first.stop();
   const tokens = Array.from({ length: ORGANIZATIONS }, () => newSecretToken(true));
   const hashes = tokens.map((token) => createHash("sha256").update(token).digest());
@@ -110,7 +100,7 @@ async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
 }
 
 const serverOf = (stage: Stage, tokens: readonly string[]): Promise<RunningProgram & ServerReady> =>
-  stage.server({ databaseUrl: stage.postgres.url, organizations: 0, tokens: tokens.slice(0, 1) });
+  stage.server({ organizations: 0, tokens: tokens.slice(0, 1) });
 
 const create = JSON.stringify({
   id: "s[<id>]",

@@ -14,52 +14,48 @@ const QUIET_SECONDS = 6;
 
 /** Sockets with tokens of their own that return at once, each behind by many entries, beside another tenant's commits. */
 export async function measureHerd({ rounds, print }: { rounds: number; print(line: string): void }): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    const server = await stage.server({ databaseUrl: stage.postgres.url, organizations: 2 });
-    const [key = "", victim = ""] = server.tokens;
-    const tokens = await mintTokens(server, key, SOCKETS);
-    await writeEntries(server, key);
-    await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
-    const found: { seconds: number; p99: number; quiet: number; closed: number; failed: number }[] = [];
-    for (let n = 0; n < rounds; n++) {
-      const quiet = await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
-      const plan: ReturningPlan = { url: server.url, tokens, since: 0, until: BEHIND };
-      // Too long for a word of a command.
-      const herd = startProgram(new URL("returning-sockets.ts", import.meta.url));
-      herd.stdin?.end(JSON.stringify(plan));
-      let isOver = false;
-      const result = firstLine<ReturningResult>(herd).finally(() => {
-        isOver = true;
-      });
-      const beside = await commitSteadily(server, victim, () => isOver);
-      const { seconds, closed } = await result;
-      found.push({ seconds, p99: beside.p99, quiet: quiet.p99, closed, failed: beside.failed });
-      print(
-        `${SOCKETS} sockets caught up in ${round(seconds)} s, ${closed} closed; another tenant's p99 ${round(beside.p99)} ms, quiet ${round(quiet.p99)} ms, ${beside.failed} failed`,
-      );
-    }
-    const runsOf = (of: (one: (typeof found)[number]) => number) => summarize(found.map(of));
-    return [
-      {
-        what: `${SOCKETS} sockets with own tokens return, ${BEHIND} entries behind: until all have caught up`,
-        unit: "s",
-        runs: runsOf((one) => one.seconds),
-        note: "target 15",
-      },
-      { what: "sockets that were closed meanwhile", unit: "", runs: runsOf((one) => one.closed), note: "target 0" },
-      {
-        what: "another tenant's commits meanwhile, p99",
-        unit: "ms",
-        runs: runsOf((one) => one.p99),
-        note: "target 250",
-      },
-      { what: "the same, quiet", unit: "ms", runs: runsOf((one) => one.quiet) },
-      { what: "of these, failed", unit: "", runs: runsOf((one) => one.failed), note: "target 0" },
-    ];
-  } finally {
-    await stage.close();
+  await using stage = await openStage();
+  const server = await stage.server({ organizations: 2 });
+  const [key = "", victim = ""] = server.tokens;
+  const tokens = await mintTokens(server, key, SOCKETS);
+  await writeEntries(server, key);
+  await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
+  const found: { seconds: number; p99: number; quiet: number; closed: number; failed: number }[] = [];
+  for (let n = 0; n < rounds; n++) {
+    const quiet = await commitSteadily(server, victim, afterSeconds(QUIET_SECONDS));
+    const plan: ReturningPlan = { url: server.url, tokens, since: 0, until: BEHIND };
+    // Too long for a word of a command.
+    const herd = startProgram(new URL("returning-sockets.ts", import.meta.url));
+    herd.stdin?.end(JSON.stringify(plan));
+    let isOver = false;
+    const result = firstLine<ReturningResult>(herd).finally(() => {
+      isOver = true;
+    });
+    const beside = await commitSteadily(server, victim, () => isOver);
+    const { seconds, closed } = await result;
+    found.push({ seconds, p99: beside.p99, quiet: quiet.p99, closed, failed: beside.failed });
+    print(
+      `${SOCKETS} sockets caught up in ${round(seconds)} s, ${closed} closed; another tenant's p99 ${round(beside.p99)} ms, quiet ${round(quiet.p99)} ms, ${beside.failed} failed`,
+    );
   }
+  const runsOf = (of: (one: (typeof found)[number]) => number) => summarize(found.map(of));
+  return [
+    {
+      what: `${SOCKETS} sockets with own tokens return, ${BEHIND} entries behind: until all have caught up`,
+      unit: "s",
+      runs: runsOf((one) => one.seconds),
+      note: "target 15",
+    },
+    { what: "sockets that were closed meanwhile", unit: "", runs: runsOf((one) => one.closed), note: "target 0" },
+    {
+      what: "another tenant's commits meanwhile, p99",
+      unit: "ms",
+      runs: runsOf((one) => one.p99),
+      note: "target 250",
+    },
+    { what: "the same, quiet", unit: "ms", runs: runsOf((one) => one.quiet) },
+    { what: "of these, failed", unit: "", runs: runsOf((one) => one.failed), note: "target 0" },
+  ];
 }
 
 async function writeEntries({ url }: ServerReady, token: string): Promise<void> {

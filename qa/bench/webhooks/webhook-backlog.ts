@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import { startProgram, wholeOutput } from "../stage/processes.ts";
-import type { Stage } from "../stage/stage.ts";
+import type { Options, Stage } from "../stage/stage.ts";
 import type { Arrived } from "./webhook-receiver.ts";
-import { call, type Options, type Receiver, register, type Server, startReceiver } from "./webhook-stage.ts";
+import { call, type Receiver, register, type Server, startReceiver } from "./webhook-stage.ts";
 
 const BACKLOG = 50_000;
 
@@ -15,7 +15,7 @@ export async function measureBacklog(stage: Stage, { rounds, print }: Options): 
   const dir = mkdtempSync(join(tmpdir(), "holdfast-bench-bodies-"));
   const receiver = await startReceiver({ answerMs: 1, hanging: "" });
   try {
-    const server = await stage.server({ databaseUrl: await stage.database("backlog"), organizations: 1 });
+    const server = await stage.server({ database: "backlog" });
     print(`filling a log with ${BACKLOG.toLocaleString("en-US")} entries`);
     await fill(server, BACKLOG);
     const file = join(dir, "bodies.json");
@@ -53,7 +53,7 @@ export async function measureBacklog(stage: Stage, { rounds, print }: Options): 
       },
     ];
   } finally {
-    await receiver.stop();
+    await receiver[Symbol.asyncDispose]();
     rmSync(dir, { recursive: true, force: true });
   }
 }

@@ -1,73 +1,56 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
-import { runLoad, type Stage } from "../stage/stage.ts";
-import { call, ENDPOINTS, type Options, register, type Server, startReceiver } from "./webhook-stage.ts";
+import { creates } from "../stage/creates.ts";
+import { type Options, runLoad, type Stage } from "../stage/stage.ts";
+import { call, ENDPOINTS, register, type Server, startReceiver } from "./webhook-stage.ts";
 
 const CONNECTIONS = 64;
 /** How long commits go on, as a multiple of a run. */
 const LONG = 4;
 
-/** About 1.05 KB. */
-const create = JSON.stringify({
-  id: "s[<id>]",
-  idempotencyKey: "k[<id>]",
-  data: { deckId: "deck-1", title: "A slide", order: 3, notes: "n".repeat(850) },
-});
-
 /** Commits as fast as they are answered, with twenty endpoints and with none. */
 export async function measureCost(stage: Stage, { rounds, seconds, print }: Options): Promise<Row[]> {
-  const receiver = await startReceiver({ answerMs: 0, hanging: "" });
-  try {
-    const free = await stage.server({ databaseUrl: await stage.database("no-endpoints"), organizations: 1 });
-    const busy = await stage.server({ databaseUrl: await stage.database("endpoints"), organizations: 1 });
-    for (let i = 0; i < ENDPOINTS; i++) await register(busy, `${receiver.url}/hook-${i}`);
-    const commits = async ({ url, tokens }: Server) =>
-      (
-        await runLoad({
-          url,
-          connections: CONNECTIONS,
-          seconds: LONG * seconds,
-          requests: [{ path: "/v1/models/slide", token: tokens[0] as string, body: create }],
-        })
-      ).perSecond;
-    const found = { free: [] as number[], busy: [] as number[], behind: [] as number[], catchUp: [] as number[] };
-    for (const server of [free, busy]) await commits(server);
-    await catchUp(busy);
-    for (let n = 0; n < rounds; n++) {
-      const measured: (readonly [number[], Server])[] = [
-        [found.free, free],
-        [found.busy, busy],
-      ];
-      for (const [rates, server] of n % 2 === 0 ? measured : measured.toReversed()) {
-        rates.push(await commits(server));
-        if (server !== busy) continue;
-        found.behind.push(await mostBehind(busy));
-        found.catchUp.push(await catchUp(busy));
-      }
-      const last = Object.entries(found).map(([name, values]) => `${name} ${round(values.at(-1) ?? Number.NaN)}`);
-      print(`round ${n + 1} of ${rounds}: ${last.join(", ")}`);
-    }
-    const runs = { free: summarize(found.free), busy: summarize(found.busy) };
-    return [
-      { what: `commits, no endpoints, ${CONNECTIONS} connections`, unit: "/s", runs: runs.free },
-      {
-        what: `commits, ${ENDPOINTS} endpoints that are told all of it`,
-        unit: "/s",
-        runs: runs.busy,
-        against: `**${round(runs.busy.median / runs.free.median)}** of none`,
-        note: "target 0.80",
-      },
-      {
-        what: "how far the last endpoint is behind when the commits end",
-        unit: "events",
-        runs: summarize(found.behind),
-      },
-      { what: "and until all have everything", unit: "s", runs: summarize(found.catchUp) },
+  await using receiver = await startReceiver({ answerMs: 0, hanging: "" });
+  const free = await stage.server({ database: "no-endpoints" });
+  const busy = await stage.server({ database: "endpoints" });
+  for (let i = 0; i < ENDPOINTS; i++) await register(busy, `${receiver.url}/hook-${i}`);
+  const commits = async (server: Server) =>
+    (await runLoad({ ...creates(server), connections: CONNECTIONS, seconds: LONG * seconds })).perSecond;
+  const found = { free: [] as number[], busy: [] as number[], behind: [] as number[], catchUp: [] as number[] };
+  for (const server of [free, busy]) await commits(server);
+  await catchUp(busy);
+  for (let n = 0; n < rounds; n++) {
+    const measured: (readonly [number[], Server])[] = [
+      [found.free, free],
+      [found.busy, busy],
     ];
-  } finally {
-    await receiver.stop();
+    for (const [rates, server] of n % 2 === 0 ? measured : measured.toReversed()) {
+      rates.push(await commits(server));
+      if (server !== busy) continue;
+      found.behind.push(await mostBehind(busy));
+      found.catchUp.push(await catchUp(busy));
+    }
+    const last = Object.entries(found).map(([name, values]) => `${name} ${round(values.at(-1) ?? Number.NaN)}`);
+    print(`round ${n + 1} of ${rounds}: ${last.join(", ")}`);
   }
+  const runs = { free: summarize(found.free), busy: summarize(found.busy) };
+  return [
+    { what: `commits, no endpoints, ${CONNECTIONS} connections`, unit: "/s", runs: runs.free },
+    {
+      what: `commits, ${ENDPOINTS} endpoints that are told all of it`,
+      unit: "/s",
+      runs: runs.busy,
+      against: `**${round(runs.busy.median / runs.free.median)}** of none`,
+      note: "target 0.80",
+    },
+    {
+      what: "how far the last endpoint is behind when the commits end",
+      unit: "events",
+      runs: summarize(found.behind),
+    },
+    { what: "and until all have everything", unit: "s", runs: summarize(found.catchUp) },
+  ];
 }
 
 interface Listed {

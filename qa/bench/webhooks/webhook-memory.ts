@@ -1,8 +1,8 @@
 import { rssMegabytes } from "../commits/memory.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import { runLoad, type Stage } from "../stage/stage.ts";
-import { ENDPOINTS, type Options, register, startReceiver } from "./webhook-stage.ts";
+import { type Options, runLoad, type Stage } from "../stage/stage.ts";
+import { ENDPOINTS, register, startReceiver } from "./webhook-stage.ts";
 
 /** Each run is about 40,000 commits, told to all endpoints. */
 const RUNS = 12;
@@ -18,48 +18,44 @@ const body = JSON.stringify({
 
 /** The server's memory while everything that is committed is told to twenty endpoints, for long. */
 export async function measureWebhookMemory(stage: Stage, { print }: Options): Promise<Row[]> {
-  const receiver = await startReceiver({ answerMs: 0, hanging: "" });
+  await using receiver = await startReceiver({ answerMs: 0, hanging: "" });
+  const server = await stage.server({ database: "long" });
+  for (let i = 0; i < ENDPOINTS; i++) await register(server, `${receiver.url}/long-${i}`);
+  const samples: { run: number; rss: number }[] = [];
+  let commits = 0;
+  let run = 0;
+  const timer = setInterval(() => samples.push({ run, rss: rssMegabytes(server.child.pid as number) }), 250);
   try {
-    const server = await stage.server({ databaseUrl: await stage.database("long"), organizations: 1 });
-    for (let i = 0; i < ENDPOINTS; i++) await register(server, `${receiver.url}/long-${i}`);
-    const samples: { run: number; rss: number }[] = [];
-    let commits = 0;
-    let run = 0;
-    const timer = setInterval(() => samples.push({ run, rss: rssMegabytes(server.child.pid as number) }), 250);
-    try {
-      for (; run < RUNS; run++) {
-        const { answers } = await runLoad({
-          url: server.url,
-          connections: 64,
-          seconds: SECONDS,
-          requests: [{ path: "/v1/models/slide", token: server.tokens[0] as string, body }],
-        });
-        commits += answers;
-        const { median } = summarize(samples.filter((sample) => sample.run === run).map(({ rss }) => rss));
-        print(`run ${run + 1} of ${RUNS}: ${commits.toLocaleString("en-US")} commits, ${median.toFixed(0)} MB`);
-      }
-    } finally {
-      clearInterval(timer);
+    for (; run < RUNS; run++) {
+      const { answers } = await runLoad({
+        url: server.url,
+        connections: 64,
+        seconds: SECONDS,
+        requests: [{ path: "/v1/models/slide", token: server.tokens[0] as string, body }],
+      });
+      commits += answers;
+      const { median } = summarize(samples.filter((sample) => sample.run === run).map(({ rss }) => rss));
+      print(`run ${run + 1} of ${RUNS}: ${commits.toLocaleString("en-US")} commits, ${median.toFixed(0)} MB`);
     }
-    const middle = WARM_UP + Math.floor((RUNS - WARM_UP) / 2);
-    const between = (from: number, to: number) =>
-      summarize(samples.filter((sample) => sample.run >= from && sample.run < to).map(({ rss }) => rss));
-    const [first, second] = [between(WARM_UP, middle), between(middle, RUNS)];
-    const events = (commits * ENDPOINTS).toLocaleString("en-US");
-    return [
-      {
-        what: `server's memory, ${ENDPOINTS} endpoints, ${events} events, first half after ${WARM_UP} runs of ${RUNS}`,
-        unit: "MB",
-        runs: first,
-      },
-      {
-        what: "the same, second half",
-        unit: "MB",
-        runs: second,
-        against: `${(second.median / first.median).toFixed(2)} of the first half`,
-      },
-    ];
   } finally {
-    await receiver.stop();
+    clearInterval(timer);
   }
+  const middle = WARM_UP + Math.floor((RUNS - WARM_UP) / 2);
+  const between = (from: number, to: number) =>
+    summarize(samples.filter((sample) => sample.run >= from && sample.run < to).map(({ rss }) => rss));
+  const [first, second] = [between(WARM_UP, middle), between(middle, RUNS)];
+  const events = (commits * ENDPOINTS).toLocaleString("en-US");
+  return [
+    {
+      what: `server's memory, ${ENDPOINTS} endpoints, ${events} events, first half after ${WARM_UP} runs of ${RUNS}`,
+      unit: "MB",
+      runs: first,
+    },
+    {
+      what: "the same, second half",
+      unit: "MB",
+      runs: second,
+      against: `${(second.median / first.median).toFixed(2)} of the first half`,
+    },
+  ];
 }

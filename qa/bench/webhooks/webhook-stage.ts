@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
 import type { RunningProgram } from "../stage/stage.ts";
@@ -6,19 +7,12 @@ import type { Arrived, ReceiverPlan } from "./webhook-receiver.ts";
 
 export type Server = RunningProgram & ServerReady;
 
-export interface Options {
-  readonly rounds: number;
-  readonly seconds: number;
-  print(line: string): void;
-}
-
 export const ENDPOINTS = 20;
 
-export interface Receiver {
+export interface Receiver extends AsyncDisposable {
   readonly url: string;
   request(path: string): Promise<readonly Arrived[]>;
   until(isSo: (arrived: readonly Arrived[]) => boolean, path?: string): Promise<readonly Arrived[]>;
-  stop(): Promise<void>;
 }
 
 const PATIENCE_MS = 120_000;
@@ -39,7 +33,7 @@ export async function startReceiver(plan: ReceiverPlan): Promise<Receiver> {
         await pause(20);
       }
     },
-    stop: () => endProgram(child),
+    [Symbol.asyncDispose]: () => endProgram(child),
   };
 }
 
@@ -47,12 +41,5 @@ export const register = async (server: Server, url: string, from?: number): Prom
   (await call<{ id: string }>(server, "POST", "/v1/webhook_endpoints", { url, ...(from !== undefined && { from }) }))
     .id;
 
-export async function call<T>({ url, tokens }: ServerReady, method: string, path: string, body?: object): Promise<T> {
-  const answer = await fetch(url + path, {
-    method,
-    headers: { authorization: `Bearer ${tokens[0]}`, ...(body && { "content-type": "application/json" }) },
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as T;
-}
+export const call = <T>({ url, tokens }: ServerReady, method: string, path: string, body?: object): Promise<T> =>
+  askJson(url + path, tokens[0] as string, method, body);

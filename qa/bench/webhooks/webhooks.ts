@@ -11,15 +11,11 @@ export async function measureWebhooks(options: {
   seconds: number;
   print(line: string): void;
 }): Promise<Row[]> {
-  const stage = await openStage();
-  try {
-    return [
-      ...(await measureBacklog(stage, options)),
-      ...(await measureLag(stage, options)),
-      ...(await measureCost(stage, options)),
-      ...(await measureWebhookMemory(stage, options)),
-    ];
-  } finally {
-    await stage.close();
-  }
+  await using stage = await openStage();
+  return [
+    ...(await measureBacklog(stage, options)),
+    ...(await measureLag(stage, options)),
+    ...(await measureCost(stage, options)),
+    ...(await measureWebhookMemory(stage, options)),
+  ];
 }

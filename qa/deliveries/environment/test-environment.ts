@@ -46,7 +46,7 @@ export interface Options {
  *                  │
  *                  └─ signed requests ──► receiver, a process of its own ──► what it got, in files
  */
-export interface TestEnvironment {
+export interface TestEnvironment extends AsyncDisposable {
   readonly databaseUrl: string;
   readonly request: SendRequest;
   readonly owner: Owner;
@@ -68,7 +68,6 @@ export interface TestEnvironment {
   schema(): Promise<Readonly<Record<string, object>>>;
   /** All evidence for the judge. `earlier`: the log as read before a schema push. */
   evidence(earlier?: readonly (readonly LogEntry[])[]): Promise<Evidence>;
-  close(): Promise<void>;
 }
 
 const RELOAD_MS = 250;
@@ -106,7 +105,18 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
     };
     const reloading = setInterval(reload, RELOAD_MS);
     closing(() => clearInterval(reloading));
-    return environmentOf({ databaseUrl, request, owner, receiver, senders, records, times, lateMs, reload, close });
+    return environmentOf({
+      databaseUrl,
+      request,
+      owner,
+      receiver,
+      senders,
+      records,
+      times,
+      lateMs,
+      reload,
+      [Symbol.asyncDispose]: close,
+    });
   } catch (error) {
     await close();
     throw error;
@@ -116,7 +126,7 @@ export async function openTestEnvironment(options: Options): Promise<TestEnviron
 interface Parts
   extends Pick<
     TestEnvironment,
-    "databaseUrl" | "request" | "owner" | "receiver" | "senders" | "records" | "times" | "close"
+    "databaseUrl" | "request" | "owner" | "receiver" | "senders" | "records" | "times" | typeof Symbol.asyncDispose
   > {
   readonly lateMs: number;
   reload(): void;

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../scripts/testing/until.ts";
 import type { Outcome, Received } from "../judge/evidence.ts";
 import { BEHAVIOURS, type Behaviour } from "./behaviour.ts";
@@ -14,12 +12,11 @@ const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 const DEADLINE_MS = 1_500;
 const BODY = JSON.stringify({ data: ["ü – 日本 😀"] });
 
-const folder = mkdtempSync(join(tmpdir(), "holdfast-receiver-"));
+const folder = temporaryFolder("receiver");
 const killed: number[] = [];
 const receiver: Receiver = await startReceiver({ folder, seed: 1, onKilled: (at) => killed.push(at) });
 afterAll(async () => {
   await receiver.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 /** Sends a request like a sender. Returns the status, or the reason why there was none. */

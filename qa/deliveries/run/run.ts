@@ -45,49 +45,45 @@ const PROGRESS_MS = 5_000;
 export async function runDeliveries(options: RunOptions): Promise<Findings> {
   const { seed, print } = options;
   const begun = performance.now();
-  const environment = await openTestEnvironment(options);
-  try {
-    const chance = new SeededRandom(seed);
-    const ownerChanges = createOwnerChanges(environment, chance);
-    const nemesis = createNemesis(environment, options, chance);
-    while (environment.owner.owned.length < options.endpoints) {
-      const hook = `first-${environment.owner.owned.length}`;
-      await environment.receiver.feel(hook, environment.owner.owned.length === 0 ? "good" : "shaky");
-      await environment.register(hook, environment.owner.owned.length % 2 === 0 ? ["*"] : ["slide", "document"]);
-    }
-    const writers = startWriters(environment, options.writers, seed);
-    const until = performance.now() + options.forMs;
-    const isOver = () => performance.now() >= until;
-    const { faults = [], changes = [], faultEveryMs, meddleEveryMs } = options;
-    await Promise.all([
-      nemesis.repeat({ first: faults, everyMs: faultEveryMs, isOver }),
-      ownerChanges.repeat({ first: changes, everyMs: meddleEveryMs, isOver }),
-      repeat({ everyMs: PROGRESS_MS, isOver }, () => {
-        const left = Math.round((until - performance.now()) / 1_000);
-        print(
-          `${writers.operations} operations, ${environment.records.notes.size} requests, ${nemesis.sum()} faults, ${left} s left`,
-        );
-      }),
-    ]);
-    await writers.stop();
-    const calm = performance.now();
-    const isCalm = await calmDown(environment, print);
-    const calmMs = isCalm ? performance.now() - calm : undefined;
-    const evidence = await environment.evidence();
-    return {
-      seed,
-      evidence,
-      verdict: judgeDeliveries(evidence),
-      nemesis,
-      ownerChanges,
-      operations: writers.operations,
-      differing: options.attached ? await differingModels(environment.databaseUrl) : [],
-      calmMs,
-      seconds: (performance.now() - begun) / 1_000,
-    };
-  } finally {
-    await environment.close();
+  await using environment = await openTestEnvironment(options);
+  const chance = new SeededRandom(seed);
+  const ownerChanges = createOwnerChanges(environment, chance);
+  const nemesis = createNemesis(environment, options, chance);
+  while (environment.owner.owned.length < options.endpoints) {
+    const hook = `first-${environment.owner.owned.length}`;
+    await environment.receiver.feel(hook, environment.owner.owned.length === 0 ? "good" : "shaky");
+    await environment.register(hook, environment.owner.owned.length % 2 === 0 ? ["*"] : ["slide", "document"]);
   }
+  const writers = startWriters(environment, options.writers, seed);
+  const until = performance.now() + options.forMs;
+  const isOver = () => performance.now() >= until;
+  const { faults = [], changes = [], faultEveryMs, meddleEveryMs } = options;
+  await Promise.all([
+    nemesis.repeat({ first: faults, everyMs: faultEveryMs, isOver }),
+    ownerChanges.repeat({ first: changes, everyMs: meddleEveryMs, isOver }),
+    repeat({ everyMs: PROGRESS_MS, isOver }, () => {
+      const left = Math.round((until - performance.now()) / 1_000);
+      print(
+        `${writers.operations} operations, ${environment.records.notes.size} requests, ${nemesis.sum()} faults, ${left} s left`,
+      );
+    }),
+  ]);
+  await writers.stop();
+  const calm = performance.now();
+  const isCalm = await calmDown(environment, print);
+  const calmMs = isCalm ? performance.now() - calm : undefined;
+  const evidence = await environment.evidence();
+  return {
+    seed,
+    evidence,
+    verdict: judgeDeliveries(evidence),
+    nemesis,
+    ownerChanges,
+    operations: writers.operations,
+    differing: options.attached ? await differingModels(environment.databaseUrl) : [],
+    calmMs,
+    seconds: (performance.now() - begun) / 1_000,
+  };
 }
 
 function createNemesis(

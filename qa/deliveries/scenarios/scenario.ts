@@ -27,13 +27,9 @@ export async function play(
   more: Pick<Options, "servers" | "times">,
   act: (environment: TestEnvironment) => Promise<Acted>,
 ): Promise<Finding> {
-  const environment = await openTestEnvironment({ ...setting, ...more });
-  try {
-    const { evidence, unmet, figures } = await act(environment);
-    return { verdict: judgeDeliveries(evidence), unmet, figures };
-  } finally {
-    await environment.close();
-  }
+  await using environment = await openTestEnvironment({ ...setting, ...more });
+  const { evidence, unmet, figures } = await act(environment);
+  return { verdict: judgeDeliveries(evidence), unmet, figures };
 }
 
 /** The messages of conditions that are not met. */

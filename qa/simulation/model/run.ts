@@ -2,28 +2,11 @@ import { alwaysSo, type Check, isWithheld } from "./checks/checks.ts";
 import { openPromise, soInTheEnd } from "./checks/end-checks.ts";
 import type { Tab } from "./client/tab.ts";
 import { drained } from "./drain.ts";
-import {
-  FIRST_WITH_DOUBTS,
-  FIRST_WITH_GUESTS,
-  FIRST_WITH_PARTS,
-  FIRST_WITH_SEQUENCES,
-  FIRST_WITH_TENANTS,
-  FIRST_WITH_VALUES,
-  Simulation,
-} from "./simulation.ts";
+import { Simulation } from "./simulation.ts";
 import { act, close } from "./steps/acts.ts";
 import { turnNetwork } from "./steps/faults.ts";
 import { closeGuest, killGuest } from "./steps/guests.ts";
 import { personDecides } from "./steps/person.ts";
-
-export {
-  FIRST_WITH_DOUBTS,
-  FIRST_WITH_GUESTS,
-  FIRST_WITH_PARTS,
-  FIRST_WITH_SEQUENCES,
-  FIRST_WITH_TENANTS,
-  FIRST_WITH_VALUES,
-};
 
 export interface Violation {
   /** The check that says so. */

@@ -1,21 +1,11 @@
 import { expect, test } from "vitest";
-import {
-  FIRST_WITH_PARTS,
-  FIRST_WITH_SEQUENCES,
-  FIRST_WITH_TENANTS,
-  FIRST_WITH_VALUES,
-  type Outcome,
-  runSchedule,
-} from "./run.ts";
+import { type Outcome, runSchedule } from "./run.ts";
+import { FIRST_WITH } from "./simulation.ts";
 
 // The same seeds in every run, but for the sequences of one record; `npm run simulate` takes new ones.
 
 const FIRST = 200_000;
 const SCHEDULES = 250;
-const WITH_TENANTS = 150;
-const WITH_PARTS = 100;
-const WITH_VALUES = 60;
-const WITH_SEQUENCES = 120;
 const outcomes: Outcome[] = [];
 
 test("[R11] two runs of each of three seeds are the same run", async () => {
@@ -28,51 +18,28 @@ test("[R11] two runs of each of three seeds are the same run", async () => {
   expect((await runSchedule({ seed: 1 })).hash).not.toBe((await runSchedule({ seed: 2 })).hash);
 });
 
-test("[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", async () => {
+test.each([
+  ["[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", FIRST, SCHEDULES],
+  [
+    "[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view",
+    FIRST_WITH.tenants,
+    150,
+  ],
+  [
+    "[N25] [N26] [N27] whatever parts apps load and release, each tab shows them, and nothing else that is not as the server has it",
+    FIRST_WITH.parts,
+    100,
+  ],
+  ["[R42] unique values and checked references hold", FIRST_WITH.values, 60],
+  [
+    "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
+    // New ones in each run; a broken one is named.
+    FIRST_WITH.sequences + Math.floor(Math.random() * 2 ** 29),
+    120,
+  ],
+])("%s", async (_, first, schedules) => {
   const broken: unknown[] = [];
-  for (let seed = FIRST; seed < FIRST + SCHEDULES; seed++) {
-    const outcome = await runSchedule({ seed });
-    outcomes.push(outcome);
-    if (outcome.violation) broken.push({ seed, ...outcome.violation });
-  }
-  expect(broken).toEqual([]);
-});
-
-test("[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view", async () => {
-  const broken: unknown[] = [];
-  for (let seed = FIRST_WITH_TENANTS; seed < FIRST_WITH_TENANTS + WITH_TENANTS; seed++) {
-    const outcome = await runSchedule({ seed });
-    outcomes.push(outcome);
-    if (outcome.violation) broken.push({ seed, ...outcome.violation });
-  }
-  expect(broken).toEqual([]);
-});
-
-test("[N25] [N26] [N27] whatever parts apps load and release, each tab shows them, and nothing else that is not as the server has it", async () => {
-  const broken: unknown[] = [];
-  for (let seed = FIRST_WITH_PARTS; seed < FIRST_WITH_PARTS + WITH_PARTS; seed++) {
-    const outcome = await runSchedule({ seed });
-    outcomes.push(outcome);
-    if (outcome.violation) broken.push({ seed, ...outcome.violation });
-  }
-  expect(broken).toEqual([]);
-});
-
-test("[R42] unique values and checked references hold", async () => {
-  const broken: unknown[] = [];
-  for (let seed = FIRST_WITH_VALUES; seed < FIRST_WITH_VALUES + WITH_VALUES; seed++) {
-    const outcome = await runSchedule({ seed });
-    outcomes.push(outcome);
-    if (outcome.violation) broken.push({ seed, ...outcome.violation });
-  }
-  expect(broken).toEqual([]);
-});
-
-test("[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown", async () => {
-  const broken: unknown[] = [];
-  // New ones in each run; a broken one is named.
-  const first = FIRST_WITH_SEQUENCES + Math.floor(Math.random() * 2 ** 29);
-  for (let seed = first; seed < first + WITH_SEQUENCES; seed++) {
+  for (let seed = first; seed < first + schedules; seed++) {
     const outcome = await runSchedule({ seed });
     outcomes.push(outcome);
     if (outcome.violation) broken.push({ seed, ...outcome.violation });

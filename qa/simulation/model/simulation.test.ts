@@ -1,12 +1,6 @@
 import { expect, test } from "vitest";
-import {
-  FIRST_WITH_GUESTS,
-  FIRST_WITH_PARTS,
-  FIRST_WITH_SEQUENCES,
-  FIRST_WITH_TENANTS,
-  FIRST_WITH_VALUES,
-  runSchedule,
-} from "./run.ts";
+import { runSchedule } from "./run.ts";
+import { FIRST_WITH } from "./simulation.ts";
 
 // Always the same seeds: each that once failed, and a few others. The soak suite and `npm run simulate` run many more.
 
@@ -108,20 +102,20 @@ test.each([
   ["[R8] [R9] [R12] [U10] tabs, devices and the server converge, and nothing is lost", FIRST],
   [
     "[D15] [N15] under any sign-ins and scopes, no write reaches another owner, and each client shows its own view",
-    FIRST_WITH_TENANTS,
+    FIRST_WITH.tenants,
   ],
   [
     "[N25] [N26] [N27] whatever parts apps load and release, each tab shows them, and nothing else that is not as the server has it",
-    FIRST_WITH_PARTS,
+    FIRST_WITH.parts,
   ],
   [
     "[D40] [D41] whatever guests of another organization do on the same devices, neither sees or sends what the other has",
-    FIRST_WITH_GUESTS,
+    FIRST_WITH.guests,
   ],
-  ["[R42] unique values and checked references hold", FIRST_WITH_VALUES],
+  ["[R42] unique values and checked references hold", FIRST_WITH.values],
   [
     "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
-    FIRST_WITH_SEQUENCES,
+    FIRST_WITH.sequences,
   ],
 ])("%s", async (_, first) => {
   const broken: unknown[] = [];

@@ -7,22 +7,16 @@ import { schema } from "./schema.ts";
 import { Service } from "./server/service.ts";
 
 export const MOST_TABS = 3;
-export const FIRST_WITH_TENANTS = 2 ** 25;
 
-/** The first seed of schedules in which the server may doubt a good token for a moment. */
-export const FIRST_WITH_DOUBTS = 2 ** 26;
-
-/** The first seed of schedules in which apps may load parts of a model. */
-export const FIRST_WITH_PARTS = 2 ** 27;
-
-/** The first seed of schedules in which there may be records with unique fields and checked references. */
-export const FIRST_WITH_VALUES = 2 ** 28;
-
-/** The first seed of schedules in which people of another organization may open tabs at the same time. */
-export const FIRST_WITH_GUESTS = 2 ** 29;
-
-/** The first seed of schedules in which apps may delete and create one record in a row. */
-export const FIRST_WITH_SEQUENCES = 2 ** 30;
+/** The first seed of schedules in which something may be part of the weather. */
+export const FIRST_WITH = {
+  tenants: 2 ** 25,
+  doubts: 2 ** 26,
+  parts: 2 ** 27,
+  values: 2 ** 28,
+  guests: 2 ** 29,
+  sequences: 2 ** 30,
+} as const satisfies Partial<Record<keyof Weather, number>>;
 
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
 export interface Weather {
@@ -68,9 +62,9 @@ export class Simulation {
     this.#trace = isTraced ? [] : undefined;
     this.service = new Service(schema, () => this.schedule.now);
     // Uses its own random numbers, and only for high seeds, so that runs of earlier seeds do not change.
-    const tenants = seed >= FIRST_WITH_TENANTS && SeededRandom.of(seed, -2).percent(50);
+    const tenants = seed >= FIRST_WITH.tenants && SeededRandom.of(seed, -2).percent(50);
     // The store with the plain name stays the owner's.
-    const guests = seed >= FIRST_WITH_GUESTS && SeededRandom.of(seed, -6).percent(60) && !tenants;
+    const guests = seed >= FIRST_WITH.guests && SeededRandom.of(seed, -6).percent(60) && !tenants;
     this.weather = {
       // A lost store belongs to the owner of the next token that the server sees.
       storage: this.#chance.percent(25) && !tenants && !guests,
@@ -78,10 +72,10 @@ export class Simulation {
       claims: this.#chance.percent(30),
       tenants,
       guests,
-      doubts: seed >= FIRST_WITH_DOUBTS && SeededRandom.of(seed, -3).percent(50),
-      parts: seed >= FIRST_WITH_PARTS && SeededRandom.of(seed, -4).percent(50),
-      values: seed >= FIRST_WITH_VALUES && SeededRandom.of(seed, -5).percent(50),
-      sequences: seed >= FIRST_WITH_SEQUENCES && SeededRandom.of(seed, -7).percent(75),
+      doubts: seed >= FIRST_WITH.doubts && SeededRandom.of(seed, -3).percent(50),
+      parts: seed >= FIRST_WITH.parts && SeededRandom.of(seed, -4).percent(50),
+      values: seed >= FIRST_WITH.values && SeededRandom.of(seed, -5).percent(50),
+      sequences: seed >= FIRST_WITH.sequences && SeededRandom.of(seed, -7).percent(75),
     };
     const { schedule, service, observations } = this;
     const { tenants: hasTenants, guests: hasGuests, parts: hasParts } = this.weather;

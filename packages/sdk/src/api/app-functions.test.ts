@@ -8,6 +8,7 @@ import { keyValueStorage } from "../storage/key-value.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { nonsense, silence } from "../testing/nonsense.ts";
+import { passing } from "../testing/start-client.ts";
 import { createTestServer } from "../testing/test-server.ts";
 import { httpServer } from "../transport/http.ts";
 import { kyExchange } from "../transport/ky-exchange.ts";
@@ -25,13 +26,7 @@ function opened(options: Parameters<ReturnType<typeof createTestServer<typeof sc
   const made = own.client(options);
   const names = new Set<string>();
   made.client.subscribe(() => names.add(made.client.status().name));
-  const later = async (seconds: number) => {
-    for (let i = 0; i < seconds; i++) {
-      own.clock.advance(1_000);
-      await own.settle();
-    }
-  };
-  return { ...own, ...made, names, later };
+  return { ...own, ...made, names, later: passing(own) };
 }
 
 test.each([...nonsense, silence])(
@@ -251,10 +246,7 @@ test.each(
   await own.settle();
   isOdd = false;
   client.models.slide.create({ title: "Two" }, { id: "s2" });
-  for (let i = 0; i < 40; i++) {
-    own.clock.advance(1_000);
-    await own.settle();
-  }
+  await passing(own)(40);
   const isFine = (name === "wait" && what === "returns a function") || (name !== "wait" && what === "returns a number");
   expect(reported.length > 0).toBe(!isFine);
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });

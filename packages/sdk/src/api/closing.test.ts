@@ -1,14 +1,13 @@
 import { expect, test } from "vitest";
-import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
+import { startClient } from "../testing/start-client.ts";
+import type { TestClientOptions } from "../testing/test-server.ts";
 import "./claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 
 async function start(options: TestClientOptions = {}) {
-  const own = createTestServer(schema);
-  const made = own.client(options);
-  await made.client.ready();
-  return { ...own, ...made, make: own.client, slides: made.client.models.slide };
+  const made = await startClient(schema, options);
+  return { ...made, slides: made.client.models.slide };
 }
 
 test("[N8] a claim that waits for its record ends with the client", async () => {
@@ -41,11 +40,11 @@ test("[N8] a drain ends with the client, its timer too", async () => {
 });
 
 test("[N8] [D13] a closed client takes no export, and one that has not read its store exports when it has", async () => {
-  const { client, slides, connection, disk, make } = await start();
+  const { client, slides, connection, disk, open } = await start();
   connection.up = false;
   await slides.create({ title: "One" }).queued;
   await client.close();
-  const again = make({ disk, paused: true }).client;
+  const again = open({ disk, paused: true }).client;
   const exported = await again.exportPending();
   expect(exported.writes).toHaveLength(1);
   await again.close();
@@ -53,7 +52,7 @@ test("[N8] [D13] a closed client takes no export, and one that has not read its 
 });
 
 test("[Q22] [R10] a drain follows its writes to the log that replaces theirs", async () => {
-  const { client, slides, server, connection, clock, settle } = await start();
+  const { client, slides, server, connection, clock, pass, settle } = await start();
   connection.up = false;
   connection.socketUp = false;
   connection.cut?.();
@@ -68,10 +67,7 @@ test("[Q22] [R10] a drain follows its writes to the log that replaces theirs", a
   for (let i = 0; i < 20; i++) connection.answers.push({ kind: "answer", status: 503, body: undefined });
   connection.up = true;
   connection.socketUp = true;
-  for (let i = 0; i < 8; i++) {
-    clock.advance(1_000);
-    await settle();
-  }
+  await pass(8);
   expect(client.pending()).toMatchObject([{ clientTxId: expect.stringMatching(/~1$/) }]);
   expect(isDone).toBe(false);
   connection.answers.length = 0;

@@ -2,6 +2,7 @@ import { afterEach, expect, test } from "vitest";
 import type { LogEntry } from "../protocol/log/log.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { declarableNames, objectNames } from "../testing/object-names.ts";
+import { passing } from "../testing/start-client.ts";
 import { createTestServer } from "../testing/test-server.ts";
 import { reportedErrors } from "./testing/reported-errors.ts";
 import { add, increment } from "./writes/changes.ts";
@@ -168,10 +169,7 @@ test.each(objectNames)(
     if (name === "__proto__") expect(() => other.set(JSON.parse('{"__proto__":1}'))).toThrow(/not allowed/);
     else {
       other.set({ [name]: 1 });
-      for (let i = 0; i < 4; i++) {
-        own.clock.advance(1_000);
-        await own.settle();
-      }
+      await passing(own)(4);
       expect(room.peers().map(({ state }) => state)).toContainEqual({ [name]: 1 });
     }
     seen();

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { checkOptions } from "../options.ts";
 import { MemoryDisk } from "../storage/memory.ts";
 import { Profile } from "../testing/profile.ts";
+import { passing } from "../testing/start-client.ts";
 import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
@@ -43,10 +44,7 @@ test("[D15] the writes in a store are sent only with its owner's token", async (
     operations: [{ action: "create", model: "slide", id: "x", data: { title: "of Cem" }, onStale: "notify" }],
   };
   server.commit({ ...other, clientTxId: "c", clientId: "c" } as never, "cem");
-  for (let i = 0; i < 40; i++) {
-    clock.advance(5_000);
-    await settle();
-  }
+  await passing({ clock, settle })(40, 5_000);
   expect(server.head).toBe(1);
   expect(ben.connection.sent).toEqual([]);
   // Nor is anything that his token may see read into her store.
@@ -86,10 +84,7 @@ test("[D15] a token that changes hands under a running client stops it too", asy
   expect(server.head).toBe(0);
   connection.actor = "ann";
   token = "third";
-  for (let i = 0; i < 20; i++) {
-    clock.advance(5_000);
-    await settle();
-  }
+  await passing({ clock, settle })(20, 5_000);
   expect(client.status().name).toBe("online");
   expect(server.log.map((e) => e.actor)).toEqual(["ann"]);
 });
@@ -162,12 +157,7 @@ async function tabsOfAnn() {
     await own.settle();
     return made;
   };
-  const wait = async (seconds: number) => {
-    for (let i = 0; i < seconds; i += 5) {
-      own.clock.advance(5_000);
-      await own.settle();
-    }
-  };
+  const wait = (seconds: number) => passing(own)(seconds / 5, 5_000);
   const statuses = (...tabs: Awaited<ReturnType<typeof open>>[]) =>
     tabs.map(({ client }) => [client.status().name, client.status().leads]);
   return { ...own, open, wait, statuses };
@@ -232,10 +222,7 @@ test("[D15] without a socket, too, nothing goes out under a new token before the
   expect(client.status().name).toBe("needs-auth");
   connection.actor = "ann";
   token = "third";
-  for (let i = 0; i < 20; i++) {
-    clock.advance(5_000);
-    await settle();
-  }
+  await passing({ clock, settle })(20, 5_000);
   expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([
     ["ann", "a"],
     ["ann", "b"],

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../storage/memory.ts";
+import { passing } from "../testing/start-client.ts";
 import { createTestServer } from "../testing/test-server.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
@@ -20,13 +21,7 @@ async function reopened(app: { isAway: boolean; tokens: string[] }) {
   const names = new Set<string>();
   made.client.subscribe(() => names.add(made.client.status().name));
   await own.settle();
-  const later = async (seconds: number) => {
-    for (let i = 0; i < seconds; i++) {
-      own.clock.advance(1_000);
-      await own.settle();
-    }
-  };
-  return { ...own, ...made, names, later };
+  return { ...own, ...made, names, later: passing(own) };
 }
 
 test("[N30] without a network at the start the status is not needs-auth, and the queue is sent once the network is back", async () => {

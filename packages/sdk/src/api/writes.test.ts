@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { SyncError } from "../errors.ts";
 import { defineSchema } from "../protocol/schema/row-types.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { startClient } from "../testing/start-client.ts";
 import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
@@ -9,10 +10,8 @@ const schema = {
 } as const;
 
 async function start(options: TestClientOptions = {}) {
-  const own = createTestServer(schema);
-  const made = own.client(options);
-  await made.client.ready();
-  return { ...own, ...made, slides: made.client.models.slide };
+  const made = await startClient(schema, options);
+  return { ...made, slides: made.client.models.slide };
 }
 const commits = (body: string | undefined) =>
   (JSON.parse(body ?? "{}") as { commits: { clientTxId: string }[] }).commits;
@@ -148,16 +147,13 @@ test("[Q7] after a timeout a bulk holds half as many, down to one, and grows aga
 
 test("[Q8] a refused token stops the queue until the app returns another one", async () => {
   const tokens = ["old", "old", "new"];
-  const { client, slides, connection, settle, clock } = await start({ getToken: () => tokens.shift() ?? "new" });
+  const { client, slides, connection, pass, settle } = await start({ getToken: () => tokens.shift() ?? "new" });
   connection.badTokens.add("old");
   slides.create({ title: "New" });
   await settle();
   expect(client.status()).toMatchObject({ name: "needs-auth", pending: 1, reason: expect.any(String) });
   expect(connection.sent).toEqual([]);
-  for (let i = 0; i < 3; i++) {
-    clock.advance(5_000);
-    await settle();
-  }
+  await pass(3, 5_000);
   expect(client.status()).toMatchObject({ name: "online", pending: 0 });
   expect(connection.sent).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import { MemoryDisk } from "../storage/memory.ts";
 import { Profile } from "../testing/profile.ts";
+import { passing, startClient } from "../testing/start-client.ts";
 import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
@@ -9,18 +10,10 @@ const schema = {
 
 /** Records a and b, and a client that has read both. */
 async function start(options: TestClientOptions = {}) {
-  const own = createTestServer(schema);
-  const made = own.client(options);
-  await made.client.ready();
+  const made = await startClient(schema, options);
   for (const id of ["a", "b"]) await made.client.models.slide.create({ title: id }, { id }).receipt;
-  await own.settle();
-  const wait = async (seconds: number) => {
-    for (let i = 0; i < seconds; i++) {
-      own.clock.advance(1_000);
-      await own.settle();
-    }
-  };
-  return { ...own, ...made, open: own.client, wait };
+  await made.settle();
+  return made;
 }
 
 const shown = ({ models }: { models: { slide: { list(): readonly { id: string }[] } } }) =>
@@ -30,7 +23,7 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
   "[N15] a member who leaves a group loses its records, and one who joins gets them, after %s",
   async (how) => {
     const stream = how !== "no stream";
-    let { client, connection, disk, wait, open, settle, clock } = await start({ stream });
+    let { client, connection, disk, pass, open, settle, clock } = await start({ stream });
     const again = async () => {
       const { hidden, viewHash } = connection;
       if (how === "cut" || !stream) connection.cut?.();
@@ -46,7 +39,7 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
       Object.assign(connection, { viewHash });
       for (const id of hidden) connection.hidden.add(id);
       await settle();
-      await wait(8);
+      await pass(8);
     };
     connection.viewHash = "narrow";
     connection.hidden.add("b");
@@ -59,7 +52,7 @@ test.each(["a reload", "a cut", "days offline", "no stream"])(
     connection.hidden.clear();
     expect(shown(client)).toEqual(["a", "b"]);
     const { snapshot } = connection.asked;
-    await wait(8);
+    await pass(8);
     expect(connection.asked.snapshot).toBe(snapshot);
   },
 );
@@ -68,7 +61,7 @@ test("[N15] the old rows stay until the new view is loaded, in followers too, an
   const disk = new MemoryDisk();
   const profile = new Profile();
   const first = profile.tab();
-  const { client, connection, open, wait, settle } = await start({ disk, platform: { tabs: () => first.tabs } });
+  const { client, connection, open, pass, settle } = await start({ disk, platform: { tabs: () => first.tabs } });
   const second = open({ disk, platform: { tabs: () => profile.tab().tabs } });
   await settle();
   expect(shown(second.client)).toEqual(["a", "b"]);
@@ -80,7 +73,7 @@ test("[N15] the old rows stay until the new view is loaded, in followers too, an
   connection.viewHash = "narrow";
   connection.hidden.add("b");
   connection.cut?.();
-  await wait(5);
+  await pass(5);
   expect(shown(second.client)).toEqual(["a"]);
   expect(seen).not.toContain(0);
   expect(client.pending()).toHaveLength(1);
@@ -89,28 +82,28 @@ test("[N15] the old rows stay until the new view is loaded, in followers too, an
 });
 
 test("[N15] rows of a token that covers nothing any more go, also from the disk", async () => {
-  const { client, connection, disk, wait } = await start();
+  const { client, connection, disk, pass } = await start();
   const denied = { type: "permission_error", code: "capability_scope_denied", message: "Not covered." };
   connection.refused = { kind: "answer", status: 403, body: denied };
   connection.viewHash = "nothing";
   connection.cut?.();
-  await wait(5);
+  await pass(5);
   expect(shown(client)).toEqual([]);
   expect(disk.rows().tables.slide?.size ?? 0).toBe(0);
   expect(client.status().unreadable).toEqual(["slide", "note"]);
   connection.refused = undefined;
   connection.covered = ["slide", "note"];
-  await wait(40);
+  await pass(40);
   expect(shown(client)).toEqual(["a", "b"]);
   expect(client.status().unreadable).toEqual([]);
 });
 
 test("[N17] a model that may not be read stops nothing, and is named", async () => {
-  const { client, connection, wait, settle } = await start();
+  const { client, connection, pass, settle } = await start();
   connection.covered = ["slide"];
   connection.viewHash = "less";
   connection.cut?.();
-  await wait(3);
+  await pass(3);
   expect(client.status()).toMatchObject({ name: "online", unreadable: ["note"] });
   expect(shown(client)).toEqual(["a", "b"]);
   connection.covered = undefined;
@@ -119,28 +112,34 @@ test("[N17] a model that may not be read stops nothing, and is named", async () 
   expect(client.status().unreadable).toEqual([]);
 });
 
+/** A client whose tokens last 100 s. */
+async function startRenewing(getToken: () => string) {
+  const own = createTestServer(schema);
+  const made = own.client({ getToken });
+  made.connection.expiresInMs = 100_000;
+  await made.client.ready();
+  await own.settle();
+  return { ...own, ...made, pass: passing(own) };
+}
+
 test("[N16] a token is renewed before it ends, and the app sees nothing of it", async () => {
   const warn = vi.spyOn(console, "warn");
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { client, connection, clock, settle } = await startRenewing(() => `token-${++requests}`);
   const statuses = new Set<string>();
   client.subscribe(() => void statuses.add(JSON.stringify(client.status())));
-  own.clock.advance(74_000);
-  await own.settle();
+  clock.advance(74_000);
+  await settle();
   expect(requests).toBe(1);
-  own.clock.advance(7_000);
-  await own.settle();
+  clock.advance(7_000);
+  await settle();
   expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
   connection.badTokens.add("token-1");
   await client.models.slide.create({ title: "after" }).receipt;
   expect(connection.asked.socket).toBe(1);
   expect([...statuses].every((status) => JSON.parse(status).name === "online")).toBe(true);
-  own.clock.advance(86_000);
-  await own.settle();
+  clock.advance(86_000);
+  await settle();
   expect(connection.frames.at(-1)).toEqual({ frame: "auth", token: "token-3" });
   expect(warn).not.toHaveBeenCalled();
   warn.mockRestore();
@@ -149,46 +148,30 @@ test("[N16] a token is renewed before it ends, and the app sees nothing of it", 
 test("[N16] if the app returns the same token, it is asked again at half of the remaining time; a refused token leads to needs-auth", async () => {
   let token = "same";
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({
-    getToken: () => {
-      requests += 1;
-      return token;
-    },
+  const { connection, clock, settle } = await startRenewing(() => {
+    requests += 1;
+    return token;
   });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
-  own.clock.advance(81_000);
-  await own.settle();
+  clock.advance(81_000);
+  await settle();
   expect(requests).toBe(2);
   expect(connection.frames).toEqual([]);
   token = "other";
-  own.clock.advance(10_000);
-  await own.settle();
+  clock.advance(10_000);
+  await settle();
   expect(connection.frames).toEqual([{ frame: "auth", token: "other" }]);
   connection.viewHash = "wider";
   token = "third";
   const { snapshot } = connection.asked;
-  own.clock.advance(81_000);
-  await own.settle();
+  clock.advance(81_000);
+  await settle();
   expect(connection.asked.snapshot).toBe(snapshot + 1);
 });
 
 test("[N16] a next token that the server does not answer is said again before the present one ends", async () => {
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { client, connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;
-  const pass = async (seconds: number) => {
-    for (let i = 0; i < seconds; i++) {
-      own.clock.advance(1_000);
-      await own.settle();
-    }
-  };
   await pass(81);
   expect(connection.frames).toEqual([{ frame: "auth", token: "token-2" }]);
   connection.deafToTokens = false;
@@ -202,16 +185,9 @@ test("[N16] a next token that the server does not answer is said again before th
 
 test("[N16] said again and again without an answer, it is not said without end", async () => {
   let requests = 0;
-  const own = createTestServer(schema);
-  const { client, connection } = own.client({ getToken: () => `token-${++requests}` });
-  connection.expiresInMs = 100_000;
-  await client.ready();
-  await own.settle();
+  const { connection, pass } = await startRenewing(() => `token-${++requests}`);
   connection.deafToTokens = true;
-  for (let i = 0; i < 200; i++) {
-    own.clock.advance(1_000);
-    await own.settle();
-  }
+  await pass(200);
   expect(connection.frames.length).toBeGreaterThan(2);
   expect(connection.frames.length).toBeLessThan(10);
 });

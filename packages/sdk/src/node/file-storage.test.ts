@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createClient } from "../node.ts";
 import { defineSchema } from "../protocol/schema/row-types.ts";
@@ -10,9 +10,8 @@ import { fileStorage } from "./file-storage.ts";
 const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" } } } } });
 let folder = "";
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-file-"));
+  folder = temporaryFolder("file", onTestFinished);
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 const path = () => join(folder, "agent.db");
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { Storage } from "../engine/ports.ts";
 import { storageContract } from "../testing/storage-contract.ts";
 import { storageInFile } from "./storage-in-file.ts";
@@ -10,13 +9,10 @@ import { openStoreFile, type StoreFile } from "./store-file.ts";
 let folder = "";
 let file: StoreFile | undefined;
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-contract-"));
+  folder = temporaryFolder("contract", onTestFinished);
   file = undefined;
 });
-afterEach(() => {
-  file?.close();
-  rmSync(folder, { recursive: true });
-});
+afterEach(() => file?.close());
 
 /** Several handles on one file stand for several clients. */
 async function handle(): Promise<Storage> {

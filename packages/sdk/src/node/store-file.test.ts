@@ -3,24 +3,21 @@ import { once } from "node:events";
 import {
   chmodSync,
   chownSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
-  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test } from "vitest";
-import type { Mutation } from "../core/queue/mutation.ts";
+import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { StorageFailure } from "../engine/ports.ts";
 import { isSyncError } from "../errors.ts";
-import { added } from "../testing/storage-contract.ts";
+import { added, write } from "../testing/storage-contract.ts";
 import { storageInFile } from "./storage-in-file.ts";
 import { openStoreFile, type StoreFile } from "./store-file.ts";
 
@@ -28,12 +25,11 @@ let folder = "";
 const open: StoreFile[] = [];
 const children: ChildProcess[] = [];
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), "holdfast-store-"));
+  folder = temporaryFolder("store", onTestFinished);
 });
 afterEach(() => {
   for (const file of open.splice(0)) file.close();
   for (const child of children.splice(0)) child.kill("SIGKILL");
-  rmSync(folder, { recursive: true });
 });
 
 const path = () => join(folder, "agent.db");
@@ -63,21 +59,6 @@ async function holder(): Promise<ChildProcess> {
   await once(child, "message");
   return child;
 }
-
-const write = (clientTxId: string): Mutation => ({
-  clientTxId,
-  seq: undefined,
-  operations: [],
-  reads: [],
-  body: `{"clientTxId":"${clientTxId}"}`,
-  bytes: 18,
-  createdAt: 1,
-  owner: null,
-  attempts: 0,
-  keys: [],
-  echoed: [],
-  stage: { phase: "saving" },
-});
 
 const names = async () => (await storageInFile(opened()).open("c")).mutations.map((m) => m.clientTxId);
 

@@ -2,9 +2,8 @@ import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import "fake-indexeddb/auto";
 import { expect, test, vi } from "vitest";
-import type { Mutation } from "../core/queue/mutation.ts";
 import { StorageFailure } from "../engine/ports.ts";
-import { added, storageContract } from "../testing/storage-contract.ts";
+import { added, storageContract, write } from "../testing/storage-contract.ts";
 import { Dexie } from "./dexie.ts";
 import { indexedDbStorage } from "./indexeddb.ts";
 
@@ -15,21 +14,6 @@ let stores = 0;
 test.each(storageContract)("[D1] fake IndexedDB: $rule", async ({ check }) => {
   const name = `contract-${++stores}`;
   await expect(check(async () => indexedDbStorage({ name }))).resolves.toBeUndefined();
-});
-
-const write = (clientTxId: string): Mutation => ({
-  clientTxId,
-  seq: undefined,
-  operations: [],
-  reads: [],
-  body: "{}",
-  bytes: 2,
-  createdAt: 0,
-  owner: null,
-  attempts: 0,
-  keys: [],
-  echoed: [],
-  stage: { phase: "saving" },
 });
 
 test.each(["InvalidStateError", "UnknownError"])("[D7] a handle lost with %s is opened once more", async (name) => {

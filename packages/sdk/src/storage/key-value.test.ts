@@ -1,22 +1,8 @@
 import { beforeEach, expect, test } from "vitest";
-import { added, storageContract } from "../testing/storage-contract.ts";
+import { added, storageContract, write } from "../testing/storage-contract.ts";
 import { type KeyValueChange, type KeyValueStore, keyValueStorage } from "./key-value.ts";
 
-const write = (name: string) =>
-  added({
-    clientTxId: name,
-    seq: undefined,
-    operations: [],
-    reads: [],
-    body: "{}",
-    bytes: 2,
-    createdAt: 1,
-    owner: null,
-    attempts: 0,
-    keys: [],
-    echoed: [],
-    stage: { phase: "saving" },
-  });
+const adding = (name: string) => added(write(name));
 
 /** A store in memory that reports each call. */
 class Store implements KeyValueStore {
@@ -75,14 +61,18 @@ test("[D38] an operation is one batch, so that a process which ends leaves all o
   const storage = keyValueStorage(store);
   await storage.open("c");
   store.batches.length = 0;
-  await storage.enqueue([write("a"), write("b")]);
+  await storage.enqueue([adding("a"), adding("b")]);
   expect(store.batches).toHaveLength(1);
   expect(store.batches[0]?.map((change) => change.type === "put" && change.key)).toContain("queue/2");
 });
 
 test("[D38] operations that start at once run one after the other", async () => {
   const storage = keyValueStorage(store);
-  const results = await Promise.all([storage.open("c"), storage.enqueue([write("a")]), storage.enqueue([write("b")])]);
+  const results = await Promise.all([
+    storage.open("c"),
+    storage.enqueue([adding("a")]),
+    storage.enqueue([adding("b")]),
+  ]);
   expect(results[2].places).toEqual([[2]]);
   expect((await storage.readQueue()).mutations.map((m) => m.clientTxId)).toEqual(["a", "b"]);
 });
@@ -91,13 +81,13 @@ test("[D38] a failure of the store is a storage failure with its reason, and lat
   const storage = keyValueStorage(store);
   await storage.open("c");
   store.trouble = new Error("SQLITE_FULL");
-  await expect(storage.enqueue([write("a")])).rejects.toMatchObject({
+  await expect(storage.enqueue([adding("a")])).rejects.toMatchObject({
     name: "StorageFailure",
     code: "full",
     message: expect.stringContaining("SQLITE_FULL"),
   });
   store.trouble = undefined;
-  expect((await storage.enqueue([write("b")])).places).toEqual([[1]]);
+  expect((await storage.enqueue([adding("b")])).places).toEqual([[1]]);
 });
 
 test("[D38] an entry that is not JSON is a damaged store, and one of a later format is newer", async () => {
@@ -114,7 +104,7 @@ test("[D38] an entry that is not JSON is a damaged store, and one of a later for
 test("[D38] closing waits for the operations that run, and a destroyed store is empty and closed", async () => {
   const storage = keyValueStorage(store);
   await storage.open("c");
-  const enqueued = storage.enqueue([write("a")]);
+  const enqueued = storage.enqueue([adding("a")]);
   await storage.close();
   expect(store.isClosed).toBe(true);
   expect(store.batches.flat().some((change) => change.type === "put" && change.key === "queue/1")).toBe(true);

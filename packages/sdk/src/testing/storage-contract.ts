@@ -13,8 +13,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "writes come back in the order in which they were made, byte for byte",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       await storage.enqueue([added(write("a"), write("b"))]);
       await storage.enqueue([added(write("c"))]);
       const { mutations } = await (await open()).open("c");
@@ -31,9 +30,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a place is given once: not again after its write was forgotten, not twice for two tabs",
     async check(open) {
-      const [one, two] = [await open(), await open()];
-      await one.open("c");
-      await two.open("c");
+      const [one, two] = [await opened(open), await opened(open)];
       const [a] = await enqueued(one, "a");
       await one.enqueue([{ put: [], drop: [{ ...a, phase: "queued" }] }]);
       const both = await Promise.all([enqueued(one, "b"), enqueued(two, "c")]);
@@ -54,8 +51,7 @@ export const storageContract: readonly StorageCheck[] = [
         big: 2 ** 53 - 1,
         f: 1e-7,
       };
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const operations = [{ action: "update", model: "slide", id: "s1", data, onStale: "notify", base: data } as const];
       await storage.enqueue([added({ ...write("a"), operations, body: JSON.stringify(data) })]);
       const [back] = (await storage.readQueue()).mutations;
@@ -66,8 +62,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a write that takes the place of another stands there, under the number of that change",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const [a] = await enqueued(storage, "a", "b");
       same(await storage.enqueue([instead(a, "a2")]), { places: [[a.seq]], change: 1 });
       const { mutations, changes, lastSeq } = await (await open()).open("c");
@@ -77,8 +72,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "what belongs together happens as a whole, or not at all where a place holds something else",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const [a, b, c] = await enqueued(storage, "a", "b", "c");
       const other = { clientTxId: "other", seq: c.seq, phase: "queued" } as const;
       const refused: QueueChange = { put: instead(a, "a2").put, drop: [other] };
@@ -97,9 +91,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "changes are counted over all tabs, new writes are not, and the last place is known when its write is gone",
     async check(open) {
-      const [one, two] = [await open(), await open()];
-      await one.open("c");
-      await two.open("c");
+      const [one, two] = [await opened(open), await opened(open)];
       const [a, b] = await enqueued(one, "a", "b");
       const { generation, changes: none, lastSeq: last } = await two.takeLead();
       same([none, last], [0, b.seq]);
@@ -115,9 +107,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "rows are looked at where they have read further than what was seen, or another log",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       const rowsFor = async (logId: string, position: number) =>
         (await storage.readQueue({ logId, position })).rows?.position;
       same(await rowsFor("log", 1), undefined);
@@ -129,9 +119,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "with the rows is kept under which of the server's changes and views they were read, whole or in part",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       const seen = { rowsVersion: 3, viewHash: "view" };
       await storage.keepPage({ ...page(5, ["s1"]), ...seen, cursor: "more" }, generation);
       const { partial } = await (await open()).open("c");
@@ -148,9 +136,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "rows that were read for another scope are not continued",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       await storage.keepPage({ ...page(5, ["s1"]), scope: "slides" }, generation);
       const range = { logId: "log", from: 5, to: 6, changes: [], settled: [] };
       const keptFor = async (scope?: string) => storage.keepRows({ ...range, scope }, generation);
@@ -162,8 +148,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "what became of a write is kept, unless the write is gone",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const places = await enqueued(storage, "a", "b");
       const rejected = places.map(({ clientTxId, seq }): Mutation => ({ ...write(clientTxId), seq, stage: REJECTED }));
       await storage.enqueue([{ put: [], drop: [standingAt(places[0])] }]);
@@ -211,8 +196,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "rows and their position are kept together, with what they settled",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const settled = await enqueued(storage, "a");
       const { generation } = await storage.takeLead();
       await storage.keepPage(page(5, ["s1", "s2"]), generation);
@@ -233,9 +217,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a range that does not join what is kept, or is of another log, is not kept",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       const range = { logId: "log", from: 8, to: 9, changes: [], settled: [] };
       same(await storage.keepRows(range, generation), "gap");
       await storage.keepPage(page(5, ["s1"]), generation);
@@ -249,9 +231,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a range of another view, or of another form of the rows, is not kept",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       await storage.keepPage({ ...page(5, ["s1"]), rowsVersion: 1, viewHash: "narrow" }, generation);
       const range = { logId: "log", rowsVersion: 1, viewHash: "narrow", from: 5, to: 6, changes: [], settled: [] };
       same(await storage.keepRows({ ...range, viewHash: "whole" }, generation), "gap");
@@ -266,9 +246,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a snapshot replaces all rows, page by page, and is none before its last page",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       await storage.keepPage(page(3, ["old"]), generation);
       const many = (from: number) => Array.from({ length: 1_500 }, (_, i) => `s${from + i}`);
       await storage.keepPage({ ...page(9, many(0)), cursor: "1500" }, generation);
@@ -286,9 +264,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "which records the rows are is kept with them, also while more of them come",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       const narrow = { ...page(5, ["s1"]), scope: "slide" };
       await storage.keepPage({ ...narrow, cursor: "1" }, generation);
       same((await (await open()).open("c")).partial?.scope, "slide");
@@ -303,9 +279,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a page of another snapshot than the one that is kept is not kept",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       const next = { ...page(9, ["s2"]), first: false };
       same(await storage.keepPage(next, generation), "gap");
       await storage.keepPage({ ...page(8, ["s1"]), cursor: "1" }, generation);
@@ -320,9 +294,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "half of a snapshot that no tab can continue is discarded",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
-      const { generation } = await storage.takeLead();
+      const { storage, generation } = await leading(open);
       await storage.keepPage(page(3, ["old"]), generation);
       await storage.keepPage({ ...page(9, ["s1"]), cursor: "" }, generation);
       const { rows, partial } = await (await open()).open("c");
@@ -332,9 +304,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a former leader writes nothing any more",
     async check(open) {
-      const [one, two] = [await open(), await open()];
-      await one.open("c");
-      await two.open("c");
+      const [one, two] = [await opened(open), await opened(open)];
       const places = await enqueued(one, "a");
       const { generation: old } = await one.takeLead();
       await one.keepPage(page(3, ["s1"]), old);
@@ -363,8 +333,7 @@ export const storageContract: readonly StorageCheck[] = [
   {
     rule: "a place that holds another write by now is not touched in the name of the old one",
     async check(open) {
-      const storage = await open();
-      await storage.open("c");
+      const storage = await opened(open);
       const [a] = await enqueued(storage, "a");
       const { generation } = await storage.takeLead();
       await storage.enqueue([instead(a, "a2")]);
@@ -387,7 +356,20 @@ const REJECTED = {
 
 const bodyOf = (name: string) => `{"operations":[],"clientTxId":"${name}","clientId":"c"}`;
 
-const write = (clientTxId: string): Mutation => ({
+async function opened(open: () => Promise<Storage>): Promise<Storage> {
+  const storage = await open();
+  await storage.open("c");
+  return storage;
+}
+
+/** Opened, and its client leads. */
+async function leading(open: () => Promise<Storage>) {
+  const storage = await opened(open);
+  return { storage, generation: (await storage.takeLead()).generation };
+}
+
+/** A write that is being saved. */
+export const write = (clientTxId: string): Mutation => ({
   clientTxId,
   seq: undefined,
   operations: [],

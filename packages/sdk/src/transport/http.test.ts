@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import { systemClock } from "../engine/system.ts";
@@ -12,11 +12,6 @@ import { httpServer } from "./http.ts";
 import { kyExchange } from "./ky-exchange.ts";
 import { SaidSchema } from "./said-schema.ts";
 import { tokenSource } from "./token.ts";
-
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
 
 interface Received {
   readonly request: IncomingMessage;
@@ -42,7 +37,7 @@ async function server(
     });
   });
   await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
-  closing.push(() => {
+  onTestFinished(() => {
     listening.closeAllConnections();
     listening.close();
   });
@@ -82,7 +77,7 @@ function noted<T>(promise: Promise<T>): { readonly value: T | undefined } {
 /** Time that the test moves, while bytes really travel. */
 function movedByHand() {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  closing.push(() => vi.useRealTimers());
+  onTestFinished(() => void vi.useRealTimers());
   return {
     async pass(ms: number) {
       await vi.advanceTimersByTimeAsync(ms);
@@ -479,7 +474,7 @@ describe.each([
     const warnings: Error[] = [];
     const note = (warning: Error) => void warnings.push(warning);
     process.on("warning", note);
-    closing.push(() => process.off("warning", note));
+    onTestFinished(() => void process.off("warning", note));
     const ports = new Set<number | undefined>();
     const { http } = await server(exchange, (response, { request }) => {
       ports.add(request.socket.remotePort);
@@ -519,7 +514,7 @@ interface Dripping {
 /** A server that drips, in time that the test moves. */
 function drippingServer(answers: readonly Dripping[], timeoutMs: number) {
   vi.useFakeTimers();
-  closing.push(() => vi.useRealTimers());
+  onTestFinished(() => void vi.useRealTimers());
   let requests = 0;
   const fetch = async () => {
     const { pieces, end } = answers[requests++]!;

@@ -1,5 +1,5 @@
 import { type AddressInfo, createServer } from "node:net";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
@@ -8,11 +8,6 @@ import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { fakeClock } from "../testing/fake-clock.ts";
 import { SaidSchema } from "./said-schema.ts";
 import { logStream } from "./stream.ts";
-
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
 
 async function openStream(Socket: unknown = WebSocket, schema?: SaidSchema) {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
@@ -33,7 +28,7 @@ async function openStream(Socket: unknown = WebSocket, schema?: SaidSchema) {
     ...(schema && { schema }),
     WebSocket: Socket,
   });
-  closing.push(() => {
+  onTestFinished(() => {
     stream.close();
     for (const socket of sockets) socket.terminate();
     server.close();
@@ -295,7 +290,7 @@ test("[N8] a frame without an open socket is dropped, and is not sent later", as
 test("[N2] a server that never answers is given up after 10 s", async () => {
   const deaf = createServer(() => {});
   await new Promise<void>((resolve) => deaf.listen(0, "127.0.0.1", resolve));
-  closing.push(() => deaf.close());
+  onTestFinished(() => void deaf.close());
   const clock = fakeClock();
   const closes: number[] = [];
   const url = `http://127.0.0.1:${(deaf.address() as AddressInfo).port}`;

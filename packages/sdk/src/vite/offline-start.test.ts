@@ -1,21 +1,20 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { build, type InlineConfig } from "vite";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { offlineStart } from "./offline-start.ts";
 import type { Shell } from "./worker/shell.ts";
 
 let root = "";
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), "holdfast-vite-"));
+  root = temporaryFolder("vite", onTestFinished);
   write("index.html", `<!doctype html><title>App</title><script type="module" src="/main.js"></script>`);
   write("main.js", `import "./style.css"; document.body.onclick = () => import("./part.js");`);
   write("style.css", "body { color: red }");
   write("part.js", `document.body.append("part");`);
   write("public/robots.txt", "User-agent: *");
 });
-afterEach(() => rmSync(root, { recursive: true }));
 
 function write(name: string, text: string): void {
   mkdirSync(dirname(join(root, name)), { recursive: true });

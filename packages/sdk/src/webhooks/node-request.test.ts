@@ -1,17 +1,12 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { text } from "node:stream/consumers";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { createWebhookHandler, type WebhookHandler } from "./create-webhook-handler.ts";
 import { signWebhook } from "./signature.ts";
 import { secret, slideUpdated } from "./testing/deliveries.ts";
-
-const closing: (() => void)[] = [];
-afterEach(() => {
-  for (const close of closing.splice(0)) close();
-});
 
 /** A real server around the handler, and the result of each request. */
 async function served(
@@ -28,7 +23,7 @@ async function served(
   });
   const server = createServer(listen(handler)).listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  closing.push(() => {
+  onTestFinished(() => {
     server.closeAllConnections();
     server.close();
   });

@@ -1,19 +1,18 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
-import { ADMIN, caller, startApp } from "../testing/app.ts";
+import { ADMIN, caller, creates, hundred, startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 
 const app = await startApp();
 const { call, keys, organization } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-cli-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("cli");
 
 const { start, run } = commandLine(app, folder);
 const file = async (name: string, content: unknown) => {
@@ -134,14 +133,7 @@ const NAUGHTY = { title: '\u2028 "quoted" \\ 😀', order: 0.1 + 0.2, notes: "a\
 test("[O10] an organization is dumped and restored: rows, log, receipts and keys, under a new log id", async () => {
   for (let n = 0; n < 12; n++)
     await call("POST", "/v1/commits", {
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "slide",
-          id: `d${n}-${i}`,
-          data: { ...NAUGHTY, deckId: `deck-${n}` },
-        })),
-      },
+      json: creates("slide", hundred(`d${n}`), { ...NAUGHTY, deckId: `deck-${n}` }),
     });
   const kept = await call("PATCH", "/v1/models/slide/d0-0", { json: { data: { title: "later" } }, key: "kept" });
   await call("POST", "/v1/models/slide/d0-1/archive");

@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { anotherDatabase } from "../testing/another-database.ts";
 import { ADMIN, caller, startApp } from "../testing/app.ts";
@@ -12,8 +10,7 @@ const callers: (() => void)[] = [];
 afterAll(() => {
   for (const close of callers) close();
 });
-const folder = await mkdtemp(join(tmpdir(), "holdfast-databases-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("databases");
 const { run, start } = commandLine(app, folder);
 const listed = async () =>
   (JSON.parse((await run("--json", "databases", "list")).out) as { name: string; tenants: number }[]).map(

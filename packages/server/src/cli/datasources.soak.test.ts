@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
@@ -9,11 +7,10 @@ import { startSourceService } from "../testing/source-service.ts";
 import { wholeLog } from "../testing/whole-log.ts";
 
 const app = await startApp({ datasourcesAllowPrivate: true });
-const folder = await mkdtemp(join(tmpdir(), "holdfast-datasources-"));
+const folder = temporaryFolder("datasources");
 const service = await startSourceService();
 afterAll(async () => {
   await service.close();
-  await rm(folder, { recursive: true, force: true });
 });
 const { run } = commandLine(app, folder);
 const { call } = app;

@@ -1,11 +1,11 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
 import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { startCommand } from "../testing/programs/command-line.ts";
+import { runSql } from "../testing/run-sql.ts";
 
 const TABLES = `
   create table public.decks (id text primary key, title text not null);
@@ -18,14 +18,10 @@ const TABLES = `
 
 /** An app's folder and its database, with the address as Prisma writes it. */
 async function openApp() {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("init", onTestFinished);
   const { url } = await freshDatabase();
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
   // The template has ours already.
-  await client.query(`drop schema holdfast cascade; ${TABLES}`);
-  await client.end();
+  await runSql(url, `drop schema holdfast cascade; ${TABLES}`);
   const address = new URL(url);
   address.searchParams.set("schema", "public");
   writeFileSync(join(folder, ".env"), `DATABASE_URL="${address.href}"`);
@@ -64,18 +60,13 @@ test("[DS28] a name that no table has, and a question that no one is there to an
   expect([unknown.code, unknown.err]).toEqual([1, "holdfast: This database has no table public.nothing.\n"]);
   expect((await init()).err).toMatch(/Add --yes/);
   expect(has("schema.ts") || has("first.mjs")).toBe(false);
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  const { rows } = await client.query("select from pg_namespace where nspname = 'holdfast'");
-  await client.end();
-  expect(rows).toEqual([]);
+  expect(await runSql(url, "select from pg_namespace where nspname = 'holdfast'")).toEqual([]);
 });
 
 test("[DS28] a database of another service is left as it is, and its key stays valid", async () => {
   const app = await startApp();
   await app.sql("create table public.mine (id text primary key)");
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("init", onTestFinished);
   const run = (env: Record<string, string>) =>
     startCommand(["init", "--yes"], { cwd: folder, env: { HOME: folder, DATABASE_URL: app.databaseUrl, ...env } })
       .ended;
@@ -92,8 +83,7 @@ test("[DS28] a database of another service is left as it is, and its key stays v
 });
 
 test("[DS28] without a database it says what to set", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "holdfast-init-"));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = temporaryFolder("init", onTestFinished);
   const { code, err } = await startCommand(["init"], { cwd: folder, env: { HOME: folder } }).ended;
   expect([code, err]).toEqual([
     1,

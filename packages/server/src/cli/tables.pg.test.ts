@@ -1,15 +1,14 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
+import { runSql } from "../testing/run-sql.ts";
 
 const app = await startApp();
-const folder = mkdtempSync(join(tmpdir(), "holdfast-tables-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("tables");
 const cli = commandLine(app, folder);
 const ORG = ["--org", app.organization];
 const run = (line: string) =>
@@ -90,16 +89,12 @@ test("[DS9] inspect leaves a database that Holdfast has never seen as it is", as
   await app.sql("create database never_seen");
   const url = new URL(app.databaseUrl);
   url.pathname = "/never_seen";
-  const db = new pg.Client({ connectionString: url.href });
-  await db.connect();
-  await db.query("create table public.plans (id text primary key, title text)");
+  await runSql(url.href, "create table public.plans (id text primary key, title text)");
   const words = ["tables", "inspect", "plans"];
   const inspected = await cli.start(words, { DATABASE_URL: url.href }).ended;
   expect(inspected.err).toBe("");
   expect(JSON.parse(inspected.out).models).toHaveProperty("plan");
-  const { rows } = await db.query("select from pg_namespace where nspname = 'holdfast'");
-  expect(rows).toEqual([]);
-  await db.end();
+  expect(await runSql(url.href, "select from pg_namespace where nspname = 'holdfast'")).toEqual([]);
   await app.sql("drop database never_seen");
 });
 

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { WebhookEvent } from "@holdfast/sdk/protocol";
 import { afterAll, expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { newMasterKey, startServer } from "../server.ts";
 import { ADMIN, startApp } from "../testing/app.ts";
@@ -11,8 +9,7 @@ import { type Receiver, type Reply, startReceiver } from "../testing/receiver.ts
 
 const app = await startApp();
 const { call } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-listen-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("listen");
 const { start, begin, run } = commandLine(app, folder);
 
 const head = async () => Number((await call("GET", "/v1/log?after=1&limit=1")).body.stamp);
@@ -121,11 +118,9 @@ test("[W60] --from begins behind a position, --events names the models, in any c
 });
 
 test("[W60] a token that may read is enough, and gets the events in its scope", async () => {
-  const { body } = await call("POST", "/v1/capabilities", {
-    json: { operations: ["slide.read"], syncGroups: ["deck:listened"] },
-  });
+  const { token } = await app.capability({ operations: ["slide.read"], syncGroups: ["deck:listened"] });
   const receiver = await startReceiver();
-  const listening = await begun(receiver, "--key", String(body.token));
+  const listening = await begun(receiver, "--key", token);
   await write("hidden");
   await call("POST", "/v1/models/slide", { json: { id: "seen", data: { deckId: "listened" } } });
   await until(async () => expect(await told(receiver)).toEqual(["slide.created seen"]));

@@ -1,8 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { afterAll, expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
@@ -10,8 +8,7 @@ import { startReceiver } from "../testing/receiver.ts";
 
 const app = await startApp({ webhooks: { allowPrivate: true } });
 const { call, keys } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-webhooks-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("webhooks");
 const { start, run } = commandLine(app, folder);
 
 const webhooks = (...words: string[]) => run("webhooks", ...words);
@@ -123,10 +120,8 @@ test("[W65] a webhooks command that cannot be carried out fails with a sentence"
     expect(out, String(words)).toBe("");
     expect(err, String(words)).toEqual(expect.stringMatching(sentence));
   }
-  const { token } = (
-    await call("POST", "/v1/capabilities", { json: { operations: ["slide.read"], syncGroups: ["deck:1"] } })
-  ).body;
-  expect((await webhooks("list", "--key", String(token))).err).toMatch(/secret_key_required/);
+  const { token } = await app.capability({ operations: ["slide.read"], syncGroups: ["deck:1"] });
+  expect((await webhooks("list", "--key", token)).err).toMatch(/secret_key_required/);
 });
 
 test("[W65] as a program of its own it speaks JSON, for the tenant of its key", async () => {

@@ -1,14 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import pg from "pg";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { startEmbeddedPostgres } from "./embedded-postgres.ts";
 
 // One start and one stop. The soak suite kills, orphans and locks out.
 
 test("it starts, answers, keeps others from its directory, and stops", async () => {
-  const dataDir = mkdtempSync(join(tmpdir(), "holdfast-test-"));
+  const dataDir = temporaryFolder("test", onTestFinished);
   const postgres = await startEmbeddedPostgres({ dataDir });
   try {
     await expect(startEmbeddedPostgres({ dataDir })).rejects.toThrow(
@@ -25,5 +23,4 @@ test("it starts, answers, keeps others from its directory, and stops", async () 
     await postgres.stop();
   }
   await expect(new pg.Client({ connectionString: postgres.url }).connect()).rejects.toThrow();
-  rmSync(dataDir, { recursive: true });
 });

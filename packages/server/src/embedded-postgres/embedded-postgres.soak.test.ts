@@ -1,23 +1,18 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chownSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
 import { type EmbeddedOptions, type EmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres.ts";
 import { findPostgresBinaries } from "./postgres-binaries.ts";
 import { choosePostgresUser, commandAs, type PostgresUser, systemUser } from "./postgres-user.ts";
 
 const asRoot = process.getuid?.() === 0;
-const closing: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0).reverse()) await close();
-});
-
 describe("the data", () => {
   test("is there again after a stop", async () => {
     const dataDir = directory();
@@ -104,7 +99,7 @@ describe("after a kill", () => {
     const dataDir = directory();
     await (await start({ dataDir })).stop();
     const stranger = spawn("sleep", ["60"]);
-    closing.push(() => stranger.kill());
+    onTestFinished(() => void stranger.kill());
     const data = join(dataDir, "postgres", "data");
     writeFileSync(join(data, "postmaster.pid"), `${stranger.pid}\n${data}\n1700000000\n5432\n\n\n`);
     expect(await answers((await start({ dataDir })).url)).toBe(true);
@@ -214,14 +209,13 @@ describe("on this machine", () => {
 
 async function start(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const postgres = await startEmbeddedPostgres(options);
-  closing.push(() => postgres.stop());
+  onTestFinished(() => postgres.stop());
   return postgres;
 }
 
 /** Only we may enter it. */
 function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), "holdfast-test-"));
-  closing.push(() => rmSync(path, { recursive: true, force: true }));
+  const path = temporaryFolder("test", onTestFinished);
   return path;
 }
 
@@ -266,7 +260,7 @@ async function runInProcess(dataDir: string) {
     cwd: dirname(script),
     stdio: ["ignore", "pipe", "inherit"],
   });
-  closing.push(() => endProcess(child));
+  onTestFinished(() => endProcess(child));
   const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
   return { child, told: JSON.parse(line) as { url?: string; pid?: number; refused?: string } };
 }
@@ -286,7 +280,7 @@ async function runPostgresAlone(dataDir: string): Promise<number> {
   const words = ["-D", join(home, "data"), ...only];
   const { file, args, options } = commandAs(user, postgres, words);
   const child = spawn(file, args, { ...options, cwd: dataDir, stdio: ["ignore", "ignore", "pipe"], detached: true });
-  closing.push(() => endProcess(child));
+  onTestFinished(() => endProcess(child));
   const lines = createInterface({ input: child.stderr });
   await new Promise<void>((ready) => lines.on("line", (line) => line.includes("ready to accept") && ready()));
   return child.pid ?? 0;

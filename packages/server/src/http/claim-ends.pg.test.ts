@@ -1,7 +1,6 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { createPool } from "../db/connection/pool.ts";
 import { ensureConfiguredKey } from "../flows/tokens/ensure-configured-key.ts";
 import { newSecretToken } from "../flows/tokens/secret-keys.ts";
 import { ADMIN, type Answer, referenceSchema, startApp } from "../testing/app.ts";
@@ -15,12 +14,8 @@ const app = await startApp({ metricsLoopback: true, database: { lockMs: 4_500 } 
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
-const capability = async (name: string, syncGroups = [`org:${app.organization}`]) =>
-  (await call("POST", "/v1/capabilities", { json: { operations: ["slide.*"], syncGroups, participantId: name } }))
-    .body as {
-    id: string;
-    token: string;
-  };
+const capability = (participantId: string, syncGroups = [`org:${app.organization}`]) =>
+  app.capability({ operations: ["slide.*"], syncGroups, participantId });
 const make = (id: string, data: object = {}) => call("POST", slides, { json: { id, data: { title: "a", ...data } } });
 const claim = (token: string, id: string, json: object = {}) => call("POST", `${slides}/${id}/claim`, { token, json });
 const claimOf = ({ body }: Answer) => body as unknown as Claim;
@@ -29,22 +24,18 @@ const holdersOf = async (id: string) =>
 const ann = (await capability("ann")).token;
 
 test("[A15] a configured key that another one replaces takes its claims with it", async () => {
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
-  try {
-    const [old, next] = [newSecretToken(true), newSecretToken(true)];
-    await ensureConfiguredKey(pool, old);
-    await call("POST", "/v1/schema", { token: old, json: { models: referenceSchema.models } });
-    await call("POST", slides, { token: old, json: { id: "c1", data: {} } });
-    const held = claimOf(await claim(old, "c1", { ttl: "1h" }));
-    await ensureConfiguredKey(pool, next);
-    await until(
-      async () => (await call("GET", "/v1/claims?model=slide&id=c1", { token: next })).body.claims?.toString() === "",
-    );
-    const statusOf = () => sql<{ status: string }>("select status from holdfast.claim where id = $1", [held.id]);
-    await until(async () => (await statusOf())[0]?.status === "canceled");
-  } finally {
-    await pool.end();
-  }
+  const pool = app.pool(2);
+  const [old, next] = [newSecretToken(true), newSecretToken(true)];
+  await ensureConfiguredKey(pool, old);
+  await call("POST", "/v1/schema", { token: old, json: { models: referenceSchema.models } });
+  await call("POST", slides, { token: old, json: { id: "c1", data: {} } });
+  const held = claimOf(await claim(old, "c1", { ttl: "1h" }));
+  await ensureConfiguredKey(pool, next);
+  await until(
+    async () => (await call("GET", "/v1/claims?model=slide&id=c1", { token: next })).body.claims?.toString() === "",
+  );
+  const statusOf = () => sql<{ status: string }>("select status from holdfast.claim where id = $1", [held.id]);
+  await until(async () => (await statusOf())[0]?.status === "canceled");
 });
 
 test("[A15] a secret key's grace is its claims' grace, whenever in it they were made, and is never made longer", async () => {

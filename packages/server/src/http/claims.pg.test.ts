@@ -1,19 +1,15 @@
 import type { Claim, ClaimList, LogEntry } from "@holdfast/sdk/protocol";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { type Answer, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { follow } from "../testing/stream/stream.ts";
 import { countReceived } from "../testing/waiting/metrics.ts";
 
 const app = await startApp({ metricsLoopback: true });
 const second = await app.another();
-const { call, keys, url, sql } = app;
+const { agent, call, keys, url, sql } = app;
 const slides = "/v1/models/slide";
 
-const agent = async (participantId: string) => {
-  const json = { operations: ["slide.*"], syncGroups: [`org:${app.organization}`], participantId };
-  return String((await call("POST", "/v1/capabilities", { json })).body.token);
-};
 const make = (id: string) => call("POST", slides, { json: { id, data: { title: "a" } } });
 const claim = (token: string, id: string, json: object = {}, where = call) =>
   where("POST", `${slides}/${id}/claim`, { token, json });
@@ -36,15 +32,7 @@ const age = (ms: number, where: string) =>
 // Claims that still wait would cause deadlocks in the next test.
 afterEach(() => sql("delete from holdfast.claim"));
 
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
-const hear = async (token: string, hello: object = {}, where = url) => {
-  const stream = await follow(where, token, hello);
-  streams.push(stream);
-  return stream;
-};
+const hear = (token: string, hello: object = {}, where = url) => follow(where, token, hello);
 
 const [ann, bob, eve] = await Promise.all([agent("ann"), agent("bob"), agent("eve")]);
 

@@ -8,7 +8,7 @@ import fastify, {
   LogController,
 } from "fastify";
 import { hasToken, searchOf } from "../addresses/request-url.ts";
-import { UnreadableTable } from "../db/tables/unreadable-table.ts";
+import { UnreadableTable } from "../db/connection/unreadable-table.ts";
 import type { DocUrl } from "../envelope/envelope.ts";
 import { failureCode } from "../flows/failure.ts";
 import { newId } from "../ids.ts";

@@ -103,10 +103,7 @@ test("[ER3] a record that was deleted is erased too; one that was erased, or nev
 
 test("[ER4] an erasure is a write like any other: claims stand against it and end with it, its key is remembered, and its parameter is checked", async () => {
   await call("POST", slides, filled("e4", ""));
-  const { body: agent } = await call("POST", "/v1/capabilities", {
-    json: { participantId: "worker", operations: ["slide.*"], wideScope: true },
-  });
-  const token = String(agent.token);
+  const { token } = await app.capability({ participantId: "worker", operations: ["slide.*"], wideScope: true });
   const { body: claim } = await call("POST", `${slides}/e4/claim`, { token });
   expect((await erase("e4")).body.code).toBe("claim_conflict");
   await call("DELETE", `${slides}/e4/claim`, { token });
@@ -127,11 +124,8 @@ test("[ER4] an erasure is a write like any other: claims stand against it and en
 });
 
 test("[ER5] a token erases if its operations name `<model>.erase`, which no wildcard covers, and within its groups", async () => {
-  const mint = async (operations: readonly string[], syncGroups: readonly string[]) => {
-    const { body, status } = await call("POST", "/v1/capabilities", { json: { operations, syncGroups } });
-    expect(status).toBe(201);
-    return String(body.token);
-  };
+  const mint = async (operations: readonly string[], syncGroups: readonly string[]) =>
+    (await app.capability({ operations, syncGroups })).token;
   const whole = `org:${app.organization}`;
   await call("POST", slides, filled("e5", ""));
   for (const wild of ["slide.*", "*.*", "slide.delete", "document.erase"]) {

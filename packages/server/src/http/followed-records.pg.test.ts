@@ -1,6 +1,6 @@
 import type { FollowedRecords, LogEntry } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { follow } from "../testing/stream/stream.ts";
@@ -33,11 +33,6 @@ const pushed = await call("POST", "/v1/schema", {
 });
 
 if (pushed.status !== 201) throw new Error(pushed.text);
-
-const closing: (() => void)[] = [];
-afterAll(() => {
-  for (const close of closing) close();
-});
 
 type Line = { readonly model: string; readonly id: string; readonly data: Record<string, unknown> };
 
@@ -155,13 +150,6 @@ test("[G24] [T14] snapshot, log and stream have the records that meet the condit
         const since = Number((await call("GET", "/v1/log?limit=1&after=0")).body.stamp);
         const before = await snapshot();
         const streams = await Promise.all(wheres.map((one) => follow(url, keys.live, { since, where: one })));
-        closing.push(
-          ...streams.map(
-            ({ socket }) =>
-              () =>
-                socket.terminate(),
-          ),
-        );
         let head = since;
         for (const [n, what, data] of writes) {
           const path = `/v1/models/task/r${n}`;
@@ -219,7 +207,6 @@ test("[T14] [K7] conditions narrow what a token may read, and open nothing", asy
     Number((await call("POST", "/v1/models/note", { json: { id, data: { owner, text } } })).body.lastSyncId);
   const since = await make("n0", "ben", "wanted");
   const stream = await follow(url, token, { since, where: { note: { text: "wanted" }, task: {} } });
-  closing.push(() => stream.socket.terminate());
   await make("n1", "ben", "wanted");
   await make("n2", "ann", "other");
   await make("n3", "ann", "wanted");
@@ -243,13 +230,6 @@ test("[T15] an archived record that an update brings to a reader says since when
   expect([made.status, archivedAt, createdBy]).toEqual([200, expect.any(String), expect.stringMatching(/^system:/)]);
   const byCondition = await follow(url, keys.live, { since, where: { note: { text: "new" } } });
   const byGroup = await follow(url, keys.live, { since, groups: ["user:cleo"] });
-  closing.push(
-    ...[byCondition, byGroup].map(
-      ({ socket }) =>
-        () =>
-          socket.terminate(),
-    ),
-  );
   const { body: last } = await call("PATCH", "/v1/models/note/a1", { json: { data: { text: "new", owner: "cleo" } } });
   const live = await call("POST", "/v1/models/note", { json: { id: "a2", data: { text: "new", owner: "cleo" } } });
   const { body: end } = await call("PATCH", "/v1/models/note/a2", { json: { data: { text: "new", owner: "cleo" } } });
@@ -272,7 +252,6 @@ test("[T15] an archived record that an update brings to a reader says since when
 
 test("[T14] `follow` replaces the conditions; after a push that takes a field away the reader resyncs, and goes on", async () => {
   const stream = await follow(url, keys.live, { where: { deck: { name: "a" } } });
-  closing.push(() => stream.socket.terminate());
   const make = async (id: string, name: string) =>
     Number((await call("POST", "/v1/models/deck", { json: { id, data: { name } } })).body.lastSyncId);
   await stream.reaches(await make("f1", "b"));

@@ -1,16 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import openapiTS, { astToString } from "openapi-typescript";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { startApp } from "../testing/app.ts";
 
 const app = await startApp();
-const folder = await mkdtemp(join(tmpdir(), "foreign-client-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("foreign-client");
 
 /** A foreign client, with types that a public generator made from our OpenAPI document. */
 const PROGRAM = `

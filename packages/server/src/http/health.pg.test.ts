@@ -1,8 +1,8 @@
-import pg from "pg";
 import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
 import { startApp } from "../testing/app.ts";
 import { holdClock } from "../testing/held-clock.ts";
+import { runSql } from "../testing/run-sql.ts";
 
 const app = await startApp({ database: { waitMs: 1_000 } });
 const { call } = app;
@@ -72,9 +72,7 @@ async function elsewhere(databaseUrl: string, statement: (name: string) => strin
   const url = new URL(databaseUrl);
   const name = url.pathname.slice(1);
   url.pathname = "/postgres";
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  await client.query(statement(name)).finally(() => client.end());
+  await runSql(url.href, statement(name));
 }
 
 test("[O7] a database that lacks a migration is not ready", async () => {

@@ -1,9 +1,9 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import pg from "pg";
 import { expect, test } from "vitest";
 import { session } from "../db/connection/pool.ts";
 import { readRecordHistory } from "../db/log/log.ts";
 import { type Answer, startApp } from "../testing/app.ts";
+import { readPlan } from "../testing/read-plan.ts";
 
 const app = await startApp();
 const { call } = app;
@@ -14,10 +14,7 @@ const entries = ({ status, body }: Answer) => {
   expect(body.code).toBe(undefined);
   return body.data as LogEntry[];
 };
-const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
-  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
-  [app.organization],
-);
+const tenant = app.tenants.live;
 
 test("[S8] many entries on one record are still judged field by field, and then as a whole", async () => {
   const make = async (json: object) => Number((await call("POST", slides, { json })).body.lastSyncId);
@@ -63,17 +60,11 @@ test("[G12] a page deep in a long history costs what the first one costs", async
   );
   // What autovacuum does sooner or later; until then an index may read its list of new entries.
   await app.sql("vacuum analyze holdfast.log");
-  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
-  await client.connect();
+  const client = await app.connect(session);
   // The statement itself, explained instead of run.
   const explained: unknown[] = [];
-  const explain = async ({ text, values }: { text: string; values: unknown[] }) => {
-    const { rows } = await client.query<{ "QUERY PLAN": string }>(
-      `explain (analyze, buffers, format json) ${text}`,
-      values,
-    );
-    const [{ Plan }] = JSON.parse(rows[0]!["QUERY PLAN"]) as [{ Plan: Record<string, number> }];
-    explained.push((Plan["Shared Hit Blocks"] ?? 0) + (Plan["Shared Read Blocks"] ?? 0) < 50);
+  const explain = async (statement: { text: string; values: unknown[] }) => {
+    explained.push((await readPlan(client, statement)).blocks < 50);
     return { rows: [] };
   };
   const question = { tenant, model: "slide", id: "long", groups: undefined, limit: 100, bytes: 4_194_304 };
@@ -81,5 +72,4 @@ test("[G12] a page deep in a long history costs what the first one costs", async
     for (const after of [undefined, 1_015_000])
       await readRecordHistory({ query: explain } as never, { ...question, descending, after });
   expect(explained).toEqual([true, true, true, true]);
-  await client.end();
 });

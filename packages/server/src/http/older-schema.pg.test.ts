@@ -1,6 +1,6 @@
 import { type LogEntry, type Model, schemaFingerprint } from "@holdfast/sdk/protocol";
 import { describe, expect, test } from "vitest";
-import { ADMIN, startApp } from "../testing/app.ts";
+import { startApp } from "../testing/app.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -28,10 +28,7 @@ const LATEST: Record<string, Model> = {
 type Said = string | undefined;
 
 async function tenant(models = OLDER) {
-  const { body: organization } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "older" } });
-  const key = { organization: organization.id, livemode: true };
-  const { body } = await call("POST", "/v1/secret_keys", { token: ADMIN, json: key });
-  const token = String(body.token);
+  const { organization, token } = await app.newOrganization();
   const push = async (next: Record<string, Model>, rest: object = {}, by = call) => {
     const answer = await by("POST", "/v1/schema", { token, json: { models: next, ...rest } });
     expect(answer.text).toContain('"version"');
@@ -51,7 +48,7 @@ async function tenant(models = OLDER) {
     app.sql(
       `update holdfast.model_schema set created_at = created_at - interval '${days} days'
        where tenant in (select id from holdfast.tenant where organization = $1)`,
-      [organization.id],
+      [organization],
     );
   return { token, push, page, age };
 }

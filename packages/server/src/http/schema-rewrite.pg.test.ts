@@ -8,12 +8,12 @@ import { NEW, rewriting } from "../testing/waiting/rewriting.ts";
 const app = await startApp();
 const { sql } = app;
 const ROWS = 3_000;
-const { connected, openTenant, settled, readings } = rewriting(app, ROWS);
+const { openTenant, settled, readings } = rewriting(app, ROWS);
 
 test("[M12] commits are answered while a push prepares records, and what they write is prepared too", async () => {
   const one = await openTenant();
   const { ask, prepared } = one;
-  const holder = await connected();
+  const holder = await app.connect();
   await holder.query("begin; lock table holdfast.rewritten_record in share mode");
   const pushed = ask("POST", "/v1/schema", NEW);
   // The push waits in the middle of its preparation.

@@ -5,7 +5,6 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, test } from "vitest";
 import { giveTime } from "../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../scripts/testing/until.ts";
-import { createPool } from "../db/connection/pool.ts";
 import { pushSchema } from "../flows/schema/push-schema.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { newMasterKey } from "../server.ts";
@@ -18,7 +17,7 @@ const app = await startApp({ masterKeys });
 const second = await app.another();
 const { call, databaseUrl, sql } = app;
 const ROWS = 3_000;
-const { connected, openTenant, settled, freeze, readings } = rewriting(app, ROWS);
+const { openTenant, settled, freeze, readings } = rewriting(app, ROWS);
 
 const killed: ChildProcess[] = [];
 afterAll(() => {
@@ -112,7 +111,7 @@ test("[ER1] [M12] a record that is erased while a push prepares records is in no
   const one = await openTenant();
   const { ask, tenant, prepared } = one;
   // The push has saved the first records, has read those around this one, and waits before it saves them.
-  const holder = await connected();
+  const holder = await app.connect();
   await holder.query("begin");
   await holder.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [
     tenant,
@@ -233,20 +232,16 @@ test("[M14] if two servers get a push at once, one waits for the other", async (
 
 test("[M14] a push does not wait for ever for another one, and meanwhile keeps no other tenant's waiting", async () => {
   const [one, two, other] = [await openTenant(), await openTenant(), await openTenant()];
-  const holder = await connected();
+  const holder = await app.connect();
   for (const { tenant } of [one, two]) await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
-  const pool = createPool({ url: databaseUrl, maxConnections: 4 });
-  try {
-    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
-    const preparing = createLimiter({ most: 1 });
-    preparing.tryEnter(two.tenant);
-    expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
-      code: "schema_busy",
-    });
-    expect(preparing.waiting).toBe(0);
-  } finally {
-    await pool.end();
-  }
+  const pool = app.pool();
+  expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300 })).toMatchObject({ code: "schema_busy" });
+  const preparing = createLimiter({ most: 1 });
+  preparing.tryEnter(two.tenant);
+  expect(await pushSchema(pool, one.tenant, NEW, { patienceMs: 300, preparing })).toMatchObject({
+    code: "schema_busy",
+  });
+  expect(preparing.waiting).toBe(0);
   const waiting = [one, two].map(({ ask }) => ask("POST", "/v1/schema", NEW));
   await giveTime(500);
   expect((await other.ask("POST", "/v1/schema", NEW)).status).toBe(201);
@@ -276,7 +271,7 @@ test("[M7] [M13] a field that comes back while the push that hid it still moves 
 test("[M12] large records that were written meanwhile are prepared beside the writers, too", async () => {
   const one = await openTenant();
   const { ask, tenant, prepared } = one;
-  const [first, second] = [await connected(), await connected()];
+  const [first, second] = [await app.connect(), await app.connect()];
   await first.query("begin");
   await first.query("insert into holdfast.rewritten_record values ($1, 'note', 'n0100', 0, null, null, '{}')", [
     tenant,

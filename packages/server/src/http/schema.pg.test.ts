@@ -1,21 +1,16 @@
 import { isSyncGroup, type LogEntry, type Model } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { ADMIN, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { creates, hundred, startApp } from "../testing/app.ts";
+import { follow } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();
 const { call, url } = app;
 
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
-
 /** A tenant of its own for each test: a schema is the whole tenant's. */
 async function tenant(models: Record<string, Model>) {
-  const { token, organization } = await freshKey();
+  const { token, organization } = await app.newOrganization();
   const push = (next: Record<string, Model>, rest: object = {}) =>
     call("POST", "/v1/schema", { token, json: { models: next, ...rest } });
   await push(models);
@@ -38,12 +33,6 @@ async function tenant(models: Record<string, Model>) {
     return new Map(rows.map((row) => [row.id, row.groups]));
   };
   return { token, push, ask, log, listed, snapshot, groups };
-}
-
-async function freshKey() {
-  const organization = (await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "schema" } })).body.id;
-  const { body } = await call("POST", "/v1/secret_keys", { token: ADMIN, json: { organization, livemode: true } });
-  return { token: String(body.token), organization };
 }
 
 const text = { type: "string" } as const;
@@ -136,7 +125,6 @@ test("[M9] readers of rows that a push changed get a resync, on every server", a
   const { token, push, ask } = await tenant(note({ a: text, b: text }));
   await ask("POST", "/v1/models/note", { id: "n", data: { a: "x" } });
   const heard = [await follow(url, token, {}), await follow(second.server.url, token, {})];
-  streams.push(...heard);
   await push(note({ a: text, b: text, c: text }));
   for (const stream of heard) expect(await stream.next("schema")).toMatchObject({ version: 2 });
   await push(note({ a: text, c: text }), { force: true });
@@ -146,17 +134,7 @@ test("[M9] readers of rows that a push changed get a resync, on every server", a
 test("[M7] a forced change of more records than one batch rewrites every one of them", async () => {
   const { token, push } = await tenant(note({ a: text, b: text }));
   for (let n = 0; n < 25; n++)
-    await call("POST", "/v1/commits", {
-      token,
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "note",
-          id: `n${n}-${i}`,
-          data: { a: "x", b: "y" },
-        })),
-      },
-    });
+    await call("POST", "/v1/commits", { token, json: creates("note", hundred(`n${n}`), { a: "x", b: "y" }) });
   await push(note({ a: text }), { force: true });
   await until(async () => expect(await app.sql("select from holdfast.head where rewriting")).toEqual([]));
   const [counted] = await app.sql<{ whole: number; hidden: number }>(
@@ -210,7 +188,6 @@ test("[M9] readers receive rowsVersion, so that one that was away notices a push
   const versions = async () => {
     const [start = ""] = (await ask("GET", "/v1/snapshot")).text.split("\n");
     const stream = await follow(url, token, {});
-    streams.push(stream);
     const welcome = stream.frames.find(({ frame }) => frame === "welcome");
     return [JSON.parse(start), (await ask("GET", "/v1/log")).body, welcome].map(
       (each) => (each as { rowsVersion?: number }).rowsVersion,

@@ -1,17 +1,13 @@
 import { Buffer } from "node:buffer";
 import { randomBytes } from "node:crypto";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Answer, startApp } from "../testing/app.ts";
-import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { follow } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const { call, keys, url } = app;
 const PAGE = 4 * 1024 * 1024;
 const COUNT = 12;
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
 
 /** Text that Postgres stores in a hundredth of its size. */
 const long = (n: number, length = 900_000) => `${n} `.repeat(length).slice(0, length);
@@ -113,7 +109,6 @@ test.each(["", "&order=desc", "&order_by=order", "&order_by=notes", "&order_by=c
 
 test("[B8] a stream catches up in frames of up to 4 MiB", async () => {
   const stream = await follow(url, keys.live, { since: 0 });
-  streams.push(stream);
   const sizes: number[] = [];
   stream.socket.on("message", (frame: Buffer) => sizes.push(frame.length));
   await stream.reaches(2 * COUNT);

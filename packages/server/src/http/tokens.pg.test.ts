@@ -1,26 +1,15 @@
 import { connect } from "node:net";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startApp } from "../testing/app.ts";
 import { holdClock } from "../testing/held-clock.ts";
-import { follow, type TestStream } from "../testing/stream/stream.ts";
+import { follow } from "../testing/stream/stream.ts";
 import { countReceived } from "../testing/waiting/metrics.ts";
 
 const app = await startApp({ metricsLoopback: true });
 const second = await app.another();
-const { call, url } = app;
+const { call, capability, url } = app;
 const slides = "/v1/models/slide";
-const capability = async (body: object) =>
-  (await call("POST", "/v1/capabilities", { json: body })).body as { id: string; token: string };
-
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
-const hear = async (token: string, where = url) => {
-  const stream = await follow(where, token);
-  streams.push(stream);
-  return stream;
-};
+const hear = (token: string, where = url) => follow(where, token);
 
 test("[K1] a token is nowhere in the database", async () => {
   const { token } = await capability({ wideScope: true });

@@ -1,7 +1,6 @@
 import type { Usage } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { createPool } from "../db/connection/pool.ts";
 import { prune } from "../flows/log/prune.ts";
 import { createUsageCounter } from "../flows/organizations/count-usage.ts";
 import { dayOf } from "../rules/organizations/usage-period.ts";
@@ -10,10 +9,7 @@ import { startUsageWriter } from "../workers/usage-writer.ts";
 
 const app = await startApp();
 const { call } = app;
-const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
-  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
-  [app.organization],
-);
+const tenant = app.tenants.live;
 const usage = async (search = "", token = app.keys.live) => {
   const { status, body } = await call("GET", `/v1/usage${search}`, { token });
   expect(status).toBe(200);
@@ -121,14 +117,13 @@ test("[G15] [H6] an invalid day is refused", async () => {
 });
 
 test("[G15] [K10] only a secret key reads the usage", async () => {
-  const { body } = await call("POST", "/v1/capabilities", { json: { participantId: "agent", wideScope: true } });
-  const answer = await call("GET", "/v1/usage", { token: String(body.token) });
+  const answer = await call("GET", "/v1/usage", { token: await app.agent("agent") });
   expect(answer.status).toBe(403);
   expect(answer.body.code).toBe("secret_key_required");
 });
 
 test("[G15] a day ends at midnight UTC, and what cannot be written is kept", async () => {
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
+  const pool = app.pool(2);
   let now = Date.parse("2020-01-31T23:59:59.999Z");
   const counter = createUsageCounter(pool, () => now);
   counter.add(tenant, "reads");
@@ -146,11 +141,10 @@ test("[G15] a day ends at midnight UTC, and what cannot be written is kept", asy
     { day: "2020-01-31", event_name: "reads", count: 1 },
     { day: "2020-02-01", event_name: "reads", count: 5 },
   ]);
-  await pool.end();
 });
 
 test("[G15] usage is forgotten after 400 days", async () => {
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
+  const pool = app.pool(2);
   await app.sql("insert into holdfast.usage select n, '2020-01-01', 'reads', 1 from generate_series(100001, 102500) n");
   // Those, the day 401 days ago, and the two of the test before.
   expect(
@@ -169,5 +163,4 @@ test("[G15] usage is forgotten after 400 days", async () => {
     "select (now() at time zone 'UTC')::date - day as days from holdfast.usage where event_name = 'reads' order by 1 desc limit 2",
   );
   expect(left.map(({ days }) => days)).toEqual([400, 399]);
-  await pool.end();
 });

@@ -1,31 +1,28 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { createServer as createHttpServer, type RequestListener } from "node:http";
 import { createServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { generate } from "selfsigned";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./guarded-connect.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 
-const closing: (() => unknown)[] = [];
-afterAll(() => Promise.all(closing.map((close) => close())));
-
 async function listening(server: Server): Promise<number> {
   server.listen(0, "127.0.0.1");
   await new Promise((resolve) => server.once("listening", resolve));
-  closing.push(() => server.close());
+  onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
 }
 
 const open = (options: Partial<SenderOptions> = {}) => {
   const sender = createWebhookSender({ allowPrivate: true, connectMs: 500, requestMs: 1_000, ...options });
-  closing.push(sender.close);
+  onTestFinished(sender.close);
   return (url: string, signal = new AbortController().signal) =>
     sender.send({ url, id: "msg_1", timestamp: 1, body: Buffer.from('{"data":[]}'), secrets: ["whsec_AAAA"] }, signal);
 };
@@ -139,8 +136,7 @@ test("[W14] a request that is given up is neither a failure nor a success", asyn
 });
 
 test("[W3] certificates: expired, of another host, signed by an unknown authority", async () => {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-tls-"));
-  closing.push(() => rm(folder, { recursive: true }));
+  const folder = temporaryFolder("tls", onTestFinished);
   const day = 86_400_000;
   const certificate = (host: string, from: number, to: number) =>
     generate([{ name: "commonName", value: host }], {

@@ -1,16 +1,11 @@
 import { type FollowedRecords, type Model, schemaFingerprint } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test } from "vitest";
-import { ADMIN, startApp } from "../testing/app.ts";
+import { expect, test } from "vitest";
+import { startApp } from "../testing/app.ts";
 import { follow, openStream, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp();
 const second = await app.another();
 const { call, url } = app;
-
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
 
 const text = { type: "string" } as const;
 const OLDER: Record<string, Model> = { Slide: { fields: { title: text, note: text } } };
@@ -20,10 +15,7 @@ const LATEST: Record<string, Model> = { Slide: { fields: { heading: text, note: 
 const RENAME = { renames: [{ model: "slide", from: "title", to: "heading" }] };
 
 async function tenant() {
-  const { body: organization } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "older" } });
-  const key = { organization: organization.id, livemode: true };
-  const { body } = await call("POST", "/v1/secret_keys", { token: ADMIN, json: key });
-  const token = String(body.token);
+  const { organization, token } = await app.newOrganization();
   const push = async (next: Record<string, Model>, rest: object = {}, by = call) =>
     void (await by("POST", "/v1/schema", { token, json: { models: next, ...rest } }));
   await push(OLDER);
@@ -33,12 +25,9 @@ async function tenant() {
     return Number(answer.body.lastSyncId);
   };
   const create = (id: string, data: object, by = call) => write("/v1/models/slide", { id, data }, "POST", by);
-  const stream = async (models: Record<string, Model>, hello: object = {}, at = url) => {
-    const opened = await follow(at, token, { schema: schemaFingerprint(models), ...hello });
-    streams.push(opened);
-    return opened;
-  };
-  return { token, push, write, create, stream, organization: organization.id };
+  const stream = (models: Record<string, Model>, hello: object = {}, at = url) =>
+    follow(at, token, { schema: schemaFingerprint(models), ...hello });
+  return { token, push, write, create, stream, organization };
 }
 
 const dataOf = ({ entries }: TestStream) => entries.map(({ data }) => data);
@@ -148,7 +137,6 @@ test("[M34] a page whose schema is too old gets no stream", async () => {
     [organization],
   );
   const stream = await openStream(url);
-  streams.push(stream);
   stream.send({ frame: "hello", token, schema: schemaFingerprint(OLDER) });
   expect(await stream.next("error")).toMatchObject({ code: "schema_too_old" });
   expect((await stream.closed).code).toBe(4400);
@@ -157,7 +145,6 @@ test("[M34] a page whose schema is too old gets no stream", async () => {
 test.each(["x", "0abc123,", "-1"])("[M31] a hello with a malformed schema is refused: %s", async (schema) => {
   const { token } = await tenant();
   const stream = await openStream(url);
-  streams.push(stream);
   stream.send({ frame: "hello", token, schema });
   expect(await stream.next("error")).toMatchObject({ code: "invalid_frame", param: "schema" });
   expect((await stream.closed).code).toBe(4400);

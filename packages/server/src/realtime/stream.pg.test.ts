@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { limits } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { until } from "../../../../scripts/testing/until.ts";
-import { ADMIN, startApp } from "../testing/app.ts";
+import { ADMIN, creates, hundred, startApp } from "../testing/app.ts";
 import { follow, type Hello, openStream, type TestStream } from "../testing/stream/stream.ts";
 
 const app = await startApp({ origins: ["https://app.example", "null", "capacitor://localhost"] });
@@ -13,20 +13,8 @@ const make = async (id: string, data: object = {}, ask = call) =>
   Number((await ask("POST", "/v1/models/slide", { json: { id, data } })).body.lastSyncId);
 const headOf = async () => Number((await call("GET", "/v1/log?limit=1")).body.stamp);
 
-const streams: TestStream[] = [];
-afterAll(() => {
-  for (const { socket } of streams) socket.terminate();
-});
-const open = async (where = url, options: Parameters<typeof openStream>[1] = {}) => {
-  const stream = await openStream(where, options);
-  streams.push(stream);
-  return stream;
-};
-const connect = async (hello: Hello = {}, where = url) => {
-  const stream = await follow(where, hello.token ?? keys.live, hello);
-  streams.push(stream);
-  return stream;
-};
+const open = (where = url, options: Parameters<typeof openStream>[1] = {}) => openStream(where, options);
+const connect = (hello: Hello = {}, where = url) => follow(where, hello.token ?? keys.live, hello);
 const positions = ({ entries }: TestStream) => entries.map(({ syncId }) => syncId);
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, i) => from + i + 1);
 
@@ -44,17 +32,7 @@ test("[T1] a hello that came in time is answered, also when the process was held
 
 test("[T2] catching up over many pages while others write: every entry once, in order", async () => {
   const from = await headOf();
-  const batch = (n: number) =>
-    call("POST", "/v1/commits", {
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "slide",
-          id: `c${n}-${i}`,
-          data: {},
-        })),
-      },
-    });
+  const batch = (n: number) => call("POST", "/v1/commits", { json: creates("slide", hundred(`c${n}`)) });
   for (let n = 0; n < 12; n++) await batch(n);
   const before = connect({ since: from });
   const between = [connect({ since: from + 333 }), connect({ since: 0 }, second.server.url)];

@@ -1,6 +1,7 @@
-import pg from "pg";
+import type pg from "pg";
 import { onTestFinished } from "vitest";
 import type { App } from "./app.ts";
+import { connected, runSql } from "./run-sql.ts";
 
 /** A database of a tenant's owner, on the same server as the app's. */
 export interface AnotherDatabase {
@@ -21,8 +22,7 @@ export async function anotherDatabase({ databaseUrl }: Pick<App, "databaseUrl">)
   const name = `${own.pathname.slice(1)}_${++made}`;
   const url = new URL(own);
   url.pathname = `/${name}`;
-  const operator = new pg.Client({ connectionString: own.href, application_name: "test" });
-  await operator.connect();
+  const operator = await connected(own.href, { application_name: "test" });
   await operator.query(`create database ${name}`);
   onTestFinished(async () => {
     await operator.query(`drop database ${name} with (force)`);
@@ -32,15 +32,7 @@ export async function anotherDatabase({ databaseUrl }: Pick<App, "databaseUrl">)
   return {
     name,
     connectionString: url.href,
-    async sql<T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) {
-      const client = new pg.Client({ connectionString: url.href, application_name: "test" });
-      await client.connect();
-      try {
-        return (await client.query<T>(text, [...values])).rows;
-      } finally {
-        await client.end();
-      }
-    },
+    sql: (text, values) => runSql(url.href, text, values),
     async goAway() {
       await operator.query(`alter database ${name} allow_connections false`);
       await operator.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);

@@ -2,6 +2,7 @@ import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { connect } from "node:net";
 import pg from "pg";
 import { afterAll } from "vitest";
+import { createPool, type Database } from "../db/connection/pool.ts";
 import { newMasterKey, type RunningServer, type ServerOptions, startServer } from "../server.ts";
 import { freshDatabase } from "./database.ts";
 import { referenceSchema } from "./reference-schema.ts";
@@ -38,17 +39,39 @@ export interface App {
   /** Keys of one organization's two tenants, and of another organization. */
   readonly keys: { readonly live: string; readonly test: string; readonly other: string };
   readonly organization: string;
+  /** The numbers of its live tenant, and of the other organization's. */
+  readonly tenants: { readonly live: number; readonly other: number };
+  /** The number of an organization's live tenant. */
+  tenantOf(organization: string): Promise<number>;
   /**
    * Calls with the live key unless told otherwise. Throws if a response breaks a rule that holds for every response.
    */
   readonly call: Call;
   sql<T extends pg.QueryResultRow>(text: string, values?: readonly unknown[]): Promise<T[]>;
+  /** A connection for SQL of the test's own. It ends with the file. */
+  connect(config?: pg.ClientConfig): Promise<pg.Client>;
+  /** A pool as the server has them. It ends with the file. */
+  pool(maxConnections?: number): Database;
   /** Runs a statement in a transaction that stays open, so that its locks are held until `release`. */
   hold(text: string): Promise<{ release(): Promise<void> }>;
   /** Another server on the same database. */
   another(options?: Partial<ServerOptions>): Promise<{ readonly server: RunningServer; readonly call: Call }>;
   newKey(livemode?: boolean): Promise<{ id: string; token: string }>;
+  /** A new organization without a schema, and its live key. */
+  newOrganization(): Promise<{ readonly organization: string; readonly token: string }>;
+  /** Minted with the live key unless told otherwise. */
+  capability(json: object, key?: string): Promise<{ readonly id: string; readonly token: string }>;
+  /** The token of an agent that may do anything with slides. */
+  agent(participantId: string): Promise<string>;
 }
+
+/** A body of commits that creates these records of one model. */
+export const creates = (model: string, ids: readonly string[], data: object = {}) => ({
+  operations: ids.map((id) => ({ action: "create", model, id, data })),
+});
+
+/** A hundred ids. */
+export const hundred = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}-${i}`);
 
 /** The real server on a database of the test file's own, with an organization, its keys and the reference schema. */
 export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
@@ -67,13 +90,20 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     });
   const server = await start();
   const servers = [server];
-  const client = new pg.Client({ connectionString: databaseUrl, application_name: "test" });
-  await client.connect();
+  const pools: Database[] = [];
+  const clients: pg.Client[] = [];
+  const connect = async (config: pg.ClientConfig = {}) => {
+    const made = new pg.Client({ connectionString: databaseUrl, application_name: "test", ...config });
+    clients.push(made);
+    await made.connect();
+    return made;
+  };
+  const client = await connect();
   const callers: (() => void)[] = [];
   // Registered after the database's own hook, so it runs before it.
   afterAll(async () => {
     for (const close of callers) close();
-    await client.end();
+    await Promise.all([...clients, ...pools].map((one) => one.end()));
     await Promise.all(servers.map((one) => one.close()));
   });
   const operator = caller(server.url, ADMIN, callers);
@@ -81,8 +111,10 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     const { body } = await operator("POST", "/v1/secret_keys", { json: { organization, livemode } });
     return { id: String(body.id), token: String(body.token) };
   };
-  const organization = String((await operator("POST", "/v1/organizations", { json: { name: "ours" } })).body.id);
-  const stranger = (await operator("POST", "/v1/organizations", { json: { name: "theirs" } })).body.id;
+  const newOrganization = async (name: string) =>
+    String((await operator("POST", "/v1/organizations", { json: { name } })).body.id);
+  const organization = await newOrganization("ours");
+  const stranger = await newOrganization("theirs");
   const keys = {
     live: (await mint(organization, true)).token,
     test: (await mint(organization, false)).token,
@@ -90,6 +122,17 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
   };
   for (const token of Object.values(keys))
     await operator("POST", "/v1/schema", { token, json: { models: referenceSchema.models } });
+  const call = caller(server.url, keys.live, callers);
+  const sql = async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
+    (await client.query<T>(text, [...values])).rows;
+  const tenantOf = async (name: string) =>
+    (await sql<{ id: number }>("select id from holdfast.tenant where organization = $1 and livemode", [name]))[0]?.id ??
+    0;
+  const capability = async (json: object, token = keys.live) => {
+    const { status, body } = await call("POST", "/v1/capabilities", { token, json });
+    if (status !== 201) throw new Error(`No capability: ${body.code}`);
+    return { id: String(body.id), token: String(body.token) };
+  };
   return {
     url: server.url,
     databaseUrl,
@@ -97,12 +140,17 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
     server,
     keys,
     organization,
-    call: caller(server.url, keys.live, callers),
-    sql: async <T extends pg.QueryResultRow>(text: string, values: readonly unknown[] = []) =>
-      (await client.query<T>(text, [...values])).rows,
+    tenants: { live: await tenantOf(organization), other: await tenantOf(stranger) },
+    call,
+    sql,
+    connect,
+    pool(maxConnections = 4) {
+      const made = createPool({ url: databaseUrl, maxConnections });
+      pools.push(made);
+      return made;
+    },
     async hold(text) {
-      const holder = new pg.Client({ connectionString: databaseUrl, application_name: "test" });
-      await holder.connect();
+      const holder = await connect();
       await holder.query("begin");
       await holder.query(text);
       return { release: () => holder.end() };
@@ -112,7 +160,15 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       servers.push(next);
       return { server: next, call: caller(next.url, keys.live, callers) };
     },
+    tenantOf,
     newKey: (livemode = true) => mint(organization, livemode),
+    async newOrganization() {
+      const made = await newOrganization("another");
+      return { organization: made, token: (await mint(made, true)).token };
+    },
+    capability,
+    agent: async (participantId) =>
+      (await capability({ participantId, operations: ["slide.*"], syncGroups: [`org:${organization}`] })).token,
   };
 }
 

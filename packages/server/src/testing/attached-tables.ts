@@ -1,9 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Field } from "@holdfast/sdk/protocol";
-import pg from "pg";
-import { createPool } from "../db/connection/pool.ts";
 import { type AttachOptions, attachTable } from "../flows/tables/attach-table.ts";
-import { type App, startApp } from "./app.ts";
+import { startApp } from "./app.ts";
 import { wholeLog } from "./whole-log.ts";
 
 export interface LogEntry {
@@ -20,15 +18,12 @@ export interface LogEntry {
 export const spelled = ({ verb, id, data }: LogEntry) =>
   `${verb} ${id}${data?.title === undefined ? "" : ` ${data.title}`}`;
 
-export type WithTables = Awaited<ReturnType<typeof startWithTables>>;
-
 /** A server, a connection for SQL of the caller's own, and what attaches its tables to the app's tenant. */
 export async function startWithTables() {
   const app = await startApp();
-  const pool = createPool({ url: app.databaseUrl });
-  const db = new pg.Client({ connectionString: app.databaseUrl });
-  await db.connect();
-  const tenant = await tenantOf(app);
+  const pool = app.pool();
+  const db = await app.connect();
+  const tenant = app.tenants.live;
   const logEnd = async () => {
     const [head] = await app.sql<{ at: number }>("select sync_id::int as at from holdfast.head where tenant = $1", [
       tenant,
@@ -97,17 +92,5 @@ export async function startWithTables() {
       while ((await logEnd()) - seen < count) await pause(25);
       return (await wholeLog(app.call)).slice(seen) as unknown as LogEntry[];
     },
-    async close() {
-      await db.end();
-      await pool.end();
-    },
   };
-}
-
-async function tenantOf({ sql, organization }: App): Promise<number> {
-  const [{ tenant } = { tenant: 0 }] = await sql<{ tenant: number }>(
-    "select id as tenant from holdfast.tenant where organization = $1 and livemode",
-    [organization],
-  );
-  return tenant;
 }

@@ -1,5 +1,6 @@
 import { expect, test, vi } from "vitest";
 import type { Claim } from "../../protocol/claims/claim.ts";
+import { startClient } from "../../testing/start-client.ts";
 import { createTestServer, type TestClientOptions } from "../../testing/test-server.ts";
 // Loaded lazily by the client; import it here so that no test has to wait for it.
 import "./collab.ts";
@@ -9,22 +10,20 @@ const schema = {
 } as const;
 
 async function start(options: TestClientOptions = {}) {
-  const own = createTestServer(schema);
-  const made = own.client(options);
+  const made = await startClient(schema, options);
   const { client } = made;
-  await client.ready();
   await client.models.slide.create({ title: "One" }, { id: "s1" }).receipt;
-  await own.settle();
-  const ben = (body: object = {}) => own.server.claims.acquire("ben", "slide", "s1", body).body as Claim;
+  await made.settle();
+  const ben = (body: object = {}) => made.server.claims.acquire("ben", "slide", "s1", body).body as Claim;
   const requested = () => made.connection.requests.map(({ name }) => name);
   const wait = async (ms: number) => {
     for (let left = ms; left > 0; left -= 1_000) {
-      own.clock.advance(Math.min(left, 1_000));
-      own.server.claims.sweep();
-      await own.settle();
+      made.clock.advance(Math.min(left, 1_000));
+      made.server.claims.sweep();
+      await made.settle();
     }
   };
-  return { ...own, ...made, slides: client.models.slide, ben, requested, wait };
+  return { ...made, slides: client.models.slide, ben, requested, wait };
 }
 
 test("[U1] a claim resolves with the lease, and no other participant gets it until it is released", async () => {

@@ -3,6 +3,7 @@ import type { ClientOptions } from "../../options.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
 import { Profile } from "../../testing/profile.ts";
+import { passing } from "../../testing/start-client.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import { scopeKey } from "./scope-key.ts";
 
@@ -76,10 +77,7 @@ test("[N14] the same again reads nothing, also after a reload; another one after
   await settle();
   expect(other.shown()).toEqual([1, 0]);
   other.connection.up = true;
-  for (let i = 0; i < 4; i++) {
-    clock.advance(10_000);
-    await settle();
-  }
+  await passing({ clock, settle })(4, 10_000);
   expect(other.shown()).toEqual([0, 1]);
 });
 

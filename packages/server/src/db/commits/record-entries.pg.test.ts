@@ -1,15 +1,11 @@
 import fc from "fast-check";
-import pg from "pg";
-import { afterAll, expect, test } from "vitest";
-import { freshDatabase } from "../../testing/database.ts";
+import { expect, test } from "vitest";
+import { freshClient } from "../../testing/fresh-connection.ts";
 import { session } from "../connection/pool.ts";
 import { readRecordHistory } from "../log/log.ts";
 import { loadHistory } from "./history.ts";
 
-const { url } = await freshDatabase();
-const client = new pg.Client({ ...session, connectionString: url });
-await client.connect();
-afterAll(() => client.end());
+const { client } = await freshClient(session);
 
 interface Line {
   readonly syncId: number;

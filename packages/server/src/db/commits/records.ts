@@ -2,8 +2,8 @@ import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { reading } from "../connection/unreadable-table.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { reading } from "../tables/unreadable-table.ts";
 
 export interface RecordName {
   readonly tenant: number;

@@ -1,13 +1,9 @@
-import pg from "pg";
-import { afterAll, expect, test } from "vitest";
-import { freshDatabase } from "../../testing/database.ts";
+import { expect, test } from "vitest";
+import { freshClient } from "../../testing/fresh-connection.ts";
 import { naughtyStrings } from "../../testing/naughty-strings.ts";
 import { booleans, jsons, lists, numbers, texts, times } from "./columns.ts";
 
-const { url } = await freshDatabase();
-const client = new pg.Client({ connectionString: url });
-await client.connect();
-afterAll(() => client.end());
+const { client } = await freshClient();
 
 /** What Postgres makes of a column, as JSON. */
 async function told(type: string, column: Buffer): Promise<unknown> {

@@ -1,19 +1,15 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import pg from "pg";
-import { afterAll, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
+import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder.ts";
 import { startTrouble } from "../../start-trouble.ts";
-import { freshDatabase } from "../../testing/database.ts";
+import { freshClient } from "../../testing/fresh-connection.ts";
 import { isMigrated, migrate } from "./migrate.ts";
 
 const SHIPPED = new URL("../../../migrations/", import.meta.url);
 const names = (await readdir(SHIPPED)).sort();
-const { url } = await freshDatabase();
-const client = new pg.Client({ connectionString: url });
-await client.connect();
-afterAll(() => client.end());
+const { url, client } = await freshClient();
 const emptied = () => client.query("drop schema if exists holdfast cascade");
 const tables = async () =>
   (
@@ -43,7 +39,7 @@ test("[O4] a database of an earlier version gets what is missing, keeps what it 
   await emptied();
   await migrate(url);
   await client.query("insert into holdfast.organization (id, name) values ('org_a', 'A')");
-  const later = await mkdtemp(join(tmpdir(), "holdfast-later-"));
+  const later = temporaryFolder("later", onTestFinished);
   for (const name of names) await writeFile(join(later, name), await readFile(new URL(name, SHIPPED)));
   await writeFile(
     join(later, "0002_places.sql"),
@@ -60,7 +56,6 @@ test("[O4] a database of an earlier version gets what is missing, keeps what it 
   await emptied();
   expect(await migrate(url, folder)).toEqual([...names, "0002_places.sql"]);
   expect(await tables()).toEqual(grown);
-  await rm(later, { recursive: true });
 });
 
 test("[O18] a database that a later version has migrated is not touched", async () => {
@@ -72,7 +67,7 @@ test("[O18] a database that a later version has migrated is not touched", async 
 });
 
 test("[O4] a failed migration leaves no trace, and earlier ones stay", async () => {
-  const broken = await mkdtemp(join(tmpdir(), "holdfast-broken-"));
+  const broken = temporaryFolder("broken", onTestFinished);
   await writeFile(join(broken, "0001_fine.sql"), "create table holdfast.fine ()");
   await writeFile(join(broken, "0002_broken.sql"), "create table holdfast.half (); select 1 / 0");
   await emptied();
@@ -81,5 +76,4 @@ test("[O4] a failed migration leaves no trace, and earlier ones stay", async () 
     "select to_regclass('holdfast.fine') is not null as fine, to_regclass('holdfast.half') is not null as half",
   );
   expect(rows).toEqual([{ fine: true, half: false }]);
-  await rm(broken, { recursive: true });
 });

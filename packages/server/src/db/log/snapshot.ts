@@ -1,10 +1,10 @@
 import type { QueryResultRow } from "pg";
 import type { ListFilter } from "../../rules/lists/list-filter.ts";
 import type { Transaction } from "../connection/transaction.ts";
+import { reading } from "../connection/unreadable-table.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
 import { filterSql, type Param } from "../lists/list-records.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { reading } from "../tables/unreadable-table.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {

@@ -1,12 +1,9 @@
-import { afterAll, expect, test } from "vitest";
-import { freshDatabase } from "../../testing/database.ts";
-import { createPool } from "../connection/pool.ts";
+import { expect, test } from "vitest";
+import { freshPool } from "../../testing/fresh-connection.ts";
 import { takeDueIntents } from "./intents.ts";
 
 // Without a server, which would take the due ones too.
-const { url } = await freshDatabase();
-const pool = createPool({ url });
-afterAll(() => pool.end());
+const pool = await freshPool();
 
 test("[DS30] a source with many open commits does not keep those of others from being finished", async () => {
   const { rows } = await pool.query<{ tenant: number }>(

@@ -1,12 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { createPool } from "../../db/connection/pool.ts";
+import { beforeAll, expect, test } from "vitest";
 import type { CatalogColumn, CatalogTable } from "../../rules/tables/catalog-table.ts";
-import { freshDatabase } from "../../testing/database.ts";
+import { freshPool } from "../../testing/fresh-connection.ts";
 import { readCatalog } from "./catalog.ts";
 
-const { url } = await freshDatabase();
-const pool = createPool({ url });
-afterAll(() => pool.end());
+const pool = await freshPool();
 
 beforeAll(async () => {
   await pool.query(`

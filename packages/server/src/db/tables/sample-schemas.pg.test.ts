@@ -1,18 +1,15 @@
 import { type Field, fits } from "@holdfast/sdk/protocol";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createPool } from "../../db/connection/pool.ts";
+import { beforeAll, describe, expect, test } from "vitest";
 import { checkSchema } from "../../rules/schema/schema-push.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
-import { freshDatabase } from "../../testing/database.ts";
+import { freshPool } from "../../testing/fresh-connection.ts";
 import { readCatalog } from "./catalog.ts";
 import { readTableRows } from "./table-rows.ts";
 
 // Tables after the definitions of the Northwind and Pagila sample schemas, shortened, in our own words.
 
-const { url } = await freshDatabase();
-const pool = createPool({ url });
-afterAll(() => pool.end());
+const pool = await freshPool();
 
 /** `deckId string required → deck` */
 function spelled([name, { type, required, nullable, references, values, default: value }]: [string, Field]): string {

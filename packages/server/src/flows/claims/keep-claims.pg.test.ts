@@ -1,7 +1,6 @@
 import type { Claim, ClaimList } from "@holdfast/sdk/protocol";
 import { afterEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { createPool } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
 import { untilBlocked } from "../../testing/waiting/blocked.ts";
 import type { CommitLanes } from "../commits/commit-lanes.ts";
@@ -11,10 +10,8 @@ const app = await startApp();
 const { call, keys, sql } = app;
 const slides = "/v1/models/slide";
 
-const agent = async (name: string, token = keys.live) =>
-  String(
-    (await call("POST", "/v1/capabilities", { token, json: { wideScope: true, participantId: name } })).body.token,
-  );
+const agent = async (participantId: string, key = keys.live) =>
+  (await app.capability({ wideScope: true, participantId }, key)).token;
 const make = (id: string, token = keys.live) => call("POST", slides, { token, json: { id, data: {} } });
 const claim = async (token: string, id: string, json: object = {}) =>
   (await call("POST", `${slides}/${id}/claim`, { token, json: { queue: true, ...json } })).body as unknown as Claim;
@@ -93,13 +90,12 @@ test("[A5] the keeper does not wait for a tenant whose order is not answered, an
       return new Promise(() => {});
     },
   };
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 1 });
+  const pool = app.pool(1);
   const keep = keepClaims(pool, unanswered as unknown as CommitLanes, () => {});
   await keep();
   await expire("t4");
   await keep();
   expect(asked).toEqual([busy, free]);
-  await pool.end();
   await sql("delete from holdfast.claim");
   await heads.release();
 });

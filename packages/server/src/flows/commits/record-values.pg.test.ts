@@ -134,17 +134,15 @@ describe("unique fields", () => {
 
   test("[M24] a writer who may not see the record is not told which one it is", async () => {
     await create("page", "g1", { projectId: "g", slug: "g" });
-    const { body: token } = await app.call("POST", "/v1/capabilities", {
-      json: { participantId: "u", operations: ["page.*"], syncGroups: ["project:h"] },
-    });
-    const { body } = await commit([ops.create("page", "g2", { projectId: "h", slug: "g" })], String(token.token));
+    const { token } = await app.capability({ participantId: "u", operations: ["page.*"], syncGroups: ["project:h"] });
+    const { body } = await commit([ops.create("page", "g2", { projectId: "h", slug: "g" })], token);
     expect(body.status).toBe("confirmed");
     await push({
       ...MODELS,
       page: { ...MODELS.page, fields: { ...MODELS.page.fields, title: { ...text, unique: true } } },
     });
     await commit([ops.update("page", "g1", { title: "T" })]);
-    const refused = await commit([ops.update("page", "g2", { title: "T" })], String(token.token));
+    const refused = await commit([ops.update("page", "g2", { title: "T" })], token);
     expect(refused.body).toMatchObject({ code: "not_unique", fields: ["title"] });
     expect(refused.body.records).toBeUndefined();
     await push();
@@ -288,12 +286,8 @@ describe("checked references", () => {
 
   test("[M29] a claim of another participant on a dependent is in the way; rights are not", async () => {
     await commit([ops.create("project", "k", {}), ops.create("issue", "k1", { projectId: "k" })]);
-    const tokenOf = async (participantId: string, operations: string[]) => {
-      const { body } = await app.call("POST", "/v1/capabilities", {
-        json: { participantId, operations, wideScope: true },
-      });
-      return String(body.token);
-    };
+    const tokenOf = async (participantId: string, operations: string[]) =>
+      (await app.capability({ participantId, operations, wideScope: true })).token;
     const [holder, deleter] = [await tokenOf("h", ["issue.*"]), await tokenOf("d", ["project.*"])];
     const claim = await app.call("POST", "/v1/models/issue/k1/claim", { token: holder, json: {} });
     expect(claim.status).toBe(201);

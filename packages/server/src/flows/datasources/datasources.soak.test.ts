@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { MOVED } from "../../db/moves/tenant-rows.ts";
 import { newMasterKey } from "../../server.ts";
@@ -13,8 +11,7 @@ import { wholeLog } from "../../testing/whole-log.ts";
 
 const app = await startApp({ datasourcesAllowPrivate: true });
 const { call, keys } = app;
-const folder = await mkdtemp(join(tmpdir(), "holdfast-datasources-"));
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = temporaryFolder("datasources");
 const { run, start } = commandLine(app, folder);
 
 const register = (connectionString: string, token = keys.live, more: object = {}): Promise<Answer> =>

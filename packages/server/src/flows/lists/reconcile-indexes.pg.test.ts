@@ -1,4 +1,3 @@
-import pg from "pg";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { session } from "../../db/connection/pool.ts";
@@ -6,14 +5,12 @@ import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
 import { startApp } from "../../testing/app.ts";
+import { readPlan } from "../../testing/read-plan.ts";
 import { reconcileIndexes } from "./reconcile-indexes.ts";
 
 const app = await startApp();
 const { call } = app;
-const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
-  "select id as tenant from holdfast.tenant where organization = $1 and livemode",
-  [app.organization],
-);
+const tenant = app.tenants.live;
 const never = new AbortController().signal;
 const reconcile = () => reconcileIndexes(app.databaseUrl, never);
 
@@ -94,86 +91,69 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
     [tenant],
   );
   await app.sql("vacuum analyze holdfast.record");
-  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
-  await client.connect();
-  try {
-    const read = async (asked: Partial<ListQuestion>) => {
-      const { text, values } = listQuery({ ...question, ...asked });
-      const { rows } = await client.query<{ "QUERY PLAN": string }>(
-        `explain (analyze, buffers, format json) ${text}`,
-        values,
-      );
-      const [{ Plan: plan }] = JSON.parse(rows[0]!["QUERY PLAN"]) as [{ Plan: Record<string, number> }];
-      return {
-        buffers: (plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0),
-        plan: JSON.stringify(plan),
-      };
-    };
-    const cases: [string, Partial<ListQuestion>, string][] = [];
-    const expectIndex = (what: string, asked: Partial<ListQuestion>, index: string) => cases.push([what, asked, index]);
-    for (const descending of [false, true]) {
-      const way = descending ? "down" : "up";
-      expectIndex(`by number ${way}`, { sort: column("n", "number"), descending }, "n number");
-      expectIndex(
-        `by number ${way}, deep`,
-        { sort: column("n", "number"), descending, after: { value: "500", id: "i030500" } },
-        "n number",
-      );
-      expectIndex(
-        `by number ${way}, among those without`,
-        { sort: column("n", "number"), descending, after: { value: null, id: "i030000" } },
-        "n number",
-      );
-      expectIndex(
-        `by text ${way}, deep`,
-        { sort: column("s", "string"), descending, after: { value: "text 5", id: "i030500" } },
-        "s string",
-      );
-      expectIndex(
-        `by time ${way}, deep`,
-        { sort: column("at", "datetime"), descending, after: { value: "2024-01-20 00:00:00+00", id: "i030500" } },
-        "at datetime",
-      );
-    }
-    expectIndex("a number", { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }] }, "n number");
+  const client = await app.connect(session);
+  const read = async (asked: Partial<ListQuestion>) => {
+    const { plan, blocks } = await readPlan(client, listQuery({ ...question, ...asked }));
+    return { blocks, plan: JSON.stringify(plan) };
+  };
+  const cases: [string, Partial<ListQuestion>, string][] = [];
+  const expectIndex = (what: string, asked: Partial<ListQuestion>, index: string) => cases.push([what, asked, index]);
+  for (const descending of [false, true]) {
+    const way = descending ? "down" : "up";
+    expectIndex(`by number ${way}`, { sort: column("n", "number"), descending }, "n number");
     expectIndex(
-      "a text",
-      { filters: [{ column: column("s", "string"), operator: "eq", value: "text 7" }] },
-      "s string",
-    );
-    expectIndex(
-      "a number, in a later page",
-      { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }], after: { value: null, id: "i040000" } },
+      `by number ${way}, deep`,
+      { sort: column("n", "number"), descending, after: { value: "500", id: "i030500" } },
       "n number",
     );
     expectIndex(
-      "a time",
-      { filters: [{ column: column("at", "datetime"), operator: "eq", value: "2024-01-20T01:00:00+01:00" }] },
-      "at datetime",
+      `by number ${way}, among those without`,
+      { sort: column("n", "number"), descending, after: { value: null, id: "i030000" } },
+      "n number",
     );
     expectIndex(
-      "a range of times, sorted by them",
-      {
-        filters: [
-          { column: column("at", "datetime"), operator: "gte", value: "2024-01-20T00:00:00Z" },
-          { column: column("at", "datetime"), operator: "lt", value: "2024-01-20T00:30:00Z" },
-        ],
-        sort: column("at", "datetime"),
-      },
+      `by text ${way}, deep`,
+      { sort: column("s", "string"), descending, after: { value: "text 5", id: "i030500" } },
+      "s string",
+    );
+    expectIndex(
+      `by time ${way}, deep`,
+      { sort: column("at", "datetime"), descending, after: { value: "2024-01-20 00:00:00+00", id: "i030500" } },
       "at datetime",
     );
-    for (const [what, asked, index] of cases) {
-      const [name = "", type] = index.split(" ");
-      const { buffers, plan } = await read(asked);
-      const found = plan.includes(indexName({ model: "indexed", field: name, type: type as "number", kind: "order" }));
-      expect(found, String(what)).toBe(true);
-      expect(buffers < 600 ? "few" : buffers, String(what)).toBe("few");
-    }
-    const { buffers } = await read({ filters: [{ column: column("free", "string"), operator: "eq", value: "7" }] });
-    expect(buffers).toBeGreaterThan(1_000);
-  } finally {
-    await client.end();
   }
+  expectIndex("a number", { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }] }, "n number");
+  expectIndex("a text", { filters: [{ column: column("s", "string"), operator: "eq", value: "text 7" }] }, "s string");
+  expectIndex(
+    "a number, in a later page",
+    { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }], after: { value: null, id: "i040000" } },
+    "n number",
+  );
+  expectIndex(
+    "a time",
+    { filters: [{ column: column("at", "datetime"), operator: "eq", value: "2024-01-20T01:00:00+01:00" }] },
+    "at datetime",
+  );
+  expectIndex(
+    "a range of times, sorted by them",
+    {
+      filters: [
+        { column: column("at", "datetime"), operator: "gte", value: "2024-01-20T00:00:00Z" },
+        { column: column("at", "datetime"), operator: "lt", value: "2024-01-20T00:30:00Z" },
+      ],
+      sort: column("at", "datetime"),
+    },
+    "at datetime",
+  );
+  for (const [what, asked, index] of cases) {
+    const [name = "", type] = index.split(" ");
+    const { blocks, plan } = await read(asked);
+    const found = plan.includes(indexName({ model: "indexed", field: name, type: type as "number", kind: "order" }));
+    expect(found, String(what)).toBe(true);
+    expect(blocks < 600 ? "few" : blocks, String(what)).toBe("few");
+  }
+  const { blocks } = await read({ filters: [{ column: column("free", "string"), operator: "eq", value: "7" }] });
+  expect(blocks).toBeGreaterThan(1_000);
 });
 
 test("[G10] an index gives the very list that there is without it", async () => {
@@ -307,28 +287,17 @@ test("[G21] an index for searches finds words in a few of its pages, in one fiel
     [[tenant, -1]],
   );
   await app.sql("vacuum analyze holdfast.record");
-  const client = new pg.Client({ ...session, connectionString: app.databaseUrl });
-  await client.connect();
-  try {
-    for (const [search, count] of [
-      [words("c4ca4238", "s"), 1],
-      [words("größe issue", "s"), 2],
-      [words("c4ca4238 about", "s", "body"), 1],
-    ] as const) {
-      const { text, values } = listQuery({ ...question, model: "searched", filters: [search] });
-      const { rows } = await client.query<{ "QUERY PLAN": string }>(
-        `explain (analyze, buffers, format json) ${text}`,
-        values,
-      );
-      const [{ Plan: plan }] = JSON.parse(rows[0]!["QUERY PLAN"]) as [{ Plan: Record<string, number> }];
-      expect(JSON.stringify(plan), JSON.stringify(search)).toContain(searched.replace("holdfast.", ""));
-      expect((plan["Shared Hit Blocks"] ?? 0) + (plan["Shared Read Blocks"] ?? 0), JSON.stringify(search)).toBeLessThan(
-        1_500,
-      );
-      expect(plan["Actual Rows"]).toBe(count);
-    }
-  } finally {
-    await client.end();
+  const client = await app.connect(session);
+  for (const [search, count] of [
+    [words("c4ca4238", "s"), 1],
+    [words("größe issue", "s"), 2],
+    [words("c4ca4238 about", "s", "body"), 1],
+  ] as const) {
+    const asked = listQuery({ ...question, model: "searched", filters: [search] });
+    const { plan, blocks } = await readPlan(client, asked);
+    expect(JSON.stringify(plan), JSON.stringify(search)).toContain(searched.replace("holdfast.", ""));
+    expect(blocks, JSON.stringify(search)).toBeLessThan(1_500);
+    expect(plan["Actual Rows"]).toBe(count);
   }
 });
 

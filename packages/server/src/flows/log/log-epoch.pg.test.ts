@@ -1,29 +1,16 @@
 import type { Claim } from "@holdfast/sdk/protocol";
-import pg from "pg";
 import { expect, test } from "vitest";
-import { createPool } from "../../db/connection/pool.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
 import { readLogEpoch } from "../../db/log/log-epoch.ts";
 import { startApp } from "../../testing/app.ts";
+import { connected } from "../../testing/run-sql.ts";
 import { renewLogs } from "./log-epoch.ts";
 
 const app = await startApp();
-const { call, sql, databaseUrl } = app;
+const { agent, call, sql, databaseUrl } = app;
 
 /** As the command does it. */
-async function renew(): Promise<number> {
-  const db = createPool({ url: databaseUrl });
-  try {
-    return await renewLogs(db);
-  } finally {
-    await db.end();
-  }
-}
-
-const agent = async (participantId: string) => {
-  const json = { operations: ["slide.*"], syncGroups: [`org:${app.organization}`], participantId };
-  return String((await call("POST", "/v1/capabilities", { json })).body.token);
-};
+const renew = () => renewLogs(app.pool());
 
 test("[O19] [O20] when a log gets a new id, all claims of its tenant end, and the next fence is greater", async () => {
   const [ann, ben, cem] = await Promise.all(["ann", "ben", "cem"].map(agent));
@@ -68,8 +55,7 @@ test("[O19] a Postgres that keeps its identity to itself is used without it; any
   const url = new URL(databaseUrl);
   url.username = "without_identity";
   url.password = "x";
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
+  const client = await connected(url.href);
   try {
     const known = await readLogEpoch(client as unknown as Transaction);
     expect(known.actual).toBeUndefined();
@@ -84,9 +70,7 @@ test("[O19] a Postgres that keeps its identity to itself is used without it; any
 });
 
 test("[O19] the identity of a Postgres includes its timeline", async () => {
-  const client = new pg.Client({ connectionString: databaseUrl });
-  await client.connect();
+  await using client = await connected(databaseUrl);
   const { actual } = await readLogEpoch(client as unknown as Transaction);
-  await client.end();
   expect(actual).toMatch(/^\d+\/[0-9A-F]{8}$/);
 });

@@ -1,8 +1,7 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
-import { createPool } from "../../db/connection/pool.ts";
-import { startApp } from "../../testing/app.ts";
+import { creates, hundred, startApp } from "../../testing/app.ts";
 import { follow } from "../../testing/stream/stream.ts";
 import { startPruner } from "../../workers/pruner.ts";
 import { prune } from "./prune.ts";
@@ -10,13 +9,10 @@ import { prune } from "./prune.ts";
 const app = await startApp();
 const { call, keys, url } = app;
 const slides = "/v1/models/slide";
-const pool = createPool({ url: app.databaseUrl, maxConnections: 4 });
+const pool = app.pool();
 const pruneAll = async (logDays: number | undefined) =>
   prune(pool, { receiptDays: 30, tokenDays: 30, claimDays: 7, attemptDays: 30, usageDays: 400, logDays });
-const [{ tenant } = { tenant: 0 }] = await app.sql<{ tenant: number }>(
-  "select tenant from holdfast.tenant w join holdfast.head h on h.tenant = w.id where w.organization = $1 and livemode",
-  [app.organization],
-);
+const tenant = app.tenants.live;
 const make = async (id: string, key = id) =>
   Number((await call("POST", slides, { json: { id, data: { deckId: "d" } }, key })).body.lastSyncId);
 const age = (days: number, where: string) =>
@@ -60,11 +56,7 @@ test("[A18] an ended claim can be read for 7 days and is then deleted; a held cl
 });
 
 test("[K8] an ended token is listed for 30 more days and is then deleted", async () => {
-  const json = { wideScope: true };
-  const [old, young] = [
-    (await call("POST", "/v1/capabilities", { json })).body.id,
-    (await call("POST", "/v1/capabilities", { json })).body.id,
-  ];
+  const [old, young] = [(await app.capability({ wideScope: true })).id, (await app.capability({ wideScope: true })).id];
   await app.sql("update holdfast.scoped_token set expires_at = now() - interval '31 days' where id = $1", [old]);
   await app.sql("update holdfast.scoped_token set expires_at = now() - interval '29 days' where id = $1", [young]);
   expect((await pruneAll(undefined)).tokens).toBe(1);
@@ -79,17 +71,7 @@ test("[L6] without a retention the log is kept whole, however old it is", async 
 });
 
 test("[L6] [L5] after a trim, a reader from before the first entry must resync, and a reader from there on misses nothing", async () => {
-  for (let n = 0; n < 25; n++)
-    await call("POST", "/v1/commits", {
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "slide",
-          id: `p${n}-${i}`,
-          data: {},
-        })),
-      },
-    });
+  for (let n = 0; n < 25; n++) await call("POST", "/v1/commits", { json: creates("slide", hundred(`p${n}`)) });
   const head = Number((await call("GET", "/v1/log?limit=1")).body.stamp);
   await age(11, `sync_id <= ${head - 100}`);
   await age(9, `sync_id > ${head - 100}`);
@@ -141,17 +123,7 @@ test("[L6] a head whose trim position is ahead of the deleted entries is caught 
 });
 
 test("[L5] a reader of a log that is trimmed meanwhile gets a resync, never a gap", async () => {
-  for (let n = 0; n < 30; n++)
-    await call("POST", "/v1/commits", {
-      json: {
-        operations: Array.from({ length: 100 }, (_, i) => ({
-          action: "create",
-          model: "slide",
-          id: `q${n}-${i}`,
-          data: {},
-        })),
-      },
-    });
+  for (let n = 0; n < 30; n++) await call("POST", "/v1/commits", { json: creates("slide", hundred(`q${n}`)) });
   const from = (await kept())[0]! - 1;
   // A reader that read the head before the trim sees this: entries are missing, and the head does not say so.
   await app.sql("delete from holdfast.log where tenant = $1 and sync_id between $2 and $3", [
@@ -209,5 +181,4 @@ test("[L6] the pruner runs again and again, never twice at a time, and survives 
   expect(runs).toBe(4);
   expect(failures.length).toBe(1);
   expect(running).toBe(0);
-  await pool.end();
 });

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { LogEntry } from "@holdfast/sdk/protocol";
-import { afterAll, expect, test } from "vitest";
-import { createPool, type Database } from "../../db/connection/pool.ts";
+import { expect, test } from "vitest";
+import type { Database } from "../../db/connection/pool.ts";
 import { startApp } from "../../testing/app.ts";
 import { commitOf } from "../../testing/tenant.ts";
 import { pageCursors } from "../lists/page-cursor.ts";
@@ -11,8 +11,7 @@ import { readSnapshot } from "./read-snapshot.ts";
 
 const app = await startApp();
 await app.call("POST", "/v1/models/slide", { json: { id: "s1", data: { deckId: "d", title: "One" } } });
-const pool = createPool({ url: app.databaseUrl });
-afterAll(() => pool.end());
+const pool = app.pool();
 
 /** A database in which something happens behind one of the questions that it is asked. */
 function interrupted(after: number, happens: () => Promise<void>): Database {

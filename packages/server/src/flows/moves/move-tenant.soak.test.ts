@@ -1,5 +1,4 @@
 import { setTimeout as pause } from "node:timers/promises";
-import pg from "pg";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { type AnotherDatabase, anotherDatabase } from "../../testing/another-database.ts";
@@ -100,8 +99,7 @@ test("[DS23] a tenant moves there and back while writes go on: none is lost, non
 
 test("[DS23] connections are cut at any moment of a move: it goes on by itself, and nothing is lost", async () => {
   const theirs = await anotherDatabase(app);
-  const operator = new pg.Client({ connectionString: app.databaseUrl, application_name: "test" });
-  await operator.connect();
+  const operator = await app.connect();
   const own = new URL(app.databaseUrl).pathname.slice(1);
   let cuts = 0;
   /** For a few seconds: on a busy machine a move would never end between two cuts. */
@@ -136,7 +134,6 @@ test("[DS23] connections are cut at any moment of a move: it goes on by itself, 
       await cutting;
     }
   });
-  await operator.end();
   expect(cuts).toBeGreaterThan(10);
   await check(result);
 }, 240_000);

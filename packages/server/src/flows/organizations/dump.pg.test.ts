@@ -1,15 +1,10 @@
-import { afterAll, expect, test } from "vitest";
-import { createPool, type Database } from "../../db/connection/pool.ts";
-import { freshDatabase } from "../../testing/database.ts";
+import { expect, test } from "vitest";
+import type { Database } from "../../db/connection/pool.ts";
+import { freshPool } from "../../testing/fresh-connection.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { mintSecretKey, newSecretToken } from "../tokens/secret-keys.ts";
 import { dumpOrganization, restoreOrganization } from "./dump.ts";
 
-async function database(): Promise<Database> {
-  const pool = createPool({ url: (await freshDatabase()).url, maxConnections: 2 });
-  afterAll(() => pool.end());
-  return pool;
-}
 const dump = async (db: Database) => {
   const lines: string[] = [];
   await dumpOrganization(db, undefined, async (line) => void lines.push(line));
@@ -23,7 +18,7 @@ const labels = async (db: Database) =>
     await db.query<{ label: string }>("select label from holdfast.secret_key where revoked_at is null order by label")
   ).rows.map(({ label }) => label);
 
-const source = await database();
+const source = await freshPool();
 const { tenant } = await ensureConfiguredKey(source, newSecretToken(true));
 await mintSecretKey(source, tenant, true, "minted");
 const { id } = await mintSecretKey(source, tenant, true, "revoked before");
@@ -31,7 +26,7 @@ await source.query("update holdfast.secret_key set revoked_at = clock_timestamp(
 const lines = await dump(source);
 
 test("[O17] keys revoked before the dump stay revoked, and a different configured key replaces the earlier one", async () => {
-  const target = await database();
+  const target = await freshPool();
   await restoreOrganization(target, each(lines), { newId: false, keepKeys: true });
   expect(await labels(target)).toEqual(["configured at start", "minted"]);
   const later = newSecretToken(true);
@@ -41,7 +36,7 @@ test("[O17] keys revoked before the dump stay revoked, and a different configure
 });
 
 test("[O17] [K15] unless its keys are kept, a restored organization is opened by none that a dump knows", async () => {
-  const target = await database();
+  const target = await freshPool();
   await restoreOrganization(target, each(lines), { newId: false });
   expect(await labels(target)).toEqual([]);
   await ensureConfiguredKey(target, newSecretToken(true));

@@ -2,7 +2,6 @@ import type { SourceCall } from "@holdfast/sdk/protocol";
 import { afterAll, beforeEach, expect, test } from "vitest";
 import { SeededRandom } from "../../../../../qa/support/seeded-random.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { createPool } from "../../db/connection/pool.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
 import { newMasterKey } from "../../server.ts";
 import { anotherDatabase } from "../../testing/another-database.ts";
@@ -459,7 +458,7 @@ test("[DS31] the tenant that leaves its source is like any other: its attached t
   expect((await pushModels()).status).toBe(201);
   expect((await call("DELETE", `/v1/datasources/${source}`)).status).toBe(200);
   await app.sql("create table public.checked (id text primary key, title text check (title <> 'no'))");
-  const pool = createPool({ url: app.databaseUrl });
+  const pool = app.pool();
   const tools = openTableTools(pool, app.databaseUrl);
   const tenant = { organization: app.organization, livemode: true };
   try {
@@ -471,7 +470,6 @@ test("[DS31] the tenant that leaves its source is like any other: its attached t
     expect(await app.sql("select id from public.checked")).toEqual([{ id: "a" }]);
   } finally {
     await tools.detach(tenant, "checked", { drop: true });
-    await pool.end();
   }
 });
 

@@ -1,13 +1,11 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close } = await startWithTables();
-afterAll(close);
+const { app, db, pool, tenant, attach, entries, mark } = await startWithTables();
 
 let seen = 0;
 beforeEach(async () => {
@@ -180,8 +178,7 @@ test("[DS8] while a table is attached, writers go on: every row ends as it is in
   const stop = new AbortController();
   let written = 0;
   const writer = async (seed: number) => {
-    const client = new pg.Client({ connectionString: app.databaseUrl });
-    await client.connect();
+    const client = await app.connect();
     for (let n = 0; !stop.signal.aborted; n++) {
       const id = ((n * 7919 + seed * 104729) % 6000) + 1;
       if (n % 5 === 0) await client.query("delete from busy where id = $1", [id]);
@@ -263,10 +260,7 @@ test("[DS8] another tenant's table is another tenant's: its changes come into it
   const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
     "select 'theirs'::regclass::oid::int as relation",
   );
-  const [{ other } = { other: 0 }] = await app.sql<{ other: number }>(
-    "select id as other from holdfast.tenant where organization <> $1 and livemode",
-    [app.organization],
-  );
+  const { other } = app.tenants;
   await attachTable(pool, {
     ...{ tenant: other, relation, name: "public.theirs", modelName: "theirs", keyColumn: "id" },
     columns: [{ field: "title", name: "title", form: "json" }],

@@ -1,13 +1,11 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { Answer, Asking, Call } from "../../testing/app.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, create, update, remove, commit, rows } =
+const { app, db, pool, tenant, attach, entries, mark, key, create, update, remove, commit, rows } =
   await startWithTables();
-afterAll(close);
 beforeEach(async () => {
   await mark();
 });
@@ -26,13 +24,6 @@ const OK = [200, undefined];
 const trigger = (name: string, when: string, body: string) => `
   create function public.${name}() returns trigger language plpgsql as $$ begin ${body} end $$;
   create trigger ${name} ${when} for each row execute function public.${name}()`;
-
-/** Another transaction of the caller's, on a connection of its own. */
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: app.databaseUrl });
-  await client.connect();
-  return client;
-}
 
 async function expectSame(model: string, of = tenant) {
   await until(
@@ -123,7 +114,7 @@ test("[DS16] a commit that waits for a row it does not write, delays no others",
     insert into owners values ('o', 'One')`);
   const owners = (await attach("public.owners", { title: {} })).model;
   const owned = (await attach("public.owned", { owner: {} })).model;
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; select from owners where id = 'o' for update");
   const waits = create(owned, "w", { owner: "o" });
   const free = await Promise.all(Array.from({ length: 10 }, (_, i) => create(owners, `o${i}`, { title: "Free" })));
@@ -149,7 +140,7 @@ test("[DS16] many commits with a slow trigger are written over several rounds; o
 test("[DS18] a column that is renamed while a write waits for the table, makes it 503 and not refused", async () => {
   await db.query("create table public.renamed (id text primary key, title text, note text)");
   const { model } = await attach("public.renamed", { title: {}, note: {} });
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; alter table renamed rename column note to remark");
   const waits = create(model, "a", { title: "One", note: "Two" });
   await until(async () => (await app.sql("select from pg_locks where not granted")).length > 0);
@@ -198,10 +189,7 @@ test("[DS6] a cascade ends the claim on a record that it deletes", async () => {
 });
 
 test("[DS16] triggers of two tenants that write each other's tables lose nothing, on two servers", async () => {
-  const [{ other } = { other: 0 }] = await app.sql<{ other: number }>(
-    "select id as other from holdfast.tenant where organization <> $1 and livemode",
-    [app.organization],
-  );
+  const { other } = app.tenants;
   const copyTo = (table: string) =>
     `if pg_trigger_depth() < 2 then update public.${table} set title = new.title; end if; return null;`;
   await db.query(`create table public.ours (id text primary key, title text);
@@ -238,7 +226,7 @@ test("[DS16] a table that SQL has locked delays the commits that write it, and n
     insert into shut values ('a', 'One')`);
   const shut = (await attach("public.shut", { title: {} })).model;
   const open = (await attach("public.open", { title: {} })).model;
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; lock table shut in access exclusive mode");
   const waits = [update(shut, "a", { title: "Waited" }), create(shut, "b", { title: "Waited" })];
   const free = await Promise.all(Array.from({ length: 10 }, (_, i) => create(open, `o${i}`, { title: "Free" })));

@@ -2,11 +2,10 @@ import { spawnSync } from "node:child_process";
 import { eq, sql } from "drizzle-orm";
 import { drizzle } from "drizzle-orm/node-postgres";
 import { integer, pgTable, text } from "drizzle-orm/pg-core";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 
-const { app, db, attach, entries, mark, close } = await startWithTables();
-afterAll(close);
+const { app, db, attach, entries, mark } = await startWithTables();
 beforeEach(async () => void (await mark()));
 
 test("[DS3] rows that Drizzle writes: inserts, upserts, transactions that roll back, deletes", async () => {

@@ -1,17 +1,11 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 
 // What SQL commits while a round writes rows, before it locks those that triggers change: it was not there when the round began.
 
-const { app, db, attach, entries, mark, close } = await startWithTables();
-const other = new pg.Client({ connectionString: app.databaseUrl });
-await other.connect();
-afterAll(async () => {
-  await other.end();
-  await close();
-});
+const { app, db, attach, entries, mark } = await startWithTables();
+const other = await app.connect();
 beforeEach(mark);
 
 await db.query(`

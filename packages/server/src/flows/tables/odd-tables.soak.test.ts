@@ -1,13 +1,11 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { createPool } from "../../db/connection/pool.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { attachTable } from "./attach-table.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, create, update, commit } = await startWithTables();
-afterAll(close);
+const { app, db, pool, tenant, attach, entries, mark, key, create, update, commit } = await startWithTables();
 
 beforeEach(async () => void (await mark()));
 
@@ -172,10 +170,7 @@ test("[DS14] a table that is dropped, and a column whose type changes, while wri
 });
 
 test("[DS6] a trigger that writes another tenant's table: the change is in that tenant's log", async () => {
-  const [{ other } = { other: 0 }] = await app.sql<{ other: number }>(
-    "select id as other from holdfast.tenant where organization <> $1 and livemode",
-    [app.organization],
-  );
+  const { other } = app.tenants;
   await db.query(`create table public.ours (id text primary key, title text);
     create table public.copies (id text primary key, title text);
     create function public.copy_it() returns trigger language plpgsql as $$
@@ -193,13 +188,11 @@ test("[DS14] a role without rights on the schema cannot call the functions that 
   await db.query(`create table public.granted (id text primary key, title text)`);
   const { model } = await attach("public.granted", { title: {} });
   await db.query("create role outsider login password 'secret'");
-  const outsider = new pg.Client({ connectionString: app.databaseUrl });
-  await outsider.connect();
+  const outsider = await app.connect();
   await outsider.query("set role outsider");
   await expect(
     outsider.query("select holdfast.write_rows(1, false, '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}', '{}')"),
   ).rejects.toThrow("permission denied");
-  await outsider.end();
   expect((await create(model, "a", { title: "One" })).status).toBe(200);
 });
 

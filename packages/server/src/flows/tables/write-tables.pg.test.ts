@@ -1,14 +1,12 @@
-import pg from "pg";
-import { afterAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { spelled, startWithTables } from "../../testing/attached-tables.ts";
 import { wholeLog } from "../../testing/whole-log.ts";
 import { verifyTable } from "./verify-table.ts";
 
-const { app, db, pool, tenant, attach, entries, mark, close, key, post, create, update, remove, commit, rows } =
+const { app, db, pool, tenant, attach, entries, mark, key, post, create, update, remove, commit, rows } =
   await startWithTables();
-afterAll(close);
 
 let seen = 0;
 beforeEach(async () => {
@@ -23,13 +21,6 @@ const waitsForLock = () =>
     );
     return found.length > 0;
   });
-
-/** Another transaction of the caller's, on a connection of its own. */
-async function session(): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: app.databaseUrl });
-  await client.connect();
-  return client;
-}
 
 test("[DS6] creates, updates and deletes write the rows, in the transaction that writes the log", async () => {
   await db.query("create table public.plain (id text primary key, title text, size int default 3)");
@@ -55,7 +46,7 @@ test("[DS6] only the fields that the commit changes are written", async () => {
   await db.query("create table public.partly (id text primary key, title text, note text)");
   await db.query("insert into partly values ('a', 'One', 'Kept')");
   const { model } = await attach("public.partly", { title: {}, note: {} });
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; update partly set note = 'By SQL' where id = 'a'");
   const written = update(model, "a", { title: "Two" });
   // The row is busy: the commit is set aside, and must not write what it has read before.
@@ -213,7 +204,7 @@ test("[DS16] a row that SQL has locked delays the commits that write it, and no 
   await db.query("create table public.locked (id text primary key, title text)");
   await db.query("insert into locked values ('a', 'One'), ('b', 'One')");
   const { model } = await attach("public.locked", { title: {} });
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; update locked set title = 'SQL' where id = 'a'");
   const waits = update(model, "a", { title: "Waited" });
   const free = await Promise.all(Array.from({ length: 20 }, (_, i) => update(model, "b", { title: `B${i}` })));
@@ -229,7 +220,7 @@ test("[DS16] a row that stays locked is 503 after a while, and nothing was writt
   await db.query("create table public.stuck (id text primary key, title text)");
   await db.query("insert into stuck values ('a', 'One')");
   const { model } = await attach("public.stuck", { title: {} });
-  const other = await session();
+  const other = await app.connect();
   await other.query("begin; update stuck set title = title where id = 'a'");
   const { status, body } = await update(model, "a", { title: "Never" });
   expect([status, body.code]).toEqual([503, "overloaded"]);
@@ -244,13 +235,10 @@ test("[DS16] a slow trigger of one tenant does not delay the attached tables of 
     create function public.linger() returns trigger language plpgsql as $$
       begin perform pg_advisory_xact_lock(4711); return new; end $$;
     create trigger linger before insert on slow for each row execute function linger()`);
-  const [{ other } = { other: 0 }] = await app.sql<{ other: number }>(
-    "select id as other from holdfast.tenant where organization <> $1 and livemode",
-    [app.organization],
-  );
+  const { other } = app.tenants;
   const slow = await attach("public.slow", { title: {} });
   const fast = await attach("public.fast", { title: {} }, "id", {}, other);
-  const blocker = await session();
+  const blocker = await app.connect();
   await blocker.query("select pg_advisory_lock(4711)");
   const lingering = create(slow.model, "a", { title: "Slow" });
   await waitsForLock();
@@ -402,7 +390,7 @@ test("[DS15] writers through Holdfast and in SQL on the same rows: table, record
   );
   const inSql = Promise.all(
     Array.from({ length: 3 }, async (_, w) => {
-      const client = await session();
+      const client = await app.connect();
       for (let i = 0; i < 40; i++)
         await client.query("update fought set title = $1 where id = $2", [`S${w}.${i}`, `r${1 + ((i * 5 + w) % 8)}`]);
       await client.end();

@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { createPool } from "../../db/connection/pool.ts";
 import { base62 } from "../../ids.ts";
 import { isRefusal } from "../../rules/refusal.ts";
 import { tokenOf } from "../../rules/tokens/token.ts";
@@ -13,7 +12,7 @@ const MOST_SHARED = RANDOM - 8;
 
 test("[K8] the time to refuse a wrong token does not depend on how much of it is right", async () => {
   const app = await startApp();
-  const pool = createPool({ url: app.databaseUrl, maxConnections: 2 });
+  const pool = app.pool(2);
   const authenticator = createAuthenticator(pool, ADMIN);
   const right = app.keys.live.slice("sk_live_".length, "sk_live_".length + RANDOM);
   const tried: { shared: number; ms: number }[] = [];
@@ -26,7 +25,6 @@ test("[K8] the time to refuse a wrong token does not depend on how much of it is
     tried.push({ shared, ms: performance.now() - begun });
     if (!isRefusal(found)) throw new Error("A made-up token was let in.");
   }
-  await pool.end();
   // By rank: a pause of the machine is one late answer, not a slope.
   const sorted = tried.map(({ ms }) => ms).sort((a, b) => a - b);
   const ranked = tried.map(({ shared, ms }) => [shared, sorted.indexOf(ms)] as const);

@@ -1,5 +1,5 @@
 import type { WebhookAttempt, WebhookEndpoint } from "@holdfast/sdk/protocol";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { type App, startApp } from "../../testing/app.ts";
@@ -18,6 +18,7 @@ async function register(receiver: Receiver, more: object = {}, from: App["call"]
   const answer = await from("POST", "/v1/webhook_endpoints", { json: { url: receiver.url, ...more } });
   expect(answer.status, answer.text).toBe(201);
   const endpoint = answer.body as Endpoint;
+  onTestFinished(async () => void (await remove(endpoint.id)));
   receiver.secrets = [endpoint.secret as string];
   return endpoint;
 }
@@ -84,7 +85,6 @@ test("[W1] [W5] [W6] [W7] [W8] [W22] every verb is delivered, signed, in log ord
   }
   await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0, attempt: 0, lastError: null }));
   await until(async () => expect(await usage()).toBe(before + receiver.received.length));
-  await remove(endpoint.id);
 });
 
 test("[W1] `from: 0` begins at the beginning of the log, and a backlog comes in full batches", async () => {
@@ -96,12 +96,11 @@ test("[W1] `from: 0` begins at the beginning of the log, and a backlog comes in 
   expect(positions).toEqual(Array.from({ length: positions.length }, (_, i) => i + 1));
   expect(positions.length).toBeGreaterThan(250);
   expect(receiver.received.slice(0, -1).every(({ events }) => events.length === 100)).toBe(true);
-  await remove(endpoint.id);
 });
 
 test("[W5] rows of 300 KiB: a body has 1 MiB at most", async () => {
   const receiver = await startReceiver();
-  const endpoint = await register(receiver);
+  await register(receiver);
   for (let i = 0; i < 8; i++)
     expect(
       (await call("POST", "/v1/models/slide", { json: { id: `big${i}`, data: { title: "é".repeat(150_000) } } }))
@@ -110,7 +109,6 @@ test("[W5] rows of 300 KiB: a body has 1 MiB at most", async () => {
   await until(() => expect(told(receiver)).toHaveLength(8));
   expect(receiver.received.every(({ body }) => Buffer.byteLength(body) <= 1_048_576)).toBe(true);
   expect(receiver.refused).toEqual([]);
-  await remove(endpoint.id);
 });
 
 test("[W9] the cursor moves over what was not subscribed to without a request", async () => {
@@ -122,7 +120,6 @@ test("[W9] the cursor moves over what was not subscribed to without a request", 
   await until(() => expect(told(receiver)).toEqual([id]));
   await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(receiver.received).toHaveLength(1);
-  await remove(endpoint.id);
 });
 
 test("[W6] [W12] a failed batch is sent again unchanged, even if new entries have followed", async () => {
@@ -153,7 +150,6 @@ test("[W6] [W12] a failed batch is sent again unchanged, even if new entries hav
     ["succeeded", 204, 3],
   ]);
   expect(await read(endpoint.id)).toMatchObject({ lag: 0, lastError: { code: "unexpected_status", status: 503 } });
-  await remove(endpoint.id);
 });
 
 test("[W11] [W12] [W13] eight failures disable the endpoint; its batch shrinks to the failing event, which the owner skips", async () => {
@@ -192,7 +188,6 @@ test("[W11] [W12] [W13] eight failures disable the endpoint; its batch shrinks t
   const sizes = receiver.received.slice(count).map(({ events }) => events.length);
   expect(sizes).toEqual([1, 2, 4, 8, 16, 32, 57]);
   expect(receiver.refused).toEqual([]);
-  await remove(endpoint.id);
 });
 
 test("[W7] while a roll is fresh both secrets verify, then only the new one", async () => {
@@ -217,7 +212,6 @@ test("[W7] while a roll is fresh both secrets verify, then only the new one", as
   await write(1);
   await until(() => expect(receiver.received).toHaveLength(3));
   expect(receiver.refused).toHaveLength(1);
-  await remove(endpoint.id);
 });
 
 test("[W14] an attempt that its process did not end is unknown, and the same batch goes out once more", async () => {
@@ -249,7 +243,6 @@ test("[W14] an attempt that its process did not end is unknown, and the same bat
     ["unknown", 1],
   ]);
   expect(noted[2]).toMatchObject({ error: { code: "interrupted" }, webhookId: receiver.received[0]?.id });
-  await remove(endpoint.id);
 });
 
 test("[W25] a retry that was scheduled by a clock a year ahead is sent when the clock is right again", async () => {
@@ -268,7 +261,6 @@ test("[W25] a retry that was scheduled by a clock a year ahead is sent when the 
   await write(1);
   await until(() => expect(told(receiver).length).toBeGreaterThanOrEqual(3));
   expect(told(receiver)).toEqual(expect.arrayContaining(ids));
-  await remove(endpoint.id);
 });
 
 test("[W15] a receiver that hangs is given up; one that answers and then dribbles is judged by its status", async () => {
@@ -320,7 +312,6 @@ test("[W15] at most 16 KiB of a response are read", async () => {
   await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(sent).toBeLessThan(32 * 1024 * 1024);
   expect((await attempts(endpoint.id))[0]?.response).toHaveLength(1_024);
-  await remove(endpoint.id);
 });
 
 test("[W16] another subscription while a request is in flight: its answer moves nothing, and it is tried anew", async () => {
@@ -339,7 +330,6 @@ test("[W16] another subscription while a request is in flight: its answer moves 
   await until(async () => expect(await read(endpoint.id)).toMatchObject({ lag: 0 }));
   expect(told(receiver)).toEqual([document, slide, document]);
   expect(receiver.received[1]?.id).toMatch(new RegExp(`^msg_${endpoint.id}_2_`));
-  await remove(endpoint.id);
 });
 
 test("[W6] [W16] a schema push raises the revision: the retry uses the new field names, under another webhook-id", async () => {
@@ -409,7 +399,6 @@ test("[W18] a test event is sent and answered for, also while it is disabled, an
   release();
   await until(async () => expect((await call("POST", path)).status).toBe(201));
   expect(receiver.refused).toEqual([]);
-  await remove(endpoint.id);
 });
 
 test("[W14] [W18] a disabled endpoint with an abandoned request can be tested when the lease is over", async () => {
@@ -433,12 +422,11 @@ test("[W14] [W18] a disabled endpoint with an abandoned request can be tested wh
     ["test", "succeeded"],
     ["delivery", "unknown"],
   ]);
-  await remove(endpoint.id);
 });
 
 test("[W20] an endpoint that hangs does not delay others", async () => {
   const [slow, fast] = [await startReceiver(), await startReceiver()];
-  const endpoints = [await register(slow), await register(fast)];
+  for (const receiver of [slow, fast]) await register(receiver);
   slow.always(() => {});
   for (let i = 0; i < 10; i++) {
     const [id] = await write(1);
@@ -447,7 +435,6 @@ test("[W20] an endpoint that hangs does not delay others", async () => {
   }
   // Its first request still hangs.
   expect(slow.received[0]?.endedAt).toBeUndefined();
-  for (const { id } of endpoints) await remove(id);
 });
 
 test("[W14] a server that stops aborts its request, and records its outcome as unknown", async () => {

@@ -4,8 +4,8 @@ import { until } from "../../../../../scripts/testing/until.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createLimiter } from "../../limits/limiter.ts";
-import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import { declaredValues } from "../../rules/schema/declared-values.ts";
+import { storedEntryOf } from "../../testing/stored-entry.ts";
 import { createCatchUp } from "./catch-up.ts";
 import type { Hub, Listener } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
@@ -34,26 +34,12 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   rowsVersion: 1,
 });
 
-const entryOf = (syncId: number, model: string): StoredEntry => ({
-  syncId,
-  model,
-  id: `r${syncId}`,
-  verb: "created",
-  data: '{"a":"x"}',
-  changedFields: null,
-  groups: [],
-  groupsBefore: null,
-  clientTxId: `t${syncId}`,
-  clientId: null,
-  transactionId: null,
-  actor: "ann",
-  participantKind: "user",
-  claim: null,
-  archivedAt: null,
-  recordCreatedAt: null,
-  recordCreatedBy: null,
-  createdAt: "2026-01-02T03:04:05.678Z",
-});
+const entryOf = (syncId: number, model: string) =>
+  storedEntryOf({
+    ...{ syncId, model, id: `r${syncId}`, clientTxId: `t${syncId}` },
+    verb: "created",
+    data: '{"a":"x"}',
+  });
 
 test("[T2] a reader that catches up gets entries of a model that was declared meanwhile", async () => {
   const many = 700;

@@ -4,15 +4,16 @@ import { until } from "../../../../../scripts/testing/until.ts";
 import { startApp } from "../../testing/app.ts";
 import { smallServers } from "../../testing/small-server.ts";
 import { someAtATime } from "../../testing/some-at-a-time.ts";
-import { presenceFrames, roomOf } from "../../testing/stream/room.ts";
+import { presenceFrames } from "../../testing/stream/room.ts";
 import type { TestStream } from "../../testing/stream/stream.ts";
 import {
   becomes,
   breakOff,
+  handOver,
   idsIn,
   newRoom,
   peopleOf,
-  sessionOf,
+  seesNoReload,
   statesOf,
   told,
 } from "../../testing/waiting/people.ts";
@@ -26,30 +27,8 @@ const startProcess = smallServers(app);
 /** What is forgotten soon. */
 const brief = { graceMs: 300, beatMs: 300, silentMs: 1_500 };
 
-test("[P5] a reload is not seen, neither here nor from another process", async () => {
-  const room = newRoom();
-  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
-  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
-  await becomes(
-    () => [idsIn(bob, room), idsIn(far, room)],
-    [
-      ["ann", "bob", "far"],
-      ["ann", "bob", "far"],
-    ],
-  );
-  for (const [n, url] of [here, there, here].entries()) {
-    breakOff(ann);
-    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
-    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
-  }
-  for (const stream of [bob, far]) {
-    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
-    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
-    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
-      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
-    ]);
-  }
-});
+test("[P5] a reload is not seen, neither here nor from another process", () =>
+  seesNoReload({ enter }, { here, there }));
 
 test("[P5] a session that does not come back leaves when its grace is over", async () => {
   const room = newRoom();
@@ -76,26 +55,13 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
-  const room = newRoom();
-  const near = await enter(room, { id: "near" });
-  const third = await app.another();
-  const [ann, bob] = [
-    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
-    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
-  ];
-  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
-  const stopped = third.server.close();
-  expect((await ann.closed).code).toBe(1012);
-  expect((await bob.closed).code).toBe(1012);
-  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  const { room, near, stopped, expectBack } = await handOver(app, { enter }, there);
   await becomes(() => statesOf(near, room, "ann"), [{ back: true }]);
   await stopped;
   // The grace of the one that is not back goes on in the processes that remain.
   expect(idsIn(near, room)).toEqual(["ann", "bob", "near"]);
   expect(told(near, room).flatMap(({ left }) => left)).toEqual([]);
-  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
-    { session: sessionOf(back), clientId: "tab", state: { back: true } },
-  ]);
+  expectBack();
 });
 
 const sized = (bytes: number, character: string) => {

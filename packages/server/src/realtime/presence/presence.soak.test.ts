@@ -1,17 +1,7 @@
 import { expect, test } from "vitest";
 import { startApp } from "../../testing/app.ts";
 import { smallServers } from "../../testing/small-server.ts";
-import { roomOf } from "../../testing/stream/room.ts";
-import {
-  becomes,
-  breakOff,
-  idsIn,
-  newRoom,
-  peopleOf,
-  sessionOf,
-  statesOf,
-  told,
-} from "../../testing/waiting/people.ts";
+import { becomes, handOver, idsIn, newRoom, peopleOf, seesNoReload, told } from "../../testing/waiting/people.ts";
 
 const GRACE_MS = 5_000;
 const presenceTimes = { graceMs: GRACE_MS, beatMs: 300, silentMs: 5_000 };
@@ -22,32 +12,8 @@ const { enter } = peopleOf(app);
 const startProcess = smallServers(app);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
-test("[P5] a reload is not seen, neither here nor from another process", async () => {
-  const room = newRoom();
-  const [bob, far] = [await enter(room, { id: "bob" }), await enter(room, { id: "far", url: there })];
-  let ann = await enter(room, { id: "ann", clientId: "tab" }, { n: 0 });
-  await becomes(
-    () => [idsIn(bob, room), idsIn(far, room)],
-    [
-      ["ann", "bob", "far"],
-      ["ann", "bob", "far"],
-    ],
-  );
-  for (const [n, url] of [here, there, here].entries()) {
-    breakOff(ann);
-    await pause(GRACE_MS / 10);
-    ann = await enter(room, { id: "ann", clientId: "tab", url }, { n: n + 1 });
-    await becomes(() => [statesOf(bob, room, "ann"), statesOf(far, room, "ann")], [[{ n: n + 1 }], [{ n: n + 1 }]]);
-  }
-  await pause(GRACE_MS + 300);
-  for (const stream of [bob, far]) {
-    expect(told(stream, room).flatMap(({ left }) => left)).toEqual([]);
-    expect(told(stream, room).filter(({ joined }) => joined.includes("ann")).length).toBeLessThanOrEqual(1);
-    expect(roomOf(stream, room).get("agent:ann")?.sessions).toEqual([
-      { session: sessionOf(ann), clientId: "tab", state: { n: 3 } },
-    ]);
-  }
-});
+test("[P5] a reload is not seen, neither here nor from another process", () =>
+  seesNoReload({ enter }, { here, there, away: () => pause(GRACE_MS / 10), after: () => pause(GRACE_MS + 300) }));
 
 test("[P8] a process that is killed leaves ghosts for a short while only", async () => {
   const room = newRoom();
@@ -65,25 +31,11 @@ test("[P8] a process that is killed leaves ghosts for a short while only", async
 });
 
 test("[P8] a process that stops hands its people over: who comes back elsewhere was never gone", async () => {
-  const room = newRoom();
-  const near = await enter(room, { id: "near" });
-  const third = await app.another();
-  const [ann, bob] = [
-    await enter(room, { id: "ann", clientId: "tab", url: third.server.url }),
-    await enter(room, { id: "bob", clientId: "tab", url: third.server.url }),
-  ];
-  await becomes(() => idsIn(near, room), ["ann", "bob", "near"]);
-  const begun = performance.now();
-  const stopped = third.server.close();
-  expect((await ann.closed).code).toBe(1012);
-  expect((await bob.closed).code).toBe(1012);
-  const back = await enter(room, { id: "ann", clientId: "tab", url: there }, { back: true });
+  const { room, near, stopped, stoppedAt, expectBack } = await handOver(app, { enter }, there);
   await becomes(() => idsIn(near, room), ["ann", "near"]);
-  expect(performance.now() - begun).toBeLessThan(GRACE_MS + 10_000);
+  expect(performance.now() - stoppedAt).toBeLessThan(GRACE_MS + 10_000);
   await stopped;
   await pause(GRACE_MS);
   expect(told(near, room).flatMap(({ left }) => left)).toEqual(["agent:bob"]);
-  expect(roomOf(near, room).get("agent:ann")?.sessions).toEqual([
-    { session: sessionOf(back), clientId: "tab", state: { back: true } },
-  ]);
+  expectBack();
 });

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { storedEntryOf } from "../../testing/stored-entry.ts";
 import { commitOf, create, emptyTenant, NOW, write } from "../../testing/tenant.ts";
 import { leftText, storedEntry, storedEntryText } from "./stored-entry.ts";
 
@@ -9,26 +10,10 @@ test("[L3] a log entry is the same from the round and from the table", () => {
   const entry = decision.entries[0]!;
   const fresh = JSON.parse(storedEntryText(storedEntry(commit, entry, NOW), "Slide")) as object;
   const stored = storedEntryText(
-    {
-      syncId: 1,
-      model: "slide",
-      id: "s1",
-      verb: "created",
-      data: JSON.stringify(entry.after?.data),
-      changedFields: null,
-      groups: [],
-      groupsBefore: null,
-      clientTxId: "tx 1",
-      clientId: "tab_1",
-      transactionId: null,
-      actor: "ann",
-      participantKind: "user",
-      claim: null,
-      archivedAt: null,
-      recordCreatedAt: null,
-      recordCreatedBy: null,
-      createdAt: NOW,
-    },
+    storedEntryOf({
+      ...{ syncId: 1, model: "slide", id: "s1", verb: "created", data: JSON.stringify(entry.after?.data) },
+      ...{ clientTxId: "tx 1", clientId: "tab_1", createdAt: NOW },
+    }),
     "Slide",
   );
   expect(JSON.parse(stored)).toEqual(fresh);

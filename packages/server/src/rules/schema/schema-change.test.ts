@@ -1,7 +1,7 @@
 import type { Field, JsonObject, Model } from "@holdfast/sdk/protocol";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { StoredEntry } from "../commits/stored-entry.ts";
+import { storedEntryOf } from "../../testing/stored-entry.ts";
 import { changeRow, type ModelChange, presentEntry, presentFields, rewriteRow } from "./schema-change.ts";
 
 const text: Field = { type: "string" };
@@ -58,26 +58,11 @@ test("[M7] fields that are hidden and declared again lose no value", () => {
   );
 });
 
-const entry = (syncId: number): StoredEntry => ({
-  syncId,
-  model: "slide",
-  id: "x",
-  verb: "updated",
-  data: '{"id":"x","a":"1","b":"2"}',
-  changedFields: '["a","b"]',
-  groups: [],
-  groupsBefore: null,
-  clientTxId: "c",
-  clientId: null,
-  transactionId: null,
-  actor: "k",
-  participantKind: "system",
-  claim: null,
-  archivedAt: null,
-  recordCreatedAt: null,
-  recordCreatedBy: null,
-  createdAt: "",
-});
+const entry = (syncId: number) =>
+  storedEntryOf({
+    ...{ syncId, model: "slide", id: "x", verb: "updated" },
+    ...{ data: '{"id":"x","a":"1","b":"2"}', changedFields: '["a","b"]' },
+  });
 const changes = [
   { upTo: 10, renames: { a: "c" } },
   { upTo: 20, renames: { c: "d" } },

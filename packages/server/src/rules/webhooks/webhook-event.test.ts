@@ -1,29 +1,13 @@
 import { expect, test } from "vitest";
-import type { StoredEntry } from "../commits/stored-entry.ts";
+import { storedEntryOf } from "../../testing/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { readSubscription, subscribes } from "./subscription.ts";
 import { eventOf, testEvent } from "./webhook-event.ts";
 
-const entry: StoredEntry = {
-  syncId: 12,
-  model: "ingestionjob",
-  id: "j1",
-  verb: "updated",
-  data: '{"title":"é","n":1.50}',
-  changedFields: '["title"]',
-  groups: ["org:o"],
-  groupsBefore: null,
-  clientTxId: "t",
-  clientId: null,
-  transactionId: null,
-  actor: "a",
-  participantKind: "user",
-  claim: null,
-  archivedAt: null,
-  recordCreatedAt: null,
-  recordCreatedBy: null,
-  createdAt: "2026-01-01T00:00:00.000Z",
-};
+const entry = storedEntryOf({
+  ...{ syncId: 12, model: "ingestionjob", id: "j1", verb: "updated", groups: ["org:o"], actor: "a" },
+  ...{ data: '{"title":"é","n":1.50}', changedFields: '["title"]', createdAt: "2026-01-01T00:00:00.000Z" },
+});
 const declared: DeclaredModel = { name: "IngestionJob", model: { fields: { title: { type: "string" } } }, changes: [] };
 
 test("[W5] an event has the model as declared, its type in lower case, and the row as it is stored", () => {

@@ -1,8 +1,7 @@
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
-import pg from "pg";
-import { afterAll, expect } from "vitest";
+import { expect } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
-import { ADMIN, type App, type Call } from "../app.ts";
+import type { App, Call } from "../app.ts";
 
 const text = { type: "string" } as const;
 export const grouped = (fields: Model["fields"], from = "deck"): ModelSchema["models"] => ({
@@ -27,34 +26,14 @@ export interface RewrittenTenant {
 }
 
 /** Tenants with so many notes, whose schema a test changes. */
-export function rewriting({ call, sql, databaseUrl }: App, rows: number) {
-  const clients: pg.Client[] = [];
-  afterAll(async () => {
-    for (const client of clients) await client.end();
-  });
-
-  async function connected(): Promise<pg.Client> {
-    const client = new pg.Client({ connectionString: databaseUrl });
-    clients.push(client);
-    await client.connect();
-    return client;
-  }
-
+export function rewriting({ call, sql, connect, newOrganization, tenantOf }: App, rows: number) {
   /** A tenant with notes n0001 …, each in deck d0 to d9, of size s0 to s6. */
   async function openTenant(): Promise<RewrittenTenant> {
-    const { body } = await call("POST", "/v1/organizations", { token: ADMIN, json: { name: "rewritten" } });
-    const key = await call("POST", "/v1/secret_keys", {
-      token: ADMIN,
-      json: { organization: body.id, livemode: true },
-    });
-    const token = String(key.body.token);
+    const { organization, token } = await newOrganization();
     const ask = (method: string, path: string, json?: unknown, by = call) =>
       by(method, path, { token, ...(json !== undefined && { json }) });
     await ask("POST", "/v1/schema", { models: OLD });
-    const tenant = Number(
-      (await sql<{ id: number }>("select id from holdfast.tenant where organization = $1 and livemode", [body.id]))[0]
-        ?.id,
-    );
+    const tenant = await tenantOf(organization);
     await sql(
       `with head as (update holdfast.head set sync_id = $2 where tenant = $1)
        insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
@@ -77,7 +56,7 @@ export function rewriting({ call, sql, databaseUrl }: App, rows: number) {
   /** Keeps the rows of a push that lands from being moved: the lock goes from the push to us. */
   async function freeze({ tenant, prepared }: RewrittenTenant) {
     await until(async () => expect(await prepared()).toBeGreaterThan(0));
-    const holder = await connected();
+    const holder = await connect();
     await holder.query("select pg_advisory_lock(4270005, $1)", [tenant]);
     return { release: () => holder.query("select pg_advisory_unlock_all()") };
   }
@@ -99,5 +78,5 @@ export function rewriting({ call, sql, databaseUrl }: App, rows: number) {
     };
   }
 
-  return { connected, openTenant, settled, freeze, readings };
+  return { openTenant, settled, freeze, readings };
 }

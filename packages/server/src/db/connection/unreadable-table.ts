@@ -1,5 +1,4 @@
-import { errorState } from "../connection/database-error.ts";
-import type { RecordSource } from "../lists/record-source.ts";
+import { errorState } from "./database-error.ts";
 
 /** The caller's table cannot be read now: it is gone or changed, or our role may not. */
 export class UnreadableTable extends Error {
@@ -12,7 +11,10 @@ export class UnreadableTable extends Error {
 const UNREADABLE = /^(42|22)/;
 
 /** Reads records of a source. */
-export async function reading<T>({ table }: Pick<RecordSource, "table">, read: () => Promise<T>): Promise<T> {
+export async function reading<T>(
+  { table }: { readonly table: string | undefined },
+  read: () => Promise<T>,
+): Promise<T> {
   try {
     return await read();
   } catch (error) {

@@ -1,0 +1,28 @@
+import { freshDatabase } from "@holdfast/server/testing";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { convergeFrom, type Ended, startTestEnvironment, type TestEnvironment } from "./run.ts";
+
+/** One environment for the runs of a file. What they had is looked at in a test of its own, behind them. */
+export async function sharedEnvironment() {
+  const database = await freshDatabase();
+  let environment: TestEnvironment;
+  const totals: Ended[] = [];
+  beforeAll(async () => {
+    environment = await startTestEnvironment(database.url);
+  });
+  afterAll(() => environment.close());
+  return {
+    async converge(seed: number): Promise<Ended> {
+      const ended = await convergeFrom(environment, seed);
+      totals.push(ended);
+      return ended;
+    },
+    testTotals: () =>
+      test("the runs had writes, conflicts and killed clients", () => {
+        const sum = (of: (ended: Ended) => number) => totals.reduce((all, ended) => all + of(ended), 0);
+        expect(sum((e) => e.written)).toBeGreaterThan(20 * totals.length);
+        expect(sum((e) => e.conflicts)).toBeGreaterThan(totals.length);
+        expect(sum((e) => e.kills)).toBeGreaterThan(totals.length);
+      }),
+  };
+}
