@@ -8,9 +8,8 @@ import fastify, {
   LogController,
 } from "fastify";
 import { hasToken, searchOf } from "../addresses/request-url.ts";
-import { UnreadableTable } from "../db/connection/unreadable-table.ts";
 import type { DocUrl } from "../envelope/envelope.ts";
-import { failureCode } from "../flows/failure.ts";
+import { failureCode, UnreadableTable } from "../flows/failure.ts";
 import { newId } from "../ids.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter, type Limiter } from "../limits/limiter.ts";
