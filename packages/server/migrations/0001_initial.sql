@@ -174,7 +174,8 @@ create table holdfast.record (
   model text not null collate "C",
   id text not null collate "C",
   sync_id bigint not null,
-  data json not null,
+  -- Null: the record's values are in a table of the caller's.
+  data json,
   groups text[] not null,
   archived_at timestamptz(3),
   created_sync_id bigint not null,
@@ -503,10 +504,10 @@ create table holdfast.attached_table (
   -- As it was named when it was attached: `"public"."slides"`.
   name text not null,
   key_column text not null,
-  -- The key up to which the rows that were there before have been read; null: none yet.
-  read_to text,
-  -- reading: rows from before are still being read. detaching: the triggers are gone, what they captured is recorded.
-  status text not null check (status in ('reading', 'attached', 'detaching')),
+  -- detaching: the triggers are gone, what they captured is recorded, and the values come to the records.
+  status text not null default 'attached' check (status in ('attached', 'detaching')),
+  -- The key up to which they have come; null: none yet.
+  copied_to text,
   -- Why its changes cannot be recorded. They wait.
   problem text,
   -- Where the log stood when it was attached: rows that the log has not named since count as made there.

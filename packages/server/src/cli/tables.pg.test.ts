@@ -51,7 +51,7 @@ test("[DS1] [DS2] [DS9] [DS10] [DS11] the commands and statements of the page do
     state: { type: "enum", values: ["draft", "done"], default: "draft" },
   });
   const attached = await runBlock(attach);
-  expect(attached).toContain("attached: public.slides as slide, 1 rows");
+  expect(attached).toContain("attached: public.slides as slide");
   expect(attached).toMatch(/public\.slides +slide +org_\w+ +live +attached +0/);
   expect(attached).toContain("slide: 1 rows, equal");
   expect(await readSlide("s1")).toMatchObject({ title: "Welcome", price: "1.50", state: "draft" });
@@ -99,22 +99,25 @@ test("[DS9] inspect leaves a database that Holdfast has never seen as it is", as
 });
 
 test("[DS10] without a terminal a command that changes something wants --yes, and verify says what differs", async () => {
-  await app.sql(
-    "create table public.notes (id int primary key, title text); insert into notes values (1, 'One'), (2, 'Two')",
-  );
+  await app.sql("create table public.notes (id int primary key, title text)");
   const asked = await cli.run("tables", "attach", "notes", ...ORG);
   expect(asked.code).toBe(1);
   expect(asked.err).toContain("Add --yes");
   expect((await cli.run("tables", "attach", "notes", "--yes", ...ORG)).code).toBe(0);
+  await app.sql("insert into notes values (1, 'One'), (2, 'Two')");
+  await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
   await app.sql(
     "alter table notes disable trigger all; update notes set title = 'Uno' where id = 1; delete from notes where id = 2; insert into notes values (3, 'Three'); alter table notes enable trigger all",
   );
   const differs = await cli.run("tables", "verify", "note", ...ORG);
   expect(differs.code).toBe(1);
-  expect(differs.out).toBe("note: 2 rows, 1 without a record, 1 with other values, 1 records without a row\n");
+  expect(differs.out).toBe(
+    "note: 2 rows, 1 with other values than the log says, 1 that the log has and the table has not\n",
+  );
   const repaired = await cli.run("tables", "verify", "note", "--repair", ...ORG);
-  expect(repaired.out).toContain("3 repaired");
-  await until(async () => (await app.call("GET", "/v1/models/note/2")).status === 404);
+  expect(repaired.out).toContain("2 repaired");
+  expect((await app.call("GET", "/v1/models/note/2")).status).toBe(404);
+  await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
   const equal = await cli.run("tables", "verify", "note", ...ORG);
   expect(equal.out).toBe("note: 2 rows, equal\n");
 });

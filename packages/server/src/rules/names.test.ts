@@ -63,7 +63,7 @@ test("[M6] a row is filed under its group fields, each group once, absent and nu
   } as const;
   expect(groupsOf(model, { id: "1", a: "same", c: "same", b: 0 })).toEqual(["n:0", "self:1", "x:same"]);
   expect(groupsOf(model, { id: "1", a: null as never })).toEqual(["self:1"]);
-  expect(groupsOf({ fields: {} }, { id: "1" })).toEqual([]);
+  expect(groupsOf({}, { id: "1" })).toEqual([]);
   expect(groupsOf(model, { id: "1", a: "", c: "with space", b: 1 })).toEqual(["n:1", "self:1"]);
   expect(groupsOf(model, { id: "1", a: "\u{1f600}".repeat(200), c: "\u{1f600}".repeat(201) })).toHaveLength(2);
   expect(checkGroups(model, { a: "with space" })).toMatchObject({ code: "invalid_sync_group", param: "data.a" });

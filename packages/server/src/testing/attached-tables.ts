@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Field } from "@holdfast/sdk/protocol";
-import { type AttachOptions, attachTable } from "../flows/tables/attach-table.ts";
+import { attachTable } from "../flows/tables/attach-table.ts";
+import type { Patience } from "../flows/tables/patiently.ts";
 import { startApp } from "./app.ts";
 import { wholeLog } from "./whole-log.ts";
 
@@ -37,7 +38,7 @@ export async function startWithTables() {
     name: string,
     columns: Record<string, Partial<Field>>,
     key = "id",
-    options: AttachOptions = {},
+    options: Patience = {},
     to = tenant,
   ) {
     const [{ relation } = { relation: 0 }] = await app.sql<{ relation: number }>(
@@ -48,7 +49,7 @@ export async function startWithTables() {
     const fields = Object.fromEntries(
       Object.entries(columns).map(([field, more]) => [field, { type: "string" as const, nullable: true, ...more }]),
     );
-    const rows = await attachTable(
+    await attachTable(
       pool,
       {
         ...{ tenant: to, relation, name, modelName, keyColumn: key },
@@ -60,7 +61,7 @@ export async function startWithTables() {
       },
       options,
     );
-    return { model: modelName, ...rows };
+    return { model: modelName };
   }
 
   let keys = 0;

@@ -90,7 +90,7 @@ export function addTables(program: Command, terminal: Terminal): void {
     });
 
   tenantOptions(tables.command("verify [model...]"))
-    .description("compare the rows of attached tables with the records")
+    .description("compare the rows of attached tables with what the log says of them")
     .option("--repair", "record what differs")
     .action(async (models: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -103,14 +103,14 @@ export function addTables(program: Command, terminal: Terminal): void {
             repair: options.repair === true,
             progress: (step, done, about) => progress(() => `${model}: ${ofAbout(done, about)} ${step} compared`),
           });
-          const differences = found.missing + found.different + found.extra;
+          const differences = found.different + found.extra;
           isEqual &&= differences === found.repaired;
           if (options.json) out(`${JSON.stringify({ model, ...found })}\n`);
           else
             out(
               differences === 0
                 ? `${model}: ${found.rows} rows, equal\n`
-                : `${model}: ${found.rows} rows, ${found.missing} without a record, ${found.different} with other values, ${found.extra} records without a row${options.repair ? `; ${found.repaired} repaired` : ""}\n`,
+                : `${model}: ${found.rows} rows, ${found.different} with other values than the log says, ${found.extra} that the log has and the table has not${options.repair ? `; ${found.repaired} repaired` : ""}\n`,
             );
         }
       });
@@ -131,12 +131,7 @@ export function addTables(program: Command, terminal: Terminal): void {
         tools.detach(tenantOf(options), model, {
           drop,
           waiting: once(() => say(`${model}: waiting for transactions that use its table`)),
-          progress: (step, done, about) =>
-            progress(() =>
-              step === "changes"
-                ? `${model}: ${ofAbout(done, about)} changes recorded`
-                : `${model}: ${ofAbout(done, about)} records removed`,
-            ),
+          progress: (step, done, about) => progress(() => `${model}: ${ofAbout(done, about)} ${STEPS[step]}`),
         }),
       );
       out(drop ? `detached: ${model}; its records are removed\n` : `detached: ${model}; its records stay\n`);
@@ -167,15 +162,15 @@ export async function attachAll(
   }
 }
 
+const STEPS = { changes: "changes recorded", values: "records kept", records: "records removed" };
+
 function stateOf(found: readonly Attachable[], listed: Awaited<ReturnType<TableTools["list"]>>): string[] {
   const names = found.map(({ table }) => table.sqlName);
   const begun = listed.filter(({ name }) => names.includes(name));
-  const attached = begun.filter(({ status }) => status !== "reading").map(({ name }) => name);
-  const reading = begun.filter(({ status }) => status === "reading").map(({ name }) => name);
-  const others = names.filter((name) => !attached.includes(name) && !reading.includes(name));
+  const attached = begun.map(({ name }) => name);
+  const others = names.filter((name) => !attached.includes(name));
   return [
     ...(attached.length > 0 ? [`Attached: ${attached.join(", ")}.`] : []),
-    ...(reading.length > 0 ? [`Begun, and the same command goes on: ${reading.join(", ")}.`] : []),
     ...(others.length > 0 ? [`Not attached: ${others.join(", ")}.`] : []),
   ];
 }
@@ -188,13 +183,11 @@ async function attachOne(
   stopping: AbortSignal,
 ): Promise<void> {
   const { sqlName } = one.table;
-  const progress = createProgress(say);
-  const { rows } = await tools.attach(tenant, one, {
+  await tools.attach(tenant, one, {
     stopping,
-    progress: (read, about) => progress(() => `${sqlName}: ${ofAbout(read, about)} rows`),
     waiting: once(() => say(`${sqlName}: waiting for transactions that write to it`)),
   });
-  out(`attached: ${sqlName} as ${one.modelName}, ${rows} rows\n`);
+  out(`attached: ${sqlName} as ${one.modelName}\n`);
 }
 
 /** Estimates may be too low. */
@@ -237,7 +230,7 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
   );
 
 const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable): string =>
-  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers, then reads its rows.`;
+  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.`;
 
 function modelNames(pairs: readonly string[]): Map<string, string> {
   return new Map(

@@ -18,7 +18,8 @@ export interface RecordEntriesSql {
  */
 export function recordEntries({ tenant, model, id, within, order, limit, filter = "true" }: RecordEntriesSql): string {
   const named = (table: string) => `${table}.tenant = ${tenant} and ${table}.model = ${model} and ${table}.id = ${id}`;
-  const madeAt = (position: string) => `l.tenant = ${tenant} and l.sync_id = ${position} and ${filter} limit 1`;
+  // A record of an attached table may have been there before the log: then that position is another record's.
+  const madeAt = (position: string) => `${named("l")} and l.sync_id = ${position} and ${filter} limit 1`;
   return `select * from (
     (select l.* from holdfast.log l
       where ${named("l")} and l.verb <> 'created' and ${within("l.sync_id")} and ${filter} order by l.sync_id ${order} limit ${limit})

@@ -1,8 +1,9 @@
+import { createHash } from "node:crypto";
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
+import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { reading } from "../connection/unreadable-table.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 
 export interface RecordName {
@@ -29,8 +30,9 @@ interface RecordRow {
   updated_by: string;
 }
 
-const COLUMNS =
-  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+const NAMES = `tenant model id sync_id data groups archived_at created_sync_id created_by created_at updated_at
+  updated_by`.split(/\s+/);
+const COLUMNS = NAMES.join(", ");
 
 /**
  * Rows by name. `limit 1` in the lateral query makes each name one probe of the primary key, whatever the statistics
@@ -70,11 +72,14 @@ export const loadSmallRecords = (names: readonly RequestedRecord[]): Statement<F
     names.map(({ id }) => id),
     names.map(({ values }) => values),
   ],
-  read: (rows) =>
-    (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) =>
-      row.data === null ? withoutValues(row) : toRecord(row, row.data),
-    ),
+  read: readSmall,
 });
+
+/** Without values: they are large or not needed, or the caller's table has them. */
+const readSmall = (rows: readonly unknown[]): FoundRecord[] =>
+  (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) =>
+    row.data === null ? withoutValues(row) : toRecord(row, row.data),
+  );
 
 const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
   ...placed(row),
@@ -109,6 +114,32 @@ const placed = (row: Omit<RecordRow, "data">) => ({
   updatedAt: row.updated_at,
   updatedBy: row.updated_by,
 });
+
+/**
+ * The same of records of one source, which are read by their keys. Postgres keeps the plan under a name that says what
+ * is read.
+ */
+export function loadSourceRecords(
+  source: RecordSource,
+  names: readonly RequestedRecord[],
+  most: "small" | "any",
+): Statement<FoundRecord[]> {
+  const { from, idOrder, takesId } = source;
+  const data =
+    most === "any"
+      ? "r.data"
+      : "case when k.with_values and octet_length(r.data::text) <= 16384 then r.data end as data";
+  const text = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}
+    from unnest($1::text[], $2::boolean[]) as k(id, with_values)
+    join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type}`;
+  const known = names.filter(({ id }) => takesId(id));
+  return {
+    name: `source_${createHash("sha1").update(text).digest("hex")}`,
+    text,
+    values: [known.map(({ id }) => id), known.map(({ values }) => values)],
+    read: readSmall,
+  };
+}
 
 /**
  * Deletes rows by the `ctid` that the same kind of probe finds. The statement has no name, so that Postgres plans it

@@ -11,6 +11,8 @@ export interface SavedEntry {
   readonly createdSyncId: number;
   /** The record after it. */
   readonly after: RecordState | null;
+  /** Whether the record's values are kept beside the log: those of attached tables are in their rows alone. */
+  readonly keepsValues: boolean;
   /** What the round does to the record's row. Only the record's last entry in the round has a value here. */
   readonly row: "inserted" | "updated" | "deleted" | null;
 }
@@ -122,6 +124,7 @@ const FURTHER = rowColumns<SavedEntry>(ENTRIES.next, [
   ["created_sync_id", "bigint", ({ createdSyncId }) => createdSyncId],
   ["row_created_at", "timestamptz", ({ after }) => after?.createdAt ?? null],
   ["updated_by", "text", ({ after }) => after?.updatedBy ?? null],
+  ["keeps_values", "boolean", ({ keepsValues }) => keepsValues],
 ]);
 
 /** Moves the tenants' heads. `rows`: the select list of the heads, with further columns. */
@@ -142,7 +145,7 @@ select ${RECEIPTS.rows}, $1::timestamptz(3)`;
 
 const ROW_COLUMNS =
   "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
-const ROW = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
+const ROW = `tenant, model, id, sync_id, case when keeps_values then data end, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
 
 const SAVE = `
 with entry as materialized (

@@ -1,5 +1,6 @@
 import type { ErrorCode } from "@holdfast/sdk/protocol";
 import { TenantElsewhere } from "../commits/tenant-elsewhere.ts";
+import { UnreadableTable } from "./unreadable-table.ts";
 
 /** SQLSTATE of a Postgres error, or Node's code of a network error. Undefined for other errors. */
 export const errorState = (error: unknown): string | undefined => {
@@ -16,7 +17,7 @@ const GONE = /^(08|57P|XX|58)|^E[A-Z]+$|^25P02$|^25006$|^(28|3D)|^42501$|^55000$
 
 /** The error code that a caller gets for a database failure. Undefined if it is a bug of ours. */
 export function failureCode(error: unknown): ErrorCode | undefined {
-  if (error instanceof TenantElsewhere) return "unavailable";
+  if (error instanceof TenantElsewhere || error instanceof UnreadableTable) return "unavailable";
   const state = errorState(error);
   if (state === undefined) return driverFailure(error);
   if (BUSY.has(state)) return "overloaded";

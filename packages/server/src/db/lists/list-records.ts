@@ -1,8 +1,8 @@
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 import type { Comparison, FilterValue, ListCondition } from "../../rules/lists/list-filter.ts";
 import type { SearchFilter } from "../../rules/lists/search.ts";
+import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { reading } from "../connection/unreadable-table.ts";
 import { withinBytes } from "../log/within-bytes.ts";
 import { TEXT_KEPT } from "./record-column.ts";
 import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";

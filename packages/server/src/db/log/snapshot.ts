@@ -1,7 +1,7 @@
 import type { QueryResultRow } from "pg";
 import type { ListFilter } from "../../rules/lists/list-filter.ts";
+import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { reading } from "../connection/unreadable-table.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
 import { filterSql, type Param } from "../lists/list-records.ts";
 import type { RecordSource } from "../lists/record-source.ts";

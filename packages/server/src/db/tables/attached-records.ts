@@ -1,49 +1,72 @@
 import type { Transaction } from "../connection/transaction.ts";
+import type { RecordSource } from "../lists/record-source.ts";
 
-/** A record that is read from a row, not from a commit. */
-export interface ReadRecord {
-  readonly id: string;
-  /** JSON. */
-  readonly data: string;
-  readonly groups: readonly string[];
+interface OfModel {
+  readonly tenant: number;
+  readonly model: string;
 }
 
+const COLUMNS = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at,
+  updated_by`;
+
 /**
- * Stores records of rows that were there before the table was attached, at the log's end. One that exists came from a
- * later change, so it stays.
+ * Copies the values of some rows to their records, in the order of the key, after a key. Returns how many, and the last
+ * one's key: null if there were none.
  */
-export async function insertReadRecords(
+export async function copySomeValues(
   tx: Transaction,
-  { tenant, model, syncId, writtenBy }: { tenant: number; model: string; syncId: number; writtenBy: string },
-  records: readonly ReadRecord[],
-): Promise<void> {
-  await tx.query(
-    `insert into holdfast.record
-        (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-      select $1, $2, r.id, $3, r.data, array(select json_array_elements_text(r.groups)), $3, $4, now(), now(), $4
-      from unnest($5::text[], $6::json[], $7::json[]) as r(id, data, groups)
-      on conflict do nothing`,
-    [
-      ...[tenant, model, syncId, writtenBy],
-      records.map(({ id }) => id),
-      records.map(({ data }) => data),
-      records.map(({ groups }) => JSON.stringify(groups)),
-    ],
+  { from, idOrder: { expression, type } }: RecordSource,
+  after: string | null,
+  most: number,
+): Promise<Page> {
+  const { rows } = await tx.query<Page>(
+    `with page as (select ${COLUMNS}, ${expression} as place from ${from} r
+        where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),
+      copied as (insert into holdfast.record (${COLUMNS}) select ${COLUMNS} from page
+        on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups)
+      select count(*)::int as count, (select place::text from page order by place desc limit 1) as last from page`,
+    [after, most],
   );
+  return rows[0] ?? NOTHING;
+}
+
+interface Page {
+  readonly count: number;
+  readonly last: string | null;
+}
+const NOTHING: Page = { count: 0, last: null };
+
+/** Deletes the records of a model to which no values came: their rows are gone. */
+export async function deleteRecordsWithoutValues(tx: Transaction, { tenant, model }: OfModel): Promise<void> {
+  await tx.query("delete from holdfast.record where tenant = $1 and model = $2 and data is null", [tenant, model]);
+}
+
+/** What the log said last of some records, as far as it has not been trimmed. */
+export async function readLastValues(
+  db: Transaction,
+  { tenant, model }: OfModel,
+  ids: readonly string[],
+): Promise<readonly { readonly id: string; readonly data: string }[]> {
+  const { rows } = await db.query<{ id: string; data: string }>(
+    `select r.id, l.data from holdfast.record r join holdfast.log l on l.tenant = r.tenant and l.sync_id = r.sync_id
+      where r.tenant = $1 and r.model = $2 and r.id = any($3) and l.model = r.model and l.id = r.id and l.data is not null`,
+    [tenant, model, ids],
+  );
+  return rows;
 }
 
 /** Deletes some records of a model, after an id. Returns how many, and the last one's id: null if there were none. */
 export async function deleteSomeRecords(
   tx: Transaction,
-  { tenant, model }: { readonly tenant: number; readonly model: string },
+  { tenant, model }: OfModel,
   after: string,
   most: number,
-): Promise<{ readonly count: number; readonly last: string | null }> {
-  const { rows } = await tx.query<{ count: number; last: string | null }>(
+): Promise<Page> {
+  const { rows } = await tx.query<Page>(
     `with page as (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4),
         gone as (delete from holdfast.record r using page where r.tenant = $1 and r.model = $2 and r.id = page.id)
       select count(*)::int as count, max(id) as last from page`,
     [tenant, model, after, most],
   );
-  return rows[0] ?? { count: 0, last: null };
+  return rows[0] ?? NOTHING;
 }

@@ -6,8 +6,9 @@ import type { Transaction } from "../connection/transaction.ts";
 import { identifier } from "./row-text.ts";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
-  t.read_to as "readTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", t.attached_at as "attachedAt",
+  t.copied_to as "copiedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", t.attached_at as "attachedAt",
   t.group_rules::text as "groupRules", coalesce(holdfast.table_name(t.relation), '') as "sqlName",
+  coalesce(holdfast.reads_rows(t.relation), false) as readable,
   holdfast.base_type(t.relation, t.key_column) as "keyType",
   exists (select from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where a.attrelid = t.relation and a.attname = t.key_column
@@ -99,14 +100,13 @@ export async function updateGroupRules(tx: Transaction, tenant: number, models: 
   );
 }
 
-/** Stores an attachment whose rows have not been read yet. */
 export async function insertAttachment(
   tx: Transaction,
   { tenant, model, relation, name, keyColumn, columns, attachedSyncId }: NewAttachment,
 ): Promise<void> {
   await tx.query(
-    `insert into holdfast.attached_table (tenant, model, relation, name, key_column, status, attached_sync_id)
-      values ($1, $2, $3::oid, $4, $5, 'reading', $6)`,
+    `insert into holdfast.attached_table (tenant, model, relation, name, key_column, attached_sync_id)
+      values ($1, $2, $3::oid, $4, $5, $6)`,
     [tenant, model, relation, name, keyColumn, attachedSyncId],
   );
   await tx.query(
@@ -126,10 +126,10 @@ export async function insertAttachment(
 export async function updateAttachment(
   tx: Transaction,
   { tenant, model }: Pick<AttachedTable, "tenant" | "model">,
-  { status, readTo }: Pick<AttachedTable, "status" | "readTo">,
+  { status, copiedTo }: Pick<AttachedTable, "status" | "copiedTo">,
 ): Promise<void> {
-  await tx.query("update holdfast.attached_table set status = $3, read_to = $4 where tenant = $1 and model = $2", [
-    ...[tenant, model, status, readTo],
+  await tx.query("update holdfast.attached_table set status = $3, copied_to = $4 where tenant = $1 and model = $2", [
+    ...[tenant, model, status, copiedTo],
   ]);
 }
 
@@ -143,6 +143,11 @@ export const markProblem = (tenant: number, model: string, problem: string | nul
   values: [tenant, model, problem],
   read: () => {},
 });
+
+/** The table is as it was: its changes can be recorded again. */
+export async function clearProblem(tx: Transaction, { tenant, model }: Pick<AttachedTable, "tenant" | "model">) {
+  await tx.query("update holdfast.attached_table set problem = null where tenant = $1 and model = $2", [tenant, model]);
+}
 
 export async function deleteAttachment(
   tx: Transaction,

@@ -6,7 +6,7 @@ import type { FoundTable } from "./table-rows.ts";
 type Attached = Pick<AttachedTable, "tenant" | "model" | "keyColumn">;
 
 /**
- * Captures rows as they are now, as if they had just been written. Their locks order this with the caller's own writes
+ * Captures rows as they are now, as if they had just been inserted, or updated: what they were is not known. Their locks order this with the caller's own writes
  * of the same rows.
  */
 export async function captureRows(
@@ -14,14 +14,15 @@ export async function captureRows(
   { tenant, model, keyColumn }: Attached,
   { name, keyType }: FoundTable,
   ids: readonly string[],
+  as: "inserted" | "updated",
 ): Promise<void> {
   await pinText(tx);
   const key = identifier(keyColumn);
   await tx.query(
-    `insert into holdfast.captured_change (tenant, model, after)
-      select $1, $2, row_to_json(r.*) from (
+    `insert into holdfast.captured_change (tenant, model, before, after)
+      select $1, $2, case when $4 then json_build_object($5::text, r.${key}) end, row_to_json(r.*) from (
         select * from ${name} where ${key} = any($3::text[]::${keyType}[]) order by ${key} for no key update) r`,
-    [tenant, model, ids],
+    [tenant, model, ids, as === "updated", keyColumn],
   );
 }
 

@@ -124,7 +124,7 @@ function judgeTenants(pipe: Pipe, jobs: readonly Job[], found: readonly TenantJo
     const isElsewhere = schema.hasTables && !state.tables && !own.some(({ captured }) => captured);
     for (const job of own) outcomes.set(job, isElsewhere ? "has tables" : judgeJob(state, job, schema.hasSources));
     const judged = own.flatMap((job) => judgedNow(job, outcomes.get(job)));
-    const entries = savedEntries(tenant, state.now, judged);
+    const entries = savedEntries(tenant, state, judged);
     return { state, batch: { tenant, from, to: state.head.syncId, entries, schema } };
   });
   const answers = jobs.map((job) => outcomes.get(job));
@@ -181,7 +181,7 @@ interface JudgedTenant {
   readonly batch: CommittedBatch;
 }
 
-function savedEntries(tenant: number, now: string, judged: readonly Judged[]): SavedEntry[] {
+function savedEntries(tenant: number, { now, models }: TenantState, judged: readonly Judged[]): SavedEntry[] {
   const written = judged.flatMap(({ commit, decision }) =>
     decision.kind === "confirmed" ? decision.entries.map((entry) => ({ commit, entry })) : [],
   );
@@ -204,6 +204,7 @@ function savedEntries(tenant: number, now: string, judged: readonly Judged[]): S
       entry: storedEntry(commit, isErased ? { ...entry, text: null } : entry, now),
       createdSyncId: entry.createdSyncId,
       after: entry.after,
+      keepsValues: models.get(entry.model)?.model.table === undefined,
       row: last.get(key) !== entry ? null : entry.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",
     };
   });

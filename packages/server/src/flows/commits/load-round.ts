@@ -2,9 +2,16 @@ import { loadQueues } from "../../db/claims/claims.ts";
 import { loadGroupHeads } from "../../db/commits/group-heads.ts";
 import { type LockedHead, lockHeads, type Rewriting } from "../../db/commits/heads.ts";
 import { loadReceipts } from "../../db/commits/receipts.ts";
-import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
+import {
+  type FoundRecord,
+  loadRecords,
+  loadSmallRecords,
+  loadSourceRecords,
+  type RequestedRecord,
+} from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, type Statement } from "../../db/connection/statement.ts";
+import type { RecordSource } from "../../db/lists/record-source.ts";
 import { adoptRecords } from "../../db/schema/rewritten-records.ts";
 import { loadOpenIntents, loadReservations, type ReservedKey } from "../../db/sources/intents.ts";
 import { type ListedModel, loadListedModels } from "../../db/sources/sources.ts";
@@ -30,6 +37,16 @@ export type Loaded = Awaited<ReturnType<typeof load>> & {
   readonly values?: ReadonlyMap<number, FoundValues>;
 };
 
+/** The models of the round's tenant that have tables. */
+export interface InTables {
+  /** Undefined: its rows cannot be read now. */
+  readonly sources: ReadonlyMap<string, RecordSource | undefined>;
+  /** What is read of their records: the rows, or only what the rows lack. */
+  readonly read: "rows" | "lines";
+}
+
+const NONE_IN_TABLES: InTables = { sources: new Map(), read: "rows" };
+
 /** Size bounds of a record after a write, and of commits and rounds in memory. */
 export interface SizeRules extends ByteBounds {
   /** Largest JSON size of a record. */
@@ -47,6 +64,7 @@ export async function load(
   unclaimed: Set<number>,
   sizes: SizeRules,
   opening: Statement<void> = begin,
+  inTables: InTables = NONE_IN_TABLES,
 ) {
   const commits = commitsOf(jobs);
   const orders = jobs.flatMap(({ order }) => order ?? []);
@@ -58,29 +76,41 @@ export async function load(
     ...commits.flatMap(writtenValues),
     ...[...claimed, ...commits.flatMap(readNames)].map((name) => ({ ...name, values: false })),
   ];
+  const { sources } = inTables;
+  const asked = distinct(named);
+  const kept = asked.filter(({ model }) => !sources.has(model));
+  const ofRows = inTables.read === "rows" ? bySource(asked, sources) : [];
+  const lines =
+    inTables.read === "lines"
+      ? asked.filter(({ model }) => sources.has(model)).map((name) => ({ ...name, values: false }))
+      : [];
   const asksClaims = orders.length > 0 || tenants.some((tenant) => !unclaimed.has(tenant));
   const askClaims = async () => (await pipe.send([loadQueues([...written, ...claimed])]))[0];
-  const [[, heads, receipts, records, groupHeads], entries, intents] = await Promise.all([
+  const [[, heads, receipts, records, groupHeads], rows, entries, intents] = await Promise.all([
     pipe.send([
       opening,
       lockHeads(tenants),
       loadReceipts(commits.flatMap(receiptNames)),
-      loadSmallRecords(distinct(named)),
+      loadSmallRecords([...kept, ...lines]),
       // Each statement is another message for both sides, and few commits name groups.
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
+    ofRows.length > 0
+      ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small")))
+      : undefined,
     asksClaims ? askClaims() : undefined,
     jobs.some(({ source }) => source) ? loadIntents(pipe, jobs) : NO_INTENTS,
   ]);
   for (const { tenant, claims } of heads)
     if (claims === 0) unclaimed.add(tenant);
     else unclaimed.delete(tenant);
-  const present = await inPresentForm(pipe, heads, distinct(named), records);
+  const present = await inPresentForm(pipe, heads, kept, records);
+  const withRows = [...present, ...(rows ?? []).flat()];
   const isSure = entries !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
   return {
     heads,
     receipts,
-    records: await withLargeValues(pipe, present, commits, sizes),
+    records: inTables.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, sources),
     entries: entries ?? (isSure ? [] : await askClaims()),
     groups: groupHeads ?? [],
     intents,
@@ -126,6 +156,14 @@ export async function inPresentForm(
   return [...records.filter(({ tenant }) => !tenants.has(tenant)), ...read];
 }
 
+/** The names of records in tables, by table. */
+function bySource(names: readonly RequestedRecord[], sources: InTables["sources"]) {
+  return [...sources].flatMap(([model, source]) => {
+    const own = names.filter((name) => name.model === model);
+    return source === undefined || own.length === 0 ? [] : [{ source, names: own }];
+  });
+}
+
 /** Read a record that several commits name only once. */
 function distinct(names: readonly RequestedRecord[]): RequestedRecord[] {
   const byKey = new Map<string, RequestedRecord>();
@@ -148,6 +186,7 @@ async function withLargeValues(
   records: readonly FoundRecord[],
   commits: readonly CommitRequest[],
   { recordBytes, commitBytes, roundBytes }: SizeRules,
+  sources: InTables["sources"],
 ): Promise<readonly FoundRecord[]> {
   if (records.every(({ bytes }) => bytes !== "not read")) return records;
   const byKey = new Map(records.map((record) => [tenantKey(record), record]));
@@ -166,7 +205,13 @@ async function withLargeValues(
   for (let i = 0; i < names.length; ) {
     const bound = wanted.get(names[i] as FoundRecord) === "of the first" ? commitBytes : roundBytes;
     if (bytes >= bound) break;
-    const [found] = await pipe.send([loadRecords(names.slice(i, i + most))]);
+    const next = names.slice(i, i + most).map((name) => ({ ...nameOf(name), values: true }));
+    const found = (
+      await pipe.send([
+        loadRecords(next.filter(({ model }) => !sources.has(model))),
+        ...bySource(next, sources).map(({ source, names: own }) => loadSourceRecords(source, own, "any")),
+      ])
+    ).flat();
     i += most;
     for (const record of found) {
       byKey.set(tenantKey(record), record);
@@ -176,6 +221,8 @@ async function withLargeValues(
   }
   return [...byKey.values()];
 }
+
+const nameOf = ({ tenant, model, id }: FoundRecord) => ({ tenant, model, id });
 
 const tenantKey = ({ tenant, model, id }: Pick<RequestedRecord, "tenant" | "model" | "id">): string =>
   `${tenant} ${recordKey(model, id)}`;

@@ -254,27 +254,33 @@ const changesToRecords = (
   renames: Renames,
 ): ModelChanges =>
   new Map(
-    [...new Set([...rewritten, ...regrouped])].map((name) => {
-      const key = name.toLowerCase();
-      const isRewritten = rewritten.includes(name);
-      return [
-        key,
-        {
-          model: modelOf(models, name),
-          renames: isRewritten ? (renames.get(key) ?? {}) : undefined,
-          isRegrouped: regrouped.has(name),
-        },
-      ];
-    }),
+    // Of a model with a table nothing is stored that could be rewritten.
+    [...new Set([...rewritten, ...regrouped])]
+      .filter((name) => !isInTable(models, name))
+      .map((name) => {
+        const key = name.toLowerCase();
+        const isRewritten = rewritten.includes(name);
+        return [
+          key,
+          {
+            model: modelOf(models, name),
+            renames: isRewritten ? (renames.get(key) ?? {}) : undefined,
+            isRegrouped: regrouped.has(name),
+          },
+        ];
+      }),
   );
 
 const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
+
+const isInTable = (models: ModelSchema["models"], name: string): boolean =>
+  Object.entries(models).some(([declared, { table }]) => table && declared.toLowerCase() === name.toLowerCase());
 
 /** The models that have records, in lower case. */
 async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
   const filled = new Set<string>();
   for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
-    if (await hasRecords(tx, tenant, key)) filled.add(key);
+    if (isInTable(before.models, key) || (await hasRecords(tx, tenant, key))) filled.add(key);
   return filled;
 }
 

@@ -4,7 +4,7 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
-import { deleteSomeRecords } from "../../db/tables/attached-records.ts";
+import { copySomeValues, deleteRecordsWithoutValues, deleteSomeRecords } from "../../db/tables/attached-records.ts";
 import {
   deleteAttachment,
   dropEndedTriggers,
@@ -22,14 +22,15 @@ import type { RoundRules } from "../commits/commit-round.ts";
 import { pushWithin } from "../schema/push-schema.ts";
 import { drainChanges } from "./drain-changes.ts";
 import { hurry, type Patience, patiently } from "./patiently.ts";
+import { tableSources } from "./record-sources.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
 
 export interface DetachOptions extends Patience {
   /** Removes the model and its records. Otherwise they stay, stored beside the log, and Holdfast writes them from then on. */
   readonly drop: boolean;
-  /** Called after each step: how many captured changes are recorded or records removed, and about how many there are. */
-  progress?(step: "changes" | "records", done: number, about: number): void;
+  /** Called after each step: how many changes are recorded, values kept or records removed, of about how many. */
+  progress?(step: "changes" | "values" | "records", done: number, about: number): void;
 }
 
 /**
@@ -38,6 +39,7 @@ export interface DetachOptions extends Patience {
  *   one transaction:  the triggers end, and from here on clients' writes to the model are refused for now
  *   one for a table:  its triggers are dropped
  *   in steps:         what the triggers captured is recorded
+ *   in steps:         the records get the values of their rows
  *   one transaction:  the model is no table's any more
  *
  * Run again after it was interrupted, it goes on.
@@ -60,7 +62,11 @@ export async function detachTable(
   const { schemaVersion } = await readHead(pool, tenant);
   const refusal = checkSchema({ models: await modelsWithout(pool, tenant, schemaVersion, attached, drop) });
   if (refusal) throw new TableError(sentenceOf(refusal));
-  await requireRights(pool, "detach", attached.relation);
+  if (!drop && (attached.sqlName === "" || attached.keyType === null))
+    throw new TableError(
+      `${attached.name} is gone, or its column ${attached.keyColumn}, and its records with it: use --drop.`,
+    );
+  await requireRights(pool, drop ? "drop" : "detach", attached.relation);
   const ended = await patiently(pool, attached, options, (tx) => leave(tx, attached));
   for (const relation of ended) await patiently(pool, attached, options, (tx) => dropTriggers(tx, tenant, relation));
   const waiting = await countCapturedChanges(pool, tenant);
@@ -71,7 +77,8 @@ export async function detachTable(
     recorded += drained.to - drained.from;
     progress?.("changes", recorded, waiting);
   }
-  const about = drop ? await estimateRows(pool, attached.relation) : 0;
+  const about = await estimateRows(pool, attached.relation);
+  if (!drop) await keepValues(pool, attached, { ...options, about });
   await transaction(pool, (tx) => forget(tx, attached, { ...options, about }));
 }
 
@@ -91,6 +98,27 @@ async function dropTriggers(tx: Transaction, tenant: number, relation: number): 
 }
 
 const STEP = 10_000;
+const COPIED = 1_000;
+
+/** Each step in a transaction of its own, so that the next one goes on where this one stopped. */
+async function keepValues(
+  pool: Database,
+  attached: AttachedTable,
+  { progress, about }: DetachOptions & { readonly about: number },
+): Promise<void> {
+  const [source] = tableSources([attached]).values();
+  for (let kept = 0, more = source !== undefined; source && more; ) {
+    const count = await transaction(pool, async (tx) => {
+      const [own] = (await readAttachments(tx, attached.tenant)).filter(({ model }) => model === attached.model);
+      const page = await copySomeValues(tx, source, own?.copiedTo ?? null, COPIED);
+      if (page.last !== null) await updateAttachment(tx, attached, { status: "detaching", copiedTo: page.last });
+      return page.count;
+    });
+    kept += count;
+    more = count === COPIED;
+    progress?.("values", kept, about);
+  }
+}
 
 async function forget(
   tx: Transaction,
@@ -109,6 +137,7 @@ async function forget(
     after = last;
     progress?.("records", removed, about);
   }
+  await deleteRecordsWithoutValues(tx, attached);
   const models = await modelsWithout(tx, tenant, schemaVersion, attached, drop);
   const pushed = await pushWithin(tx, tenant, { models, force: true });
   if (isRefusal(pushed)) throw new TableError(sentenceOf(pushed));

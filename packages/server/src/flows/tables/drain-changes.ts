@@ -1,3 +1,4 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
 import { type LockedHead, lockHeads } from "../../db/commits/heads.ts";
 import { type FoundRecord, withValues } from "../../db/commits/records.ts";
 import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
@@ -10,6 +11,7 @@ import {
   takeCapturedChanges,
 } from "../../db/tables/captured-changes.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
+import { groupsOf } from "../../rules/schema/sync-group.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import {
   type BrokenTable,
@@ -17,10 +19,16 @@ import {
   type RecordChange,
   type TransactionChanges,
 } from "../../rules/tables/captured-changes.ts";
-import { capturedCommit } from "../../rules/tables/captured-commit.ts";
+import { capturedCommit, WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
 import { judgeRound, type RoundRules, savings } from "../commits/commit-round.ts";
-import { load } from "../commits/load-round.ts";
+import { type InTables, load } from "../commits/load-round.ts";
 import type { Drained } from "../commits/round-result.ts";
+import { tableSources } from "./record-sources.ts";
+
+export interface DrainedLocked extends Drained {
+  /** By `recordKey`: what became of the records. */
+  readonly left: ReadonlyMap<string, RecordChange>;
+}
 
 export interface Run extends Drained {
   /** More changes wait. */
@@ -67,20 +75,24 @@ export async function drainLocked(
   { tenant, syncId }: Pick<LockedHead, "tenant" | "syncId">,
   attached: readonly AttachedTable[],
   transactions: readonly CapturedTransaction[],
-): Promise<Drained | BrokenTable> {
+): Promise<DrainedLocked | BrokenTable> {
   let claimsChanged = false;
   let to = syncId;
+  const left = new Map<string, RecordChange>();
   const record = async (transactions: readonly TransactionChanges[]) => {
     const commits = transactions.map(({ tx, changes }) => capturedCommit(tenant, tx, changes));
     const jobs = [{ commits, captured: true }];
-    const loaded = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+    const loaded = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
     const records = asBefore(
+      attached,
       loaded.records,
       transactions.flatMap(({ changes }) => changes),
     );
     const found = { ...loaded, records };
     const result = await judgeRound(pipe, { ...rules, ...NO_BOUNDS }, jobs, found);
     if (result.round.entries.length > 0 || result.claims.length > 0) await pipe.send(savings(result));
+    for (const { changes } of transactions)
+      for (const change of changes) left.set(recordKey(change.model, change.id), change);
     claimsChanged ||= result.claimTenants.length > 0;
     to = result.heads[0]?.syncId ?? to;
   };
@@ -94,21 +106,46 @@ export async function drainLocked(
       if ("problem" in made) return made;
       await record(made);
     }
-  return { from: syncId, to, claimsChanged };
+  return { from: syncId, to, claimsChanged, left };
 }
 
 /** The records as they were before their first change: what the log said last, with the values of the rows. */
-export function asBefore(records: readonly FoundRecord[], changes: readonly RecordChange[]): readonly FoundRecord[] {
-  const before = new Map<string, RecordChange["before"]>();
-  for (const { model, id, before: values } of changes) {
-    const key = recordKey(model, id);
-    if (!before.has(key)) before.set(key, values);
+export function asBefore(
+  attached: readonly AttachedTable[],
+  lines: readonly FoundRecord[],
+  changes: readonly RecordChange[],
+): readonly FoundRecord[] {
+  const first = new Map<string, RecordChange>();
+  for (const change of changes) {
+    const key = recordKey(change.model, change.id);
+    if (!first.has(key)) first.set(key, change);
   }
-  return records.map((record) => {
-    const values = before.get(recordKey(record.model, record.id));
-    return values ? withValues(record, { id: record.id, ...values }) : record;
+  const known = new Map(lines.map((line) => [recordKey(line.model, line.id), line]));
+  return [...first].flatMap(([key, { model, id, before }]) => {
+    const table = attached.find((one) => one.model === model);
+    const line = known.get(key);
+    // What the log has counts as there. Without its values, every field counts as changed.
+    if (line) return withValues(line, { id, ...before });
+    return table && before !== null ? recordAtStart(table, id, { id, ...before }) : [];
   });
 }
+
+/** A record that was there when its table was attached, and that the log has not named since. */
+const recordAtStart = (
+  { tenant, model, attachedSyncId, attachedAt, groupRules }: AttachedTable,
+  id: string,
+  data: JsonObject,
+): FoundRecord => ({
+  ...{ tenant, model, id, data, groups: groupsOf({ groups: groupRules }, data), archivedAt: null },
+  ...{ syncId: attachedSyncId, createdSyncId: attachedSyncId },
+  ...{ createdAt: attachedAt, createdBy: WRITTEN_BY, updatedAt: attachedAt, updatedBy: WRITTEN_BY },
+});
+
+/** What a change captured has its values itself. */
+export const linesOf = (attached: readonly AttachedTable[]): InTables => ({
+  sources: tableSources(attached),
+  read: "lines",
+});
 
 /** A step is small already, and what has happened cannot be refused for its size. */
 export const NO_BOUNDS = { commitBytes: Number.MAX_SAFE_INTEGER, roundBytes: Number.MAX_SAFE_INTEGER };

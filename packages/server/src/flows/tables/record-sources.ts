@@ -8,7 +8,8 @@ import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 
-const source = (table: AttachedTable): RecordSource => attachedSource(table, { isKeyOf, madeBy: WRITTEN_BY });
+export const sourceOfTable = (table: AttachedTable): RecordSource =>
+  attachedSource(table, { isKeyOf, madeBy: WRITTEN_BY });
 
 /** Where the records of a model are. Undefined: Holdfast keeps them itself. */
 export async function sourceOf(
@@ -18,7 +19,7 @@ export async function sourceOf(
 ): Promise<RecordSource | undefined> {
   if (!model.table) return undefined;
   const attached = (await readAttachments(db, tenant)).find((one) => one.model === name.toLowerCase());
-  return attached && source(attached);
+  return attached && sourceOfTable(attached);
 }
 
 /** The same of all models that have tables, by model. */
@@ -31,4 +32,7 @@ export async function sourcesOf(
 }
 
 export const attachedSources = async (db: Transaction, tenant: number): Promise<ReadonlyMap<string, RecordSource>> =>
-  new Map((await readAttachments(db, tenant)).map((table) => [table.model, source(table)]));
+  tableSources(await readAttachments(db, tenant));
+
+export const tableSources = (attached: readonly AttachedTable[]): ReadonlyMap<string, RecordSource> =>
+  new Map(attached.map((table) => [table.model, sourceOfTable(table)]));

@@ -1,6 +1,8 @@
 import { lockHeads } from "../../db/commits/heads.ts";
+import type { FoundRecord } from "../../db/commits/records.ts";
 import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
+import { isUnreadable } from "../../db/connection/reading-table.ts";
 import {
   begin,
   commit as commitTransaction,
@@ -10,6 +12,7 @@ import {
   type Statement,
   savepoint,
 } from "../../db/connection/statement.ts";
+import { UnreadableTable } from "../../db/connection/unreadable-table.ts";
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
@@ -19,13 +22,15 @@ import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import type { RecordChange } from "../../rules/tables/captured-changes.ts";
 import { capturedCommit } from "../../rules/tables/captured-commit.ts";
+import { isReadable } from "../../rules/tables/check-attached.ts";
 import { orderWrites } from "../../rules/tables/row-writes.ts";
 import { type Plan, planWrites, settleWrites, writtenByCommit } from "../../rules/tables/settle-writes.ts";
 import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-round.ts";
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
-import { type Loaded, load } from "../commits/load-round.ts";
+import { type InTables, type Loaded, load } from "../commits/load-round.ts";
 import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
-import { asBefore, drainLocked, NO_BOUNDS, within } from "./drain-changes.ts";
+import { asBefore, drainLocked, linesOf, NO_BOUNDS, within } from "./drain-changes.ts";
+import { sourceOfTable } from "./record-sources.ts";
 
 /** What a round of a tenant with attached tables loads. */
 type TableLoaded = Loaded & { readonly tables: TenantTables; readonly drained: Drained | undefined };
@@ -52,7 +57,11 @@ export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
   return {
     async load(pipe, jobs) {
       const tenant = tenantOf(jobs[0] as Job);
-      const found = await loadTableRound(pipe, jobs, unclaimed, known.get(tenant), options);
+      const found = await loadTableRound(pipe, jobs, unclaimed, known.get(tenant), options).catch((error: unknown) => {
+        // It may be another table than the last round found: the next try looks first.
+        known.delete(tenant);
+        throw isUnreadable(error) ? new UnreadableTable("A table", error) : error;
+      });
       const attached = [...found.tables.attached.values()];
       if (attached.length > 0) known.set(tenant, attached);
       else known.delete(tenant);
@@ -86,7 +95,7 @@ async function loadTableRound(
     const [rows, [waiting], loaded] = await Promise.all([
       pipe.send(asked.map(({ statement }) => statement)),
       pipe.send([loadCapturedTransactions(tenant)]),
-      load(pipe, jobs, unclaimed, rules, probe),
+      load(pipe, jobs, unclaimed, rules, probe, rowsOf(tables)),
     ]);
     return { asked, rows, waiting, loaded };
   };
@@ -115,9 +124,15 @@ async function loadTableRound(
     } else if (chosen.length < waiting.length) {
       await pipe.send([commitTransaction]);
       recorded(tenant, drained);
-    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe)), tables, drained };
+    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe, rowsOf(attached))), tables, drained };
   }
 }
+
+/** Of a table that cannot be read now, nothing is: its writes are refused. */
+const rowsOf = (attached: readonly AttachedTable[]): InTables => ({
+  sources: new Map(attached.map((table) => [table.model, isReadable(table) ? sourceOfTable(table) : undefined])),
+  read: "rows",
+});
 
 const decided: TenantTables["settle"] = (_state, _commit, decision) => decision;
 
@@ -209,10 +224,13 @@ async function recordLate(
   const [head] = heads;
   if (!head || late.length === 0) return { ...loaded, tables, heads, drained };
   if (late.reduce((sum, { changes }) => sum + changes, 0) > MOST_LATE) return undefined;
-  const more = await drainLocked(pipe, rules, head, [...tables.attached.values()], late);
+  const attached = [...tables.attached.values()];
+  const more = await drainLocked(pipe, rules, head, attached, late);
   if ("problem" in more) return undefined;
+  const again = await load(pipe, jobs, new Set(), rules, probe, linesOf(attached));
   return {
-    ...(await load(pipe, jobs, new Set(), rules, probe)),
+    ...again,
+    records: asFound(attached, again.records, loaded.records, more.left),
     tables,
     drained: {
       from: drained?.from ?? more.from,
@@ -220,6 +238,32 @@ async function recordLate(
       claimsChanged: more.claimsChanged || drained?.claimsChanged === true,
     },
   };
+}
+
+/**
+ * The records as they were before the round wrote: the rows have its own writes by now. `left`: what became of those that
+ * others have changed since they were read.
+ */
+function asFound(
+  attached: readonly AttachedTable[],
+  now: readonly FoundRecord[],
+  read: readonly FoundRecord[],
+  left: ReadonlyMap<string, RecordChange>,
+): readonly FoundRecord[] {
+  const models = new Set(attached.map(({ model }) => model));
+  const unchanged = read.flatMap((record) => {
+    const key = recordKey(record.model, record.id);
+    return models.has(record.model) && !left.has(key) ? record : [];
+  });
+  return [
+    ...now.filter(({ model }) => !models.has(model)),
+    ...unchanged,
+    ...asBefore(
+      attached,
+      now,
+      [...left.values()].flatMap(({ model, id, data }) => (data ? { model, id, data, before: data } : [])),
+    ),
+  ];
 }
 
 const judgedOf = (jobs: readonly Job[], { outcomes }: RoundResult) =>
@@ -235,10 +279,11 @@ async function withChanged(
 ): Promise<TableLoaded> {
   if (changed.length === 0) return found;
   const jobs = [{ commits: [capturedCommit(tenant, "", changed)], captured: true }];
-  const more = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe);
+  const attached = [...found.tables.attached.values()];
+  const more = await load(pipe, jobs, new Set(), { ...rules, ...NO_BOUNDS }, probe, linesOf(attached));
   return {
     ...found,
-    records: [...found.records, ...asBefore(more.records, changed)],
+    records: [...found.records, ...asBefore(attached, more.records, changed)],
     entries: [...found.entries, ...more.entries],
   };
 }

@@ -11,8 +11,9 @@ import { tokenPrefixes } from "../../rules/tokens/token.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
-import { type AttachOptions, attachTable } from "./attach-table.ts";
+import { attachTable } from "./attach-table.ts";
 import { type DetachOptions, detachTable } from "./detach-table.ts";
+import type { Patience } from "./patiently.ts";
 import { inSentences } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
 import { type Verified, type VerifyOptions, verifyTable } from "./verify-table.ts";
@@ -37,11 +38,7 @@ export interface TableTools {
   inspect(names: readonly string[], modelNames?: ReadonlyMap<string, string>): Promise<readonly DerivedTable[]>;
   /** What our role lacks to attach these tables, in sentences. */
   missingRights(derived: readonly DerivedTable[]): Promise<readonly string[]>;
-  attach(
-    tenant: TenantChoice,
-    derived: Extract<DerivedTable, { model: unknown }>,
-    options: AttachOptions,
-  ): Promise<{ rows: number }>;
+  attach(tenant: TenantChoice, derived: Extract<DerivedTable, { model: unknown }>, options: Patience): Promise<void>;
   verify(tenant: TenantChoice, model: string, options: VerifyOptions): Promise<Verified>;
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }

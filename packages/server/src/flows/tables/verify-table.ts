@@ -1,27 +1,26 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import { readRecordTexts } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction, transaction } from "../../db/connection/transaction.ts";
-import { readAttachments } from "../../db/tables/attachments.ts";
+import { readLastValues } from "../../db/tables/attached-records.ts";
+import { clearProblem, readAttachments } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { changesOf } from "../../rules/tables/captured-changes.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
-import { compareRows } from "../../rules/tables/compare-rows.ts";
+import { differentRows } from "../../rules/tables/compare-rows.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
+import { tellAllToReadAgain } from "./tell-to-read-again.ts";
 
 export interface Verified {
   /** Rows of the table. */
   readonly rows: number;
-  /** Rows without a record. */
-  readonly missing: number;
-  /** Rows whose record has other values. */
+  /** Rows that the log last said something else of. */
   readonly different: number;
-  /** Records without a row. */
+  /** Rows that are gone, as the log does not know. */
   readonly extra: number;
   /** How many of these were captured again: the collector records them. */
   readonly repaired: number;
@@ -36,8 +35,8 @@ export interface VerifyOptions {
 const PAGE = 500;
 
 /**
- * Compares a table with its records, in pages of one moment each. At any moment, a row equals its record unless a
- * change of it is captured and waits. With `repair`, what differs is captured again, like a write of the caller's.
+ * Compares a table with what the log said last of its rows, in pages of one moment each. At any moment they are equal,
+ * unless a change is captured and waits. With `repair`, what differs is captured again, like a write of the caller's.
  */
 export async function verifyTable(
   pool: Database,
@@ -51,16 +50,15 @@ export async function verifyTable(
   const found = await findTable(pool, attached);
   if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
   await requireRights(pool, repair ? "repair" : "verify", attached.relation);
-  if (repair) await transaction(pool, (tx) => dropUnreadable(tx, attached));
   const about = await estimateRows(pool, attached.relation);
-  const counts = { rows: 0, missing: 0, different: 0, extra: 0, repaired: 0 };
+  const again = repair ? await transaction(pool, (tx) => captureUnreadable(tx, attached, found)) : 0;
+  const counts = { rows: 0, different: again, extra: 0, repaired: again };
   for (let after: string | null = null, more = true; more; ) {
     const page: RowPage = await momentOf(pool, (tx) => comparePage(tx, attached, found, after));
     counts.rows += page.count;
-    counts.missing += page.missing.length;
     counts.different += page.different.length;
-    const wrong = [...page.missing, ...page.different];
-    if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong));
+    const wrong = page.different;
+    if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong, "updated"));
     if (repair) counts.repaired += wrong.length;
     progress?.("rows", counts.rows, about);
     after = page.last ?? null;
@@ -76,13 +74,14 @@ export async function verifyTable(
     progress?.("records", compared, counts.rows);
     after = page.last;
   }
+  // Rows that the log has never named may have been written or deleted without it. Clients read them again.
+  if (repair) await transaction(pool, (tx) => tellAllToReadAgain(tx, tenant));
   return counts;
 }
 
 interface RowPage {
   readonly count: number;
   readonly last: string | undefined;
-  readonly missing: readonly string[];
   readonly different: readonly string[];
 }
 
@@ -97,20 +96,15 @@ async function comparePage(
     const { id = "", data } = readRowImage(image, attached);
     return { id, data };
   });
-  const texts = await readRecordTexts(
+  const texts = await readLastValues(
     tx,
-    attached.tenant,
-    attached.model,
+    attached,
     rows.map(({ id }) => id),
   );
-  const records = texts.map(({ id, data }) => ({ id, data: JSON.parse(data) as JsonObject }));
-  const { missing, different } = compareRows(rows, records);
-  const waits = missing.length + different.length > 0 ? await waitingIds(tx, attached) : () => false;
-  const isWrong = (id: string) => !waits(id);
-  return {
-    ...{ count: rows.length, last: rows.at(-1)?.id },
-    ...{ missing: missing.filter(isWrong), different: different.filter(isWrong) },
-  };
+  const said = texts.map(({ id, data }) => ({ id, data: JSON.parse(data) as JsonObject }));
+  const different = differentRows(rows, said);
+  const waits = different.length > 0 ? await waitingIds(tx, attached) : () => false;
+  return { count: rows.length, last: rows.at(-1)?.id, different: different.filter((id) => !waits(id)) };
 }
 
 type IdPage = Awaited<ReturnType<typeof readIdsWithoutRow>>;
@@ -129,13 +123,32 @@ async function waitingIds(tx: Transaction, attached: AttachedTable): Promise<(id
   return (id) => ids.has(id);
 }
 
-/** Drops changes that were captured while the table lacked a column. The rows themselves are compared afterwards. */
-async function dropUnreadable(tx: Transaction, attached: AttachedTable): Promise<void> {
-  const changes = await readCapturedChanges(tx, attached.tenant, attached.model);
+/**
+ * Changes that were captured while the table lacked a column cannot be read. Their rows are captured again, as they are
+ * now. Returns how many rows that were.
+ */
+async function captureUnreadable(tx: Transaction, attached: AttachedTable, found: FoundTable): Promise<number> {
+  const { tenant, model, missing } = attached;
+  // They would be captured without it again.
+  if (missing.length > 0) return 0;
+  const changes = await readCapturedChanges(tx, tenant, model);
   const unreadable = changes.filter((change) => "problem" in changesOf([change], [attached]));
   await deleteCapturedChanges(
     tx,
-    attached.tenant,
+    tenant,
     unreadable.map(({ seq }) => seq),
   );
+  const wasThere = new Map<string, boolean>();
+  for (const { before, after } of unreadable)
+    for (const image of [before, after]) {
+      const id = image && readRowImage(image, attached).id;
+      if (id !== null && id !== undefined && !wasThere.has(id)) wasThere.set(id, image === before);
+    }
+  const ids = [...wasThere.keys()];
+  const those = (was: boolean) => ids.filter((id) => wasThere.get(id) === was);
+  await captureRows(tx, attached, found, those(true), "updated");
+  await captureRows(tx, attached, found, those(false), "inserted");
+  await captureDeletions(tx, attached, found, those(true));
+  await clearProblem(tx, attached);
+  return ids.length;
 }

@@ -8,7 +8,7 @@ export const organizationGroup = (organization: string): string => `org:${organi
  * The groups of a row besides its organization's: sorted and unique. Skips values that are no valid group name: they
  * were written before their field named a group.
  */
-export function groupsOf(model: Model, data: JsonObject): readonly string[] {
+export function groupsOf(model: Pick<Model, "groups">, data: JsonObject): readonly string[] {
   const groups: string[] = [];
   for (const { kind, from } of model.groups ?? []) {
     const value = fieldOf(data, from);

@@ -1,8 +1,5 @@
-/**
- * `reading`: rows that were there before the table was attached are still being read. `detaching`: the triggers are gone,
- * and what they captured is being recorded.
- */
-export type AttachmentStatus = "reading" | "attached" | "detaching";
+/** `detaching`: the triggers are gone, what they captured is recorded, and the values come to the records. */
+export type AttachmentStatus = "attached" | "detaching";
 
 /** A table of the caller's own whose rows are the records of one model of one tenant. */
 export interface AttachedTable {
@@ -16,8 +13,8 @@ export interface AttachedTable {
   /** Its value is the record's id. */
   readonly keyColumn: string;
   readonly columns: readonly AttachedColumn[];
-  /** The key up to which earlier rows have been read. */
-  readonly readTo: string | null;
+  /** While it is detached: the key up to which the values have come to the records. */
+  readonly copiedTo: string | null;
   readonly status: AttachmentStatus;
   /** Where the log stood when it was attached. */
   readonly attachedSyncId: number;
@@ -29,6 +26,8 @@ export interface AttachedTable {
   readonly problem: string | null;
   /** As an SQL name, now. Empty if the table is gone. */
   readonly sqlName: string;
+  /** Our role may read all its rows. */
+  readonly readable: boolean;
   /** The SQL type of the key, without domains; null if the table or the column is gone. */
   readonly keyType: string | null;
   /** The database makes the keys of new rows. */
@@ -40,7 +39,10 @@ export interface AttachedTable {
 }
 
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
-export type Attachment = Omit<AttachedTable, "sqlName" | "keyType" | "keyIsGenerated" | "hasTriggers" | "missing">;
+export type Attachment = Omit<
+  AttachedTable,
+  "sqlName" | "readable" | "keyType" | "keyIsGenerated" | "hasTriggers" | "missing"
+>;
 
 /**
  * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a

@@ -13,6 +13,12 @@ export function checkAttached(
   const problem = problemOf(table, others);
   const { name, keyColumn, keyType, keyIsGenerated, status } = table;
   if (problem !== undefined) return refuse("source_changed", { param: "model", message: problem });
+  if (!isReadable(table))
+    return refuse("source_refused", {
+      param: "model",
+      message: `Holdfast's role may not read ${name}: see "holdfast tables verify".`,
+      source: { sqlstate: "42501" },
+    });
   if (status !== "attached") return refuse("unavailable", { param: "model", message: UNDER_WAY[status](name) });
   if (action !== "create") return undefined;
   if (keyIsGenerated)
@@ -28,9 +34,10 @@ export function checkAttached(
 }
 
 const UNDER_WAY = {
-  reading: (name: string) => `The table ${name} is being attached: its rows are read.`,
   detaching: (name: string) => `The table ${name} is being detached.`,
 };
+
+export const isReadable = ({ readable, keyType }: AttachedTable): boolean => readable && keyType !== null;
 
 /** Why a table takes no writes: it is not as it was, or captured changes of the tenant wait, and have to come first. */
 function problemOf({ name, missing }: AttachedTable, all: Iterable<AttachedTable>): string | undefined {

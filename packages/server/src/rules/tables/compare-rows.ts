@@ -1,28 +1,21 @@
 import { type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 
-/** A row of the table, or a record, by the record's id. */
+/** A row of the table, or what the log said last of it, by the record's id. */
 export interface ComparedRow {
   readonly id: string;
   readonly data: JsonObject;
 }
 
-export interface RowDifferences {
-  /** Rows without a record. */
-  readonly missing: readonly string[];
-  /** Rows whose record has other values. */
-  readonly different: readonly string[];
-}
-
-/** What the records lack of the rows. Values are compared as JSON values: 1.50 and 1.5 are one number. */
-export function compareRows(rows: readonly ComparedRow[], records: readonly ComparedRow[]): RowDifferences {
-  const byId = new Map(records.map(({ id, data }) => [id, data]));
-  const missing: string[] = [];
-  const different: string[] = [];
-  for (const { id, data } of rows) {
-    const record = byId.get(id);
-    if (!record) missing.push(id);
-    else if (!Object.entries(data).every(([name, value]) => jsonEqual(ownValue(record, name) ?? null, value)))
-      different.push(id);
-  }
-  return { missing, different };
+/**
+ * The rows of which the log said something else last. Values are compared as JSON values: 1.50 and 1.5 are one number.
+ * What the log has never named counts as equal.
+ */
+export function differentRows(rows: readonly ComparedRow[], said: readonly ComparedRow[]): readonly string[] {
+  const byId = new Map(said.map(({ id, data }) => [id, data]));
+  return rows.flatMap(({ id, data }) => {
+    const before = byId.get(id);
+    const isSame =
+      !before || Object.entries(data).every(([name, value]) => jsonEqual(ownValue(before, name) ?? null, value));
+    return isSame ? [] : id;
+  });
 }

@@ -21,8 +21,8 @@ export interface TableRights {
   readonly lacks: readonly Privilege[];
 }
 
-/** What a command does with the table; `write`: what the server does for clients. */
-export type TableTask = "attach" | "verify" | "repair" | "detach" | "write";
+/** What a command does with the table (`drop`: detaches it with its records); `write`: what the server does for clients. */
+export type TableTask = "attach" | "verify" | "repair" | "detach" | "drop" | "write";
 
 /** What tasks need of the table itself. */
 const NEEDS: Readonly<Record<TableTask, readonly Privilege[]>> = {
@@ -30,7 +30,9 @@ const NEEDS: Readonly<Record<TableTask, readonly Privilege[]>> = {
   verify: ["usage", "select"],
   // Locks rows, and so the order of its entries is that of the caller's own writes.
   repair: ["usage", "select", "update"],
-  detach: ["usage", "trigger"],
+  // To copy the values; and for the triggers what `drop` needs.
+  detach: ["usage", "select"],
+  drop: ["usage", "trigger"],
   write: ["usage", "select", "insert", "update", "delete"],
 };
 
@@ -44,7 +46,9 @@ export function missingRights(task: TableTask, rights: readonly TableRights[]): 
   );
   const tables = lacking.flatMap((one) => {
     const missing = one.missing.filter((privilege) => privilege !== "usage");
-    return missing.length === 0 ? [] : `${lackingOnTable(one, missing)}${task === "detach" ? dropThere(one) : ""}.`;
+    return missing.length === 0
+      ? []
+      : `${lackingOnTable(one, missing)}${isDetaching(task) && missing.includes("trigger") ? dropThere(one) : ""}.`;
   });
   const hidden = rights.flatMap(({ role, table, isRoot, hidesRows }) =>
     isRoot && hidesRows && NEEDS[task].includes("select")
@@ -71,11 +75,13 @@ const CLIENT_ACTIONS = { insert: "create", update: "update", delete: "delete" };
 /** Partitions are read and written through their table: only their triggers are their own. */
 function needed(task: TableTask, { isRoot, owned, triggers }: TableRights): readonly Privilege[] {
   const onTable = NEEDS[task].filter((privilege) => isRoot || privilege === "usage" || privilege === "trigger");
-  if (task !== "detach") return isRoot || task === "attach" ? onTable : [];
-  if (triggers.length === 0) return [];
+  if (!isDetaching(task)) return isRoot || task === "attach" ? onTable : [];
   // An owner drops triggers without any other right.
-  return owned ? ["usage"] : onTable;
+  const forTriggers = triggers.length === 0 ? [] : owned ? (["usage"] as const) : NEEDS.drop;
+  return [...new Set([...forTriggers, ...(task === "detach" && isRoot ? NEEDS.detach : [])])];
 }
+
+const isDetaching = (task: TableTask): boolean => task === "detach" || task === "drop";
 
 const lackingOnTable = ({ role, table }: TableRights, missing: readonly Privilege[]): string =>
   `The role ${role} lacks ${listed(

@@ -1,0 +1,19 @@
+import { errorState } from "./database-error.ts";
+import { UnreadableTable } from "./unreadable-table.ts";
+
+/** A missing right, table, column, type or operator, or a value that became another type's. */
+const UNREADABLE = /^(42|22)/;
+export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(errorState(error) ?? "");
+
+/** Reads records of a source. */
+export async function reading<T>(
+  { table }: { readonly table: string | undefined },
+  read: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (table !== undefined && isUnreadable(error)) throw new UnreadableTable(table, error);
+    throw error;
+  }
+}
