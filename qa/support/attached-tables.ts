@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { type Field, type FieldType, isFilledByServer, type Model, type ModelSchema } from "@holdfast/sdk/protocol";
+import type pg from "pg";
 import { createPool, type Database } from "../../packages/server/src/db/connection/pool.ts";
+import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
 import { attachTable } from "../../packages/server/src/flows/tables/attach-table.ts";
+import { attachedSources } from "../../packages/server/src/flows/tables/record-sources.ts";
 import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
 import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
 
@@ -22,6 +25,28 @@ const SCHEMA = new URL("../../packages/server/reference-schema.json", import.met
 export async function attachReference(databaseUrl: string, organization?: string): Promise<void> {
   const schema = JSON.parse(readFileSync(SCHEMA, "utf8")) as ModelSchema;
   await attachModels(databaseUrl, { organization, livemode: true }, schema);
+}
+
+/** A record as it is read, wherever its values are. */
+export interface ReadRecord {
+  readonly model: string;
+  readonly id: string;
+  readonly at: string;
+  readonly data: unknown;
+}
+
+/** All records of a tenant, as the server reads them. */
+export async function readRecords(db: Transaction, tenant: number): Promise<readonly ReadRecord[]> {
+  const sources = await attachedSources(db, tenant);
+  const read = "select r.model, r.id, r.sync_id as at, r.data from";
+  const kept = await db.query<ReadRecord & pg.QueryResultRow>(
+    `${read} holdfast.record r where r.tenant = $1 and r.model <> all($2)`,
+    [tenant, [...sources.keys()]],
+  );
+  const all = [...kept.rows];
+  for (const { from } of sources.values())
+    all.push(...(await db.query<ReadRecord & pg.QueryResultRow>(`${read} ${from} r`)).rows);
+  return all;
 }
 
 /** The models whose rows are not what the log says, with the differences as `holdfast tables verify` counts them. */

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
+import { readRecords } from "./attached-tables.ts";
 
 export interface StoredEntry {
   readonly syncId: number;
@@ -63,12 +64,13 @@ export async function openDatabase(url: string): Promise<AuditedDatabase> {
         `select sync_id as sync, model, id, verb, data, client_tx_id as name from holdfast.log where tenant = $1 order by sync_id`,
         [tenant],
       );
-      const rows = await client.query<Omit<StoredRow, "syncId"> & { sync: string }>(
-        "select model, id, sync_id as sync, data from holdfast.record where tenant = $1",
-        [tenant],
-      );
+      const rows = await readRecords(client, Number(tenant));
       const numbered = <T extends { sync: string }>({ sync, ...rest }: T) => ({ ...rest, syncId: Number(sync) });
-      return { head: await head(), log: log.rows.map(numbered), rows: rows.rows.map(numbered) };
+      return {
+        head: await head(),
+        log: log.rows.map(numbered),
+        rows: rows.map(({ at, ...rest }) => ({ ...rest, syncId: Number(at) }) as StoredRow),
+      };
     },
     loseEntry: async (syncId) => {
       await client.query("delete from holdfast.log where tenant = $1 and sync_id = $2", [tenant, syncId]);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
+import { readRecords } from "../support/attached-tables.ts";
 import type { Entry, Evidence, NotedChange, TableRow } from "./evidence.ts";
 import { NOTED_SQL, ROWS_SQL, UNNOTED } from "./tables-sql.ts";
 
@@ -21,8 +22,9 @@ export async function readEvidence(databaseUrl: string): Promise<Stored> {
         `select sync_id as at, model, id, verb, data, client_tx_id as name, actor, participant_kind as kind
           from holdfast.log order by sync_id`,
       ),
-      await all<{ model: string; id: string; at: string; data: unknown }>(
-        "select model, id, sync_id as at, data from holdfast.record",
+      await readRecords(
+        client,
+        (await all<{ tenant: number }>("select tenant from holdfast.attached_table"))[0]?.tenant ?? 0,
       ),
       await all<TableRow>(ROWS_SQL),
       await all<NotedChange>(NOTED_SQL),

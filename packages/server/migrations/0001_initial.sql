@@ -712,6 +712,19 @@ when syntax_error_or_access_rule_violation or data_exception then
   return;
 end $$;
 
+-- Reads records of attached tables by a query of ours. If the table is locked, or cannot be read any more, the last row is
+-- empty. It waits for a moment only, because the tenant's other commits wait too.
+create function holdfast.rows_of(query text, ids text[], with_values boolean[]) returns table (
+  tenant integer, model text, id text, sync_id bigint, data json, groups text[], archived_at timestamptz,
+  created_sync_id bigint, created_by text, created_at timestamptz, updated_at timestamptz, updated_by text
+) language plpgsql set lock_timeout = '20ms' set plan_cache_mode = auto as $$
+begin
+  return query execute query using ids, with_values;
+exception when lock_not_available or syntax_error_or_access_rule_violation or data_exception then
+  tenant := null; model := null; id := null;
+  return next;
+end $$;
+
 -- The columns with these names (a JSON array) as a definition for json_to_record: `"a" text, "b" integer`.
 create function holdfast.column_list(of_relation oid, names text) returns text stable language sql as $$
   select pg_catalog.string_agg(pg_catalog.format('%I %s', c.name,
@@ -889,7 +902,7 @@ begin
   end loop;
 end $$;
 
-revoke all on function holdfast.lock_rows, holdfast.write_rows from public;
+revoke all on function holdfast.lock_rows, holdfast.rows_of, holdfast.write_rows from public;
 
 -- Tenants on their way: see move-tenant.ts. Source or target are null for the service's own database.
 create table holdfast.move (

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
 import { reading } from "../connection/reading-table.ts";
@@ -44,7 +43,7 @@ export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord
     cross join lateral (select ${COLUMNS} from holdfast.record r
       where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
   values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
-  read: (rows) => (rows as RecordRow[]).map((row) => toRecord(row, row.data)),
+  read: readSmall,
 });
 
 /** A name, and whether the record's values are needed. */
@@ -115,29 +114,26 @@ const placed = (row: Omit<RecordRow, "data">) => ({
   updatedBy: row.updated_by,
 });
 
-/**
- * The same of records of one source, which are read by their keys. Postgres keeps the plan under a name that says what
- * is read.
- */
+/** The same of records of one source, which are read by their keys. Undefined: it is locked, or cannot be read now. */
 export function loadSourceRecords(
   source: RecordSource,
   names: readonly RequestedRecord[],
   most: "small" | "any",
-): Statement<FoundRecord[]> {
+): Statement<FoundRecord[] | undefined> {
   const { from, idOrder, takesId } = source;
   const data =
     most === "any"
       ? "r.data"
       : "case when k.with_values and octet_length(r.data::text) <= 16384 then r.data end as data";
-  const text = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}
+  const query = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}
     from unnest($1::text[], $2::boolean[]) as k(id, with_values)
     join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type}`;
   const known = names.filter(({ id }) => takesId(id));
   return {
-    name: `source_${createHash("sha1").update(text).digest("hex")}`,
-    text,
-    values: [known.map(({ id }) => id), known.map(({ values }) => values)],
-    read: readSmall,
+    name: "load_source_records",
+    text: `select ${COLUMNS} from holdfast.rows_of($1, $2, $3)`,
+    values: [query, known.map(({ id }) => id), known.map(({ values }) => values)],
+    read: (rows) => ((rows as { id: string | null }[]).some(({ id }) => id === null) ? undefined : readSmall(rows)),
   };
 }
 

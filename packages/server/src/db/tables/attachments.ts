@@ -6,7 +6,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import { identifier } from "./row-text.ts";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
-  t.copied_to as "copiedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", t.attached_at as "attachedAt",
+  t.copied_to as "copiedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", to_json(t.attached_at) #>> '{}' as "attachedAt",
   t.group_rules::text as "groupRules", coalesce(holdfast.table_name(t.relation), '') as "sqlName",
   coalesce(holdfast.reads_rows(t.relation), false) as readable,
   holdfast.base_type(t.relation, t.key_column) as "keyType",

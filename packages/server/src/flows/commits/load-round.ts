@@ -105,11 +105,13 @@ export async function load(
     if (claims === 0) unclaimed.add(tenant);
     else unclaimed.delete(tenant);
   const present = await inPresentForm(pipe, heads, kept, records);
-  const withRows = [...present, ...(rows ?? []).flat()];
+  const withRows = [...present, ...(rows ?? []).flatMap((found) => found ?? [])];
   const isSure = entries !== undefined || heads.every(({ tenant }) => unclaimed.has(tenant));
   return {
     heads,
     receipts,
+    /** Models of tables that could not be read. */
+    unread: new Set(ofRows.flatMap(({ model }, i) => (rows?.[i] ? [] : model))),
     records: inTables.read === "lines" ? withRows : await withLargeValues(pipe, withRows, commits, sizes, sources),
     entries: entries ?? (isSure ? [] : await askClaims()),
     groups: groupHeads ?? [],
@@ -160,7 +162,7 @@ export async function inPresentForm(
 function bySource(names: readonly RequestedRecord[], sources: InTables["sources"]) {
   return [...sources].flatMap(([model, source]) => {
     const own = names.filter((name) => name.model === model);
-    return source === undefined || own.length === 0 ? [] : [{ source, names: own }];
+    return source === undefined || own.length === 0 ? [] : [{ model, source, names: own }];
   });
 }
 
@@ -211,7 +213,7 @@ async function withLargeValues(
         loadRecords(next.filter(({ model }) => !sources.has(model))),
         ...bySource(next, sources).map(({ source, names: own }) => loadSourceRecords(source, own, "any")),
       ])
-    ).flat();
+    ).flatMap((some) => some ?? []);
     i += most;
     for (const record of found) {
       byKey.set(tenantKey(record), record);

@@ -25,6 +25,7 @@ const NOTHING_FOUND: Omit<Loaded, "heads"> = {
   entries: [],
   groups: [],
   intents: { reserved: [], open: [], listed: [] },
+  unread: new Set(),
 };
 
 /** Shared by all tenants of a round. */

@@ -16,7 +16,7 @@ import { UnreadableTable } from "../../db/connection/unreadable-table.ts";
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
-import { type CommitRequest, recordKey, rowAction } from "../../rules/commits/commit-request.ts";
+import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
 import type { TenantTables } from "../../rules/commits/tenant-state.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
@@ -107,11 +107,14 @@ async function loadTableRound(
     if (!head) throw new TenantElsewhere(tenant);
     const isKnown = JSON.stringify(attached) === JSON.stringify(known);
     const { asked, rows, waiting, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
-    const locked = new Set(
-      asked.flatMap(({ table }, i) =>
+    const locked = new Set([
+      ...asked.flatMap(({ table }, i) =>
         ((rows[i] ?? []) as FoundRow[]).flatMap(({ id, free }) => (free ? [] : recordKey(table.model, id))),
       ),
-    );
+      ...commits.filter((commit) => namesOneOf(commit, loaded.unread)).flatMap(touched),
+    ]);
+    const claimed = jobs.flatMap(({ order }) => (order && loaded.unread.has(order.model) ? order.model : []));
+    if (claimed.length > 0) throw new UnreadableTable(`The table of "${claimed[0]}"`, new Error("it is locked"));
     const tables = { attached: new Map(attached.map((table) => [table.model, table])), locked, settle: decided };
     // The changes of a broken table wait until it is mended, and nothing may overtake them.
     const isBroken = attached.some(({ problem }) => problem !== null);
@@ -133,6 +136,10 @@ const rowsOf = (attached: readonly AttachedTable[]): InTables => ({
   sources: new Map(attached.map((table) => [table.model, isReadable(table) ? sourceOfTable(table) : undefined])),
   read: "rows",
 });
+
+/** A commit that names a record of a table that could not be read waits, as for a row that is locked. */
+const namesOneOf = ({ operations, reads }: CommitRequest, models: ReadonlySet<string>): boolean =>
+  models.size > 0 && [...operations, ...reads].some(({ model }) => model !== undefined && models.has(model));
 
 const decided: TenantTables["settle"] = (_state, _commit, decision) => decision;
 
