@@ -59,6 +59,12 @@ test.each<[string, TableTask, Partial<TableRights>, string[]]>([
     ],
   ],
   [
+    "the values of the records cannot be read",
+    "detach",
+    { triggers: [], lacks: ["select", "trigger"] },
+    ['The role keeper lacks SELECT on app.slides: run "grant select on app.slides to keeper".'],
+  ],
+  [
     "rows are hidden",
     "verify",
     { hidesRows: true },
@@ -66,9 +72,9 @@ test.each<[string, TableTask, Partial<TableRights>, string[]]>([
       'Row level security hides rows of app.slides from the role keeper: run "create policy holdfast on app.slides to keeper using (true) with check (true)".',
     ],
   ],
-  ["rows are hidden that are not read", "detach", { hidesRows: true }, []],
-  ["an owner needs no privilege to detach", "detach", { owned: true, lacks: ["select", "trigger"] }, []],
-  ["the triggers are gone already", "detach", { triggers: [], lacks: PRIVILEGES }, []],
+  ["rows are hidden that are not read", "drop", { hidesRows: true }, []],
+  ["an owner needs no privilege to detach", "drop", { owned: true, lacks: ["select", "trigger"] }, []],
+  ["the triggers are gone already", "drop", { triggers: [], lacks: PRIVILEGES }, []],
 ])("[DS36] [DS37] %s", (_, task, more, sentences) => {
   expect(missingRights(task, [rights(more)])).toEqual(sentences);
 });

@@ -1,0 +1,178 @@
+import type { Field } from "@holdfast/sdk/protocol";
+import { beforeAll, describe, expect, test } from "vitest";
+import { startWithTables } from "../../testing/attached-tables.ts";
+
+const { app, db, attach } = await startWithTables();
+
+const FIELDS: Readonly<Record<string, Partial<Field>>> = {
+  name: { type: "string", nullable: true },
+  deck: { type: "string", nullable: true },
+  n: { type: "integer", nullable: true },
+  x: { type: "number", nullable: true },
+  ok: { type: "boolean", nullable: true },
+  at: { type: "datetime", nullable: true },
+  kind: { type: "enum", values: ["small", "large", "medium"], nullable: true },
+  tags: { type: "array", nullable: true },
+};
+const LONG = "é".repeat(600);
+const VALUES: Readonly<Record<string, readonly unknown[]>> = {
+  name: [null, "", "a", "A", "B", "Äb", "zoë", "a b", LONG, `${LONG}!`, `${LONG}a`, "50%", "x_y", "İ"],
+  deck: ["d1", "d2", null],
+  n: [null, 0, -3, 9, 10, 9007199254740991],
+  x: [null, 0.5, -1.25, 1e21, 3],
+  ok: [true, false, null],
+  at: [null, "2026-01-02T03:04:05.600Z", "2026-01-02T03:04:05.600123Z", "0001-01-01T00:00:00.000Z"],
+  kind: ["small", "medium", "large", null],
+  tags: [null, [], ["a"], ["b", "a b"]],
+};
+const ROWS = 60;
+const valueAt = (field: string, row: number) => {
+  const values = VALUES[field] ?? [];
+  return values[(row * 7 + field.length) % values.length] ?? null;
+};
+
+/** The same records, once in a table of the caller's and once kept by Holdfast. */
+beforeAll(async () => {
+  await db.query(`create table public.attacheds (id text primary key, name text, deck text, n bigint, x double precision,
+    ok boolean, at timestamptz, kind text, tags text[])`);
+  const names = Object.keys(FIELDS);
+  const kept: object[] = [];
+  for (let row = 0; row < ROWS; row++) {
+    const id = `r${String(row).padStart(3, "0")}`;
+    const data = Object.fromEntries(names.map((name) => [name, valueAt(name, row)]));
+    await db.query(`insert into attacheds values ($1, ${names.map((_, i) => `$${i + 2}`).join(", ")})`, [
+      id,
+      ...names.map((name) => data[name]),
+    ]);
+    kept.push({ action: "create", model: "kept", id, data });
+  }
+  const { body } = await app.call("GET", "/v1/schema");
+  const fields = Object.fromEntries(Object.entries(FIELDS).map(([name, field]) => [name, field])) as never;
+  const groups = [{ kind: "deck", from: "deck" }];
+  await attach("public.attacheds", FIELDS as never);
+  const { attacheds } = (await app.call("GET", "/v1/schema")).body.models as Record<string, object>;
+  const models = { ...(body.models as object), attacheds: { ...attacheds, groups }, kept: { fields, groups } };
+  const pushed = await app.call("POST", "/v1/schema", { json: { models } });
+  expect(pushed.status, pushed.text).toBe(201);
+  const made = await app.call("POST", "/v1/commits", { key: "kept", json: { operations: kept } });
+  expect(made.status, made.text).toBe(200);
+});
+
+/** All pages of a list. */
+async function list(model: string, query: Readonly<Record<string, string>>, token?: string) {
+  const found: unknown[] = [];
+  for (let after: string | undefined; ; ) {
+    const all = { limit: "7", ...query, ...(after !== undefined && { starting_after: after }) };
+    const { status, body, text } = await app.call("GET", `/v1/models/${model}?${new URLSearchParams(all)}`, {
+      ...(token !== undefined && { token }),
+    });
+    expect(status, text).toBe(200);
+    found.push(...(body.data as object[]));
+    after = (body.next_cursor as string | null) ?? undefined;
+    if (after === undefined) return found;
+  }
+}
+
+const both = async (query: Readonly<Record<string, string>>, token?: string) => {
+  const [attached, kept] = [await list("attacheds", query, token), await list("kept", query, token)];
+  expect(attached, JSON.stringify(query)).toEqual(kept);
+  return attached;
+};
+
+describe("[DS45] a list of an attached table is the list of the same records that Holdfast keeps", () => {
+  test.each(["id", ...Object.keys(FIELDS).filter((name) => name !== "tags"), "kind:values"])(
+    "sorted by %s",
+    async (name) => {
+      for (const order of ["asc", "desc"]) expect(await both({ order_by: name, order })).toHaveLength(ROWS);
+    },
+  );
+
+  const filters: readonly (readonly [string, string, string])[] = [
+    ...["name", "deck", "n", "x", "ok", "at", "kind"].flatMap((field) => [
+      [field, "null", "true"] as const,
+      [field, "null", "false"] as const,
+      ...["", "[gt]", "[gte]", "[lt]", "[lte]", "[not]"].flatMap((operator) =>
+        (VALUES[field] ?? [])
+          .filter((value) => value !== null && value !== 1e21)
+          .map((value) => [field, operator.replace(/[[\]]/g, ""), String(value)] as const),
+      ),
+      [field, "in", JSON.stringify((VALUES[field] ?? []).slice(0, 3))] as const,
+      [field, "notIn", JSON.stringify((VALUES[field] ?? []).slice(0, 3))] as const,
+    ]),
+    ...["a", "A", "é", LONG, "%", "_", "zo"].flatMap((text) => [
+      ["name", "contains", text] as const,
+      ["name", "startsWith", text] as const,
+      ["name", "search", text] as const,
+    ]),
+    ...["a", "b", "a b", "c"].map((item) => ["tags", "contains", item] as const),
+    ...["r001", "r999", "", "R001"].map((id) => ["id", "", id] as const),
+    ["id", "gt", "r030"],
+    ["id", "startsWith", "r00"],
+  ];
+  test("filtered by everything that a list can be asked for", async () => {
+    let met = 0;
+    for (const [field, operator, value] of filters)
+      met += (await both({ [`filter[${field}]${operator && `[${operator}]`}`]: value, limit: "50" })).length;
+    expect(met).toBeGreaterThan(1_000);
+  });
+
+  test("by ids, and in the groups of a token; snapshots have the same records", async () => {
+    expect(await both({ ids: "r003,r001,nope" })).toHaveLength(2);
+    const { token } = await app.capability({
+      ...{ participantId: "agent", operations: ["attacheds.read", "kept.read"], syncGroups: ["deck:d1"] },
+    });
+    const seen = await both({}, token);
+    expect(seen.length).toBe(ROWS / 3);
+    const snapshot = async (model: string) => {
+      const { text } = await app.call("GET", `/v1/snapshot?limit=500&model=${model}`, { token });
+      return text
+        .trim()
+        .split("\n")
+        .slice(1, -1)
+        .map((line) => (JSON.parse(line) as { data: unknown }).data);
+    };
+    expect(await snapshot("attacheds")).toEqual(seen);
+    expect(await snapshot("kept")).toEqual(seen);
+    expect((await app.call("GET", "/v1/models/attacheds/r000", { token })).status).toBe(
+      (await app.call("GET", "/v1/models/kept/r000", { token })).status,
+    );
+  });
+});
+
+test("[DS45] ids of a table whose key is a number are in the order of numbers, page by page", async () => {
+  await db.query("create table public.numbereds (id int primary key, title text)");
+  await db.query("insert into numbereds select n, 'T' || n % 2 from generate_series(1, 25) n");
+  await attach("public.numbereds", { title: {} });
+  const ids = async (query: Readonly<Record<string, string>>) =>
+    ((await list("numbereds", query)) as { id: string }[]).map(({ id }) => Number(id));
+  const all = Array.from({ length: 25 }, (_, i) => i + 1);
+  expect(await ids({ order_by: "id" })).toEqual(all);
+  expect(await ids({ order_by: "id", order: "desc" })).toEqual(all.toReversed());
+  expect(await ids({ order_by: "title" })).toEqual([
+    ...all.filter((n) => n % 2 === 0),
+    ...all.filter((n) => n % 2 === 1),
+  ]);
+  expect(await ids({ ids: "3,abc,99" })).toEqual([3]);
+  expect((await app.call("GET", "/v1/models/numbereds/abc")).status).toBe(404);
+  const { text } = await app.call("GET", "/v1/snapshot?limit=7&model=numbereds");
+  const lines = text.trim().split("\n").slice(1, -1);
+  expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
+});
+
+test("[DS46] while a table is gone, its model cannot be read, and others can", async () => {
+  await db.query("create table public.goings (id text primary key, title text); insert into goings values ('a', 'A')");
+  await attach("public.goings", { title: {} });
+  await db.query("alter table goings rename column id to key");
+  const reads = ["/v1/models/goings", "/v1/models/goings/a", "/v1/snapshot?model=goings"];
+  for (const path of reads) {
+    const { status, body } = await app.call("GET", path);
+    expect([path, status, body.code]).toEqual([path, 503, "source_changed"]);
+  }
+  await db.query("drop table goings");
+  for (const path of reads) {
+    const { status, body } = await app.call("GET", path);
+    expect([path, status, body.code]).toEqual([path, 503, "source_changed"]);
+  }
+  expect((await app.call("GET", "/v1/models/kept?limit=1")).status).toBe(200);
+  expect((await app.call("GET", "/v1/snapshot?model=kept")).status).toBe(200);
+});
