@@ -790,6 +790,7 @@ declare
   latest bigint;
   too_many boolean;
 begin
+  perform set_config('holdfast.writing', pg_current_xact_id()::text, true);
   select last_value into first from holdfast.captured_change_seq_seq;
   if at_once then
     begin
@@ -900,6 +901,28 @@ begin
     return next;
     exit when clock_timestamp() > statement_timestamp() + interval '1 second' or up_to > first + 5000;
   end loop;
+end $$;
+
+-- For triggers of the caller's own: raises an exception if the record of a row, or a field of it, is claimed. What Holdfast
+-- writes has been checked already.
+create function holdfast.assert_unclaimed(relation regclass, key text) returns void language plpgsql stable security definer
+  set search_path = pg_catalog, pg_temp as $$
+declare
+  found record;
+begin
+  if current_setting('holdfast.writing', true) = pg_current_xact_id_if_assigned()::text then
+    return;
+  end if;
+  select a.model, c.participant, c.expires_at into found
+    from holdfast.attached_table a join holdfast.claim c on c.queue = a.tenant::text || '/' || a.model || '/' || assert_unclaimed.key
+    where a.relation = coalesce(pg_partition_root(assert_unclaimed.relation), assert_unclaimed.relation)
+      and c.status = 'active' and c.expires_at > clock_timestamp()
+    order by c.expires_at desc limit 1;
+  if found.model is not null then
+    raise exception using errcode = 'HF006', table = assert_unclaimed.relation::text,
+      message = format('%s %s is claimed by %s until %s.', found.model, assert_unclaimed.key, found.participant,
+        to_char(found.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'));
+  end if;
 end $$;
 
 revoke all on function holdfast.lock_rows, holdfast.rows_of, holdfast.write_rows from public;

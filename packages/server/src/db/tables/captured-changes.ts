@@ -23,6 +23,27 @@ export async function countCapturedChanges(db: Transaction, tenant: number): Pro
   return rows[0]?.count ?? 0;
 }
 
+/** The number of the newest change that waits. Null: none does, or they cannot be recorded now. */
+export async function readLastCaptured(db: Transaction, tenant: number): Promise<number | null> {
+  const { rows } = await db.query<{ last: number | null }>({
+    name: "read_last_captured",
+    text: `select (select seq from holdfast.captured_change where tenant = $1 order by seq desc limit 1) as last
+      where not exists (select from holdfast.attached_table where tenant = $1 and problem is not null)`,
+    values: [tenant],
+  });
+  return rows[0]?.last ?? null;
+}
+
+/** Whether changes up to this number wait. */
+export async function isCapturedUpTo(db: Transaction, tenant: number, last: number): Promise<boolean> {
+  const { rows } = await db.query({
+    name: "is_captured_up_to",
+    text: "select from holdfast.captured_change where tenant = $1 and seq <= $2 limit 1",
+    values: [tenant, last],
+  });
+  return rows.length > 0;
+}
+
 /** A transaction of the caller's whose changes wait. */
 export interface CapturedTransaction {
   readonly tx: string;

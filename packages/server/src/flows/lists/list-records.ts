@@ -14,6 +14,7 @@ import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel } from "../../rules/tokens/scope.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
 import type { PageCursors } from "./page-cursor.ts";
 
@@ -56,7 +57,8 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
   return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, search, cursor }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
-    const declared = (await liveSchema(db, schemas, tenant)).models.get(key);
+    const schema = await liveSchema(db, schemas, tenant);
+    const declared = schema.models.get(key);
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
@@ -71,6 +73,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const descending = order === "desc";
     const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);

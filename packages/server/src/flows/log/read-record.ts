@@ -9,6 +9,7 @@ import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
 import { readQueues } from "../claims/read-queues.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
 
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
@@ -18,11 +19,13 @@ export const readRecord =
   (db: Database, schemas: SchemaCache): ReadRecord =>
   async (reader, model, id) => {
     const { tenant, scope } = reader;
-    const declared = (await liveSchema(db, schemas, tenant)).models.get(model.toLowerCase());
+    const schema = await liveSchema(db, schemas, tenant);
+    const declared = schema.models.get(model.toLowerCase());
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
+    if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp } = await readHead(db, tenant);
     const source = await sourceOf(db, tenant, declared);
     const record = await readStored(db, { tenant, model: model.toLowerCase(), id }, source);

@@ -9,8 +9,9 @@ import { coveredModels, type View } from "../../rules/log/view.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { ownerName, type Principal } from "../../rules/tokens/participant.ts";
 import type { PageCursors } from "../lists/page-cursor.ts";
-import { schemaAt } from "../schema/live-schema.ts";
+import { liveSchema, schemaAt } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
+import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourcesOf } from "../tables/record-sources.ts";
 import { viewHashOf } from "./view-hash.ts";
 
@@ -49,6 +50,8 @@ export const readSnapshot = (db: Database, schemas: SchemaCache, cursors: PageCu
     const mayTakeLong = request.view.where !== undefined;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
     try {
+      const { cursor, reader } = request;
+      if (cursor === undefined) await awaitCaptured(db, await liveSchema(db, schemas, reader.tenant), reader.tenant);
       // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
       // through the log.
       return await momentOf(db, (tx) => readPage(tx, schemas, cursors, request));

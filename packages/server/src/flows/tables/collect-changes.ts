@@ -18,7 +18,7 @@ export interface CollectorDeps {
 
 /** How soon to look again, in milliseconds: while changes come, while none come, and while no table is attached. */
 const BUSY_MS = 25;
-const IDLE_MS = 250;
+const IDLE_MS = 50;
 const UNUSED_MS = 1_000;
 /** After a failure. */
 const REST_MS = 2_000;
