@@ -59,7 +59,6 @@ export async function followTables(
     until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
   await collected();
   const replayed = new Map<string, Records>();
-  // Names of models come from the log in lower case.
   for (const model of models) replayed.set(model.toLowerCase(), await readSnapshot(model));
   let seen = (await wholeLog(call)).length;
 
@@ -109,7 +108,7 @@ export async function followTables(
     const found: { by: string; name: string; entries: string[] }[] = [];
     for (const entry of log) {
       const { clientTxId: name, participantKind, actor } = entry;
-      const records = replayed.get(entry.model);
+      const records = replayed.get(entry.model.toLowerCase());
       if (!records) continue;
       if (found.at(-1)?.name !== name) {
         expect(found.map((one) => one.name)).not.toContain(name);
