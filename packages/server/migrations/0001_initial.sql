@@ -589,6 +589,12 @@ declare
   whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
   is_nested boolean;
 begin
+  -- A partition that was detached keeps its triggers.
+  if is_partitioned and not exists (
+    select from holdfast.attached_table where tenant = of_tenant and model = of_model and relation = whole)
+  then
+    return null;
+  end if;
   if tg_op = 'TRUNCATE' then
     if not holdfast.reads_rows(tg_relid) then
       return null;

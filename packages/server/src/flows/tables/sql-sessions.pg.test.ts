@@ -60,7 +60,7 @@ test("[DS3] COPY from a driver's stream: one commit, whole, or nothing", async (
   await log.expectEqual();
 });
 
-test("[DS3] rows that move between partitions, and partitions that come and go", async () => {
+test("[DS3] [DS42] rows that move between partitions, and partitions that come and go", async () => {
   const log = await attached(
     `create table public.places (id int primary key, title text) partition by range (id);
       create table public.place_a partition of places for values from (0) to (10);
@@ -92,12 +92,23 @@ test("[DS3] rows that move between partitions, and partitions that come and go",
   );
   await db.query("alter table places attach partition place_d for values from (30) to (40)");
   await db.query("alter table place_b detach partition place_b1");
+  await db.query("insert into place_b1 values (14, 'Apart'); update place_b1 set title = 'Apart'; truncate place_b1");
+  expect(await log.bySql()).toEqual([]);
   const counts = { rows: 3, missing: 2, different: 0, extra: 2 };
   expect(await verifyTable(pool, tenant, "places")).toEqual({ ...counts, repaired: 0 });
   expect(await verifyTable(pool, tenant, "places", { repair: true })).toEqual({ ...counts, repaired: 4 });
   expect((await log.bySql()).flat().toSorted()).toEqual([
     ...["created places/21 title=Straight", "created places/31 title=Ready", "deleted places/12", "deleted places/13"],
   ]);
+  // From now on their own triggers tell of them.
+  await db.query("insert into place_c values (22, 'Straight again'); update place_d set title = 'Changed'");
+  await db.query("truncate place_d");
+  expect((await log.bySql()).map((one) => one.toSorted())).toEqual([
+    ["created places/22 title=Straight again", "updated places/31 title=Changed"],
+    ["deleted places/31"],
+  ]);
+  await db.query("alter table places detach partition place_b; insert into place_b2 values (17, 'Apart')");
+  expect(await log.bySql()).toEqual([]);
   await log.expectEqual();
 });
 
