@@ -576,7 +576,8 @@ $$;
 --
 -- A trigger of the caller's that writes the same row is captured before the statement that fired it, and a statement may
 -- give one row the key that another one had. In transactions with such changes their order says nothing, and the table
--- itself says what became of a row. Of a partitioned table no trigger sees that a key changes.
+-- itself says what became of a row. Of a partitioned table no trigger sees that a key changes. If a statement deletes rows
+-- and inserts rows of the same keys, its deletions may be captured last: then the table says what became of those.
 create function holdfast.capture_change() returns trigger language plpgsql security definer
   set search_path = pg_catalog, pg_temp set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1
 as $$
@@ -587,7 +588,14 @@ declare
   is_partitioned constant boolean := tg_argv[3];
   -- The whole table: a row may be in another partition by now.
   whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
+  is_nested boolean;
 begin
+  -- A partition that was detached keeps its triggers.
+  if is_partitioned and not exists (
+    select from holdfast.attached_table where tenant = of_tenant and model = of_model and relation = whole)
+  then
+    return null;
+  end if;
   if tg_op = 'TRUNCATE' then
     if not holdfast.reads_rows(tg_relid) then
       return null;
@@ -602,7 +610,13 @@ begin
   if pg_trigger_depth() > 1 or is_partitioned and tg_op = 'UPDATE' then
     perform set_config('holdfast.nested_in', pg_current_xact_id()::text, true);
   end if;
-  if current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text and holdfast.reads_rows(whole)
+  is_nested := current_setting('holdfast.nested_in', true) = pg_current_xact_id()::text;
+  if tg_op = 'INSERT' then
+    perform set_config('holdfast.inserted_at', statement_timestamp()::text, true);
+  elsif tg_op = 'DELETE' and current_setting('holdfast.inserted_at', true) = statement_timestamp()::text then
+    is_nested := true;
+  end if;
+  if is_nested and holdfast.reads_rows(whole)
     -- A renamed key does not fail the caller's statement: the collector reports it.
     and exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped)
   then

@@ -14,7 +14,10 @@ export async function startTestPostgres(): Promise<TestPostgres> {
   const given = process.env.HOLDFAST_TEST_DATABASE_URL;
   const postgres = given
     ? undefined
-    : await startEmbeddedPostgres({ throwaway: true, settings: { max_connections: 500 } });
+    : await startEmbeddedPostgres({
+        throwaway: true,
+        settings: { max_connections: 500, max_prepared_transactions: 20 },
+      });
   const serverUrl = given ?? postgres?.url ?? "";
   try {
     const template = await createTemplate(serverUrl);

@@ -1,7 +1,7 @@
 import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
-import type { RowChange } from "../log/rows.ts";
+import type { LogRow, RowChange } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
@@ -51,17 +51,23 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
  * before the conflict arrived, the conflicting fields are left out: the user sees theirs, and the conflict contains
  * mine. Later writes were made after seeing theirs, so they are shown. Rejected writes are not shown.
  */
-function overlaid(state: ClientState, key: string, row: Row | undefined, writes: readonly Mutation[]): Row | undefined {
+function overlaid(
+  state: ClientState,
+  key: string,
+  row: LogRow | undefined,
+  writes: readonly Mutation[],
+): Row | undefined {
   const model = state.models[tableOf(refOf(key).model)];
   const by = participantOf(state);
-  let shown = row;
+  let shown: Row | undefined = row;
   let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number; isMade: boolean } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
-  // snapshot, without names. What a person decided about one of those takes its place in the queue, and is newer.
+  // snapshot, without names. What a person decided about one of those takes its place in the queue, in view of the row.
   const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
-  const until = writes[echoed]?.createdAt ?? 0;
+  const isInRow = (write: Mutation, i: number) =>
+    i === echoed || (i < echoed && !(row && write.operations.every(({ readAt = 0 }) => readAt >= row.syncId)));
   for (const [i, write] of writes.entries()) {
-    if (write.stage.phase === "rejected" || i === echoed || (i < echoed && write.createdAt <= until)) continue;
+    if (write.stage.phase === "rejected" || isInRow(write, i)) continue;
     if (write.stage.phase === "conflicted") {
       const conflict = openConflictOn(state, write, key);
       if (conflict) {

@@ -189,11 +189,15 @@ export async function readGroups(
 }
 
 /** Whether a tenant has a record of a model: needed when a schema change may hide or invalidate data. */
-export async function hasRecords(db: Transaction, tenant: number, model: string): Promise<boolean> {
-  const { rows } = await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [
-    tenant,
-    model,
-  ]);
+export async function hasRecords(
+  db: Transaction,
+  tenant: number,
+  model: string,
+  source?: RecordSource,
+): Promise<boolean> {
+  const { rows } = source
+    ? await reading(source, () => db.query(`select from ${source.from} r limit 1`))
+    : await db.query("select 1 from holdfast.record where tenant = $1 and model = $2 limit 1", [tenant, model]);
   return rows.length > 0;
 }
 

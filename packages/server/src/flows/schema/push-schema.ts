@@ -18,7 +18,7 @@ import {
   readRows,
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
-import { updateGroupRules } from "../../db/tables/attachments.ts";
+import { readAttachments, updateGroupRules } from "../../db/tables/attachments.ts";
 import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
@@ -33,7 +33,10 @@ import {
   spelledProblem,
   uselessIndexes,
 } from "../../rules/schema/schema-push.ts";
+import { isReadable } from "../../rules/tables/check-attached.ts";
+import { hasTables } from "../../rules/tables/hosted-models.ts";
 import { revise } from "../../rules/webhooks/delivery.ts";
+import { tableSources } from "../tables/record-sources.ts";
 import { checkSources, checkTables, leaveSources } from "./check-places.ts";
 import { keepValues } from "./keep-values.ts";
 import {
@@ -279,8 +282,12 @@ const isInTable = (models: ModelSchema["models"], name: string): boolean =>
 /** The models that have records, in lower case. */
 async function modelsWithRecords(tx: Transaction, tenant: number, before: StoredSchema): Promise<ReadonlySet<string>> {
   const filled = new Set<string>();
+  const attached = hasTables(before.models) ? await readAttachments(tx, tenant) : [];
+  // Of a table that cannot be read, nothing is hidden unasked.
+  for (const table of attached) if (!isReadable(table)) filled.add(table.model);
+  const sources = tableSources(attached.filter(isReadable));
   for (const key of Object.keys(before.models).map((name) => name.toLowerCase()))
-    if (isInTable(before.models, key) || (await hasRecords(tx, tenant, key))) filled.add(key);
+    if (filled.has(key) || (await hasRecords(tx, tenant, key, sources.get(key)))) filled.add(key);
   return filled;
 }
 

@@ -2,7 +2,7 @@ import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction, transaction } from "../../db/connection/transaction.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
-import { clearProblem, readAttachments } from "../../db/tables/attachments.ts";
+import { clearProblem, installTriggers, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
@@ -11,6 +11,8 @@ import { changesOf } from "../../rules/tables/captured-changes.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { differentRows } from "../../rules/tables/compare-rows.ts";
 import { readRowImage } from "../../rules/tables/row-image.ts";
+import { lacksTriggers } from "../../rules/tables/table-rights.ts";
+import { hurry, patiently } from "./patiently.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
 import { tellAllToReadAgain } from "./tell-to-read-again.ts";
@@ -50,6 +52,11 @@ export async function verifyTable(
   const found = await findTable(pool, attached);
   if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
   await requireRights(pool, repair ? "repair" : "verify", attached.relation);
+  if (repair && lacksTriggers(await readTableRights(pool, attached.relation)))
+    await patiently(pool, attached, {}, async (tx) => {
+      await hurry(tx);
+      await installTriggers(tx, attached);
+    });
   const about = await estimateRows(pool, attached.relation);
   const again = repair ? await transaction(pool, (tx) => captureUnreadable(tx, attached, found)) : 0;
   const counts = { rows: 0, different: again, extra: 0, repaired: again };

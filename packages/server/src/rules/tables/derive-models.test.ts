@@ -366,6 +366,16 @@ test.each<[string, Partial<CatalogTable>, RegExp]>([
     { primaryKey: [] },
     /^It has no primary key, .*"alter table public\.things add primary key \(…\)"/,
   ],
+  [
+    "two key columns of a partitioned table",
+    { kind: "partitioned", primaryKey: ["at", "id"] },
+    /^Its primary key has 2 columns \(at, id\), and a record has one id\. .*: copy its rows into a table that /,
+  ],
+  [
+    "no primary key of a partitioned table",
+    { kind: "partitioned", primaryKey: [] },
+    /^It has no primary key, .*copy its rows/,
+  ],
   ["two key columns", { primaryKey: ["a", "b"] }, /^Its primary key has 2 columns \(a, b\), .*: add a column like /],
 ])("[DS9] %s cannot be attached, and the problem says what to do", (_, more, expected) => {
   expect(problemOf(table("things", [], more))).toMatch(expected);

@@ -34,14 +34,19 @@ function familyProblem({ sqlName, partitionOf, parents, children }: CatalogTable
   return undefined;
 }
 
-function keyProblem({ sqlName, primaryKey, columns }: CatalogTable): string | undefined {
+function keyProblem({ sqlName, kind, primaryKey, columns }: CatalogTable): string | undefined {
   const [key, second] = primaryKey;
+  const isPartitioned = kind === "partitioned";
   if (key === undefined)
-    return `It has no primary key, so its rows have no ids: run "alter table ${sqlName} add primary key (…)" with one column.`;
+    return `It has no primary key, so its rows have no ids${isPartitioned ? PARTITIONED_KEY : `: run "alter table ${sqlName} add primary key (…)" with one column.`}`;
   if (second !== undefined)
-    return `Its primary key has ${primaryKey.length} columns (${primaryKey.join(", ")}), and a record has one id: add a column like "id uuid not null default gen_random_uuid()", make it the primary key, and keep these columns unique.`;
+    return `Its primary key has ${primaryKey.length} columns (${primaryKey.join(", ")}), and a record has one id${isPartitioned ? PARTITIONED_KEY : ': add a column like "id uuid not null default gen_random_uuid()", make it the primary key, and keep these columns unique.'}`;
   const column = columns.find(({ name }) => name === key);
   if (!column || column.isArray || column.labels || column.isObject || !KEY_TYPES.includes(column.type))
     return `Its key ${key} is of type ${column?.type}${column?.isArray ? "[]" : ""}: a key must be text, varchar, citext, uuid, smallint, integer or bigint.`;
   return undefined;
 }
+
+/** No other column can be made the key: Postgres wants those in it by which the table is partitioned. */
+const PARTITIONED_KEY =
+  ". A partitioned table can have a key of one column only if it is partitioned by that column: copy its rows into a table that is, or that is not partitioned.";

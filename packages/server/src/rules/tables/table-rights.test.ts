@@ -45,6 +45,12 @@ test.each<[string, TableTask, Partial<TableRights>, string[]]>([
   ["only the partitions' triggers are their own", "attach", { isRoot: false, lacks: ["select"] }, []],
   ["a partition is only read through its table", "repair", { isRoot: false, lacks: PRIVILEGES }, []],
   [
+    "a partition that came later takes no trigger",
+    "repair",
+    { isRoot: false, table: "app.part", triggers: [], lacks: ["select", "update", "trigger"] },
+    ['The role keeper lacks TRIGGER on app.part: run "grant trigger on app.part to keeper".'],
+  ],
+  [
     "a partition takes no trigger",
     "attach",
     { isRoot: false, table: "app.part", lacks: ["trigger"] },

@@ -72,9 +72,15 @@ export function deniedWrites(rights: readonly TableRights[]): string[] {
 
 const CLIENT_ACTIONS = { insert: "create", update: "update", delete: "delete" };
 
+/** Whether a partition came after the table was attached. */
+export const lacksTriggers = (rights: readonly TableRights[]): boolean =>
+  rights.some(({ isRoot, triggers }) => !isRoot && triggers.length === 0);
+
 /** Partitions are read and written through their table: only their triggers are their own. */
 function needed(task: TableTask, { isRoot, owned, triggers }: TableRights): readonly Privilege[] {
   const onTable = NEEDS[task].filter((privilege) => isRoot || privilege === "usage" || privilege === "trigger");
+  // Repairing installs what a partition that came later lacks.
+  if (task === "repair" && !isRoot && triggers.length === 0) return ["usage", "trigger"];
   if (!isDetaching(task)) return isRoot || task === "attach" ? onTable : [];
   // An owner drops triggers without any other right.
   const forTriggers = triggers.length === 0 ? [] : owned ? (["usage"] as const) : NEEDS.drop;
