@@ -35,7 +35,7 @@ export async function measureSnapshot({ rounds, print }: Options): Promise<Row[]
   ];
 }
 
-async function readAll(url: string, token: string, encoding: string): Promise<number> {
+export async function readAll(url: string, token: string, encoding: string): Promise<number> {
   let count = 0;
   let cursor: string | null = null;
   do {

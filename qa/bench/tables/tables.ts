@@ -1,7 +1,6 @@
-import { once } from "node:events";
+import type { ChildProcess } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as pause } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { percentile, type Runs, summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
@@ -10,6 +9,9 @@ import { endProgram, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
 import { type Options, openStage, runAbreast, type Stage } from "../stage/stage.ts";
 import type { ListenPlan } from "../stream/listeners.ts";
+import { attach } from "./attach.ts";
+import { attachingWhileWritten } from "./attaching.ts";
+import { openReading } from "./reading.ts";
 
 const CONNECTIONS = 64;
 /** For each server of those that are sent to in turn. */
@@ -29,7 +31,7 @@ export async function measureTables({ rounds, print }: Options): Promise<Row[]> 
   const databaseUrl = await stage.database("attached");
   const attached = await stage.server({ databaseUrl });
   await stage.sql(databaseUrl, TABLE);
-  await attachSlides(databaseUrl, attached.organizations[0]);
+  await attach(databaseUrl, attached.organizations[0], "public.slides");
   const figures = new Map<string, number[]>();
   const keep = (found: Readonly<Record<string, number>>, n: number) => {
     for (const [name, value] of Object.entries(found)) figures.set(name, [...(figures.get(name) ?? []), value]);
@@ -39,21 +41,14 @@ export async function measureTables({ rounds, print }: Options): Promise<Row[]> 
   for (let n = 0; n < rounds; n++) {
     keep(await writesInTurn(hosted, attached), n);
     keep(await heardFromSql(databaseUrl, attached), n);
-    keep(await costOfTriggers(stage, databaseUrl), n);
+    keep(await costOfTriggers(stage, databaseUrl, attached.child), n);
   }
   await checkEqual(stage, databaseUrl);
+  await Promise.all([hosted.stop(), attached.stop()]);
+  const read = await openReading(stage);
+  for (let n = 0; n < rounds; n++) keep(await read(), n);
+  for (let n = 0; n < rounds; n++) keep(await attachingWhileWritten(stage), n);
   return rowsOf(new Map([...figures].map(([name, values]) => [name, summarize(values)])));
-}
-
-/** As an operator does it. */
-async function attachSlides(databaseUrl: string, organization = ""): Promise<void> {
-  const program = new URL("../../../packages/server/dist/holdfast.js", import.meta.url);
-  const child = startProgram(program, ["tables", "attach", "public.slides", "--yes", "--org", organization], {
-    DATABASE_URL: databaseUrl,
-  });
-  child.stdout?.pipe(process.stderr);
-  const [code] = await once(child, "exit");
-  if (code !== 0) throw new Error(`${fileURLToPath(program)} tables attach ended with ${code}.`);
 }
 
 /** Both servers are sent to in turn, a moment each; the share is the middle one of those of the moments. */
@@ -106,8 +101,11 @@ async function insertSteadily(pool: pg.Pool, seconds: number, mark: string): Pro
   await Promise.all(sent);
 }
 
-/** The same statements on a table with triggers and on one without, in turn. */
-async function costOfTriggers(stage: Stage, databaseUrl: string) {
+/**
+ * The same statements on a table with triggers and on one without, in turn. The server stands still meanwhile: it would
+ * take a part of the machine to record the changes. `updateCostBusy`: when it does.
+ */
+async function costOfTriggers(stage: Stage, databaseUrl: string, server: ChildProcess) {
   await stage.sql(databaseUrl, `drop table if exists plain; create table plain (like slides including all)`);
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -133,14 +131,18 @@ async function costOfTriggers(stage: Stage, databaseUrl: string) {
     });
   };
   await insert("plain");
-  const updates = { plain: await update("plain"), slides: await update("slides"), again: await update("plain") };
-  const inserts = { plain: await insert("plain"), slides: await insert("slides") };
+  const inTurn = async (work: (table: string) => Promise<number>) => {
+    const [first, slides, second] = [await work("plain"), await work("slides"), await work("plain")];
+    return 100 * (slides / ((first + second) / 2) - 1);
+  };
+  const updateCostBusy = await inTurn(update);
+  server.kill("SIGSTOP");
+  const updateCost = await inTurn(update);
+  const insertCost = await inTurn(insert);
+  server.kill("SIGCONT");
   await client.end();
   await collected(stage, databaseUrl);
-  return {
-    insertCost: 100 * (inserts.slides / inserts.plain - 1),
-    updateCost: 100 * (updates.slides / ((updates.plain + updates.again) / 2) - 1),
-  };
+  return { insertCost, updateCost, updateCostBusy };
 }
 
 /** Until all captured changes are in the log. */
@@ -180,6 +182,16 @@ function rowsOf(figures: ReadonlyMap<string, Runs>): Row[] {
       against: `**${round(share.median)}** (${round(share.min)} – ${round(share.max)}) of hosted`,
       note: "target 0.60",
     },
+    { what: "snapshot of an attached table, of hosted", unit: "", runs: of("snapshotOfHosted"), note: "target 0.80" },
+    { what: "lists of an attached table, of hosted", unit: "", runs: of("listOfHosted"), note: "target 0.80" },
+    {
+      ...{ what: "attaching a table of 1 000 000 rows while 4 writers write", unit: "ms", runs: of("attachMs") },
+      note: "target 2 000 ms",
+    },
+    {
+      ...{ what: "p99 of these writers meanwhile, of before", unit: "×", runs: of("writersSlower") },
+      note: "target 3",
+    },
     ...[
       { what: `SQL insert sent → heard by a client, ${SQL_PER_SECOND}/s, p50`, name: "heard50", note: "target 60 ms" },
       { what: `SQL insert sent → heard by a client, ${SQL_PER_SECOND}/s, p99`, name: "heard99", note: "target 300 ms" },
@@ -187,6 +199,11 @@ function rowsOf(figures: ReadonlyMap<string, Runs>): Row[] {
     ...[
       { what: `cost for SQL: one insert of ${BULK_ROWS} rows`, name: "insertCost", note: "target 60 %" },
       { what: "cost for SQL: updates of single rows, one connection", name: "updateCost", note: "target 15 %" },
+      {
+        what: "the same while the server records them, on the same two cores",
+        name: "updateCostBusy",
+        note: "no target",
+      },
     ].map(({ what, name, note }) => ({ what, unit: "%", runs: of(name), note })),
   ];
 }
