@@ -2,7 +2,7 @@ import type { Field } from "@holdfast/sdk/protocol";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startWithTables } from "../../testing/attached-tables.ts";
 
-const { app, db, attach } = await startWithTables();
+const { app, db, attach, mark, entries } = await startWithTables();
 
 const FIELDS: Readonly<Record<string, Partial<Field>>> = {
   name: { type: "string", nullable: true },
@@ -157,6 +157,25 @@ test("[DS45] ids of a table whose key is a number are in the order of numbers, p
   const { text } = await app.call("GET", "/v1/snapshot?limit=7&model=numbereds");
   const lines = text.trim().split("\n").slice(1, -1);
   expect(lines.map((line) => (JSON.parse(line) as { id: string }).id)).toEqual(["1", "2", "3", "4", "5", "6", "7"]);
+});
+
+test("[DS45] a key of char(n) is the same id in the log, in lists and in reads", async () => {
+  await db.query(
+    "create table public.padded (id char(4) primary key, title text); insert into padded values ('ab', 'A')",
+  );
+  const { model } = await attach("public.padded", { title: {} });
+  await mark();
+  await db.query("update padded set title = 'B'");
+  const [entry] = await entries(1);
+  const id = entry?.id ?? "";
+  expect(id).toBe("ab");
+  expect(((await app.call("GET", `/v1/models/${model}`)).body.data as { id: string }[]).map((one) => one.id)).toEqual([
+    id,
+  ]);
+  expect((await app.call("GET", `/v1/models/${model}/${encodeURIComponent(id)}`)).body.data).toEqual({
+    id,
+    title: "B",
+  });
 });
 
 test("[DS46] while a table is gone, its model cannot be read, and others can", async () => {

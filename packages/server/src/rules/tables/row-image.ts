@@ -28,16 +28,23 @@ export interface RowImage {
   readonly missing: readonly string[];
 }
 
-export function readRowImage(
-  row: ParsedRow,
-  { keyColumn, columns }: Pick<AttachedTable, "keyColumn"> & { readonly columns: readonly FieldColumn[] },
-): RowImage {
+/** How to read the rows of a table. */
+export interface RowForm extends Pick<AttachedTable, "keyColumn"> {
+  readonly keyType?: string | null;
+  readonly columns: readonly FieldColumn[];
+}
+
+/** Postgres does not count the blanks at the end of char(n). */
+const idOf = (key: string, type: string | null | undefined): string =>
+  type?.startsWith("character(") ? key.replace(/ +$/, "") : key;
+
+export function readRowImage(row: ParsedRow, { keyColumn, keyType, columns }: RowForm): RowImage {
   const data = Object.fromEntries(
     columns.map(({ field, name, form }) => [field, FORMS[form](ownValue(row, name) ?? null)]),
   );
   const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
   const key = ownValue(row, keyColumn) ?? null;
-  return { id: key === null ? undefined : String(textOf(key)), data, missing };
+  return { id: key === null ? undefined : idOf(String(textOf(key)), keyType), data, missing };
 }
 
 const FORMS: Readonly<Record<ValueForm, (value: RowValue) => Json>> = { json: storable, text: textOf, time: timeOf };
