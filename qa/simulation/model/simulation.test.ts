@@ -81,6 +81,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   ],
   [1_686_963_049, "several operations on one record were several conflicts, and an answer counted for one of them"],
   [1_686_962_273, "a person's answer was not shown, since a later write of theirs was in the log already"],
+  [935_259_203, "a tab that heard of other parts and of a further position at once led with rows of the former parts"],
   [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
   [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],

@@ -150,3 +150,18 @@ test("[N15] a tab that read the disk just before the leader's rows of another vi
   expect(heard({ viewHash: "narrow", rowsVersion: 1 })).toMatchObject([{ rows: "all" }]);
   expect(heard({ viewHash: "whole", rowsVersion: 2 })).toMatchObject([{ rows: "all" }]);
 });
+
+test("[N27] a tab that hears of other parts and of a further position in one message reads all of these parts", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };
+  const start = initialState({ schema, paused: false, sendAtMost: 1 });
+  const restored = { type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows } as const;
+  const [opened] = machine.step(start, { ...restored, now: 0, roll: 0 });
+  const connection = {
+    ...({ name: "online", live: true, withheld: false, reason: undefined, retryAt: undefined } as const),
+    ...{ logId: "log", position: 6, viewHash: "whole", rowsVersion: 1, isBehind: false },
+    ...{ extent: { lastSeq: 0, changes: 0 }, scope: { models: ["slide"] } },
+  };
+  const [heard] = machine.step(opened, { type: "connection", connection, now: 0, roll: 0 });
+  expect(heard.reading).toMatchObject({ resync: "anew", missing: 6 });
+});

@@ -79,12 +79,12 @@ const readBeyond = ({ tables }: Rows, position: number): readonly RowChange[] =>
   );
 
 export function onLeaderConnection(draft: Draft, { connection }: Of<"connection">): void {
-  const { rows, reading } = draft.state;
   if (!isFollower(draft.state)) return;
   set(draft, { tabs: { ...draft.state.tabs, connection } });
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onFollowed(draft, connection.scope);
+  const { rows, reading } = draft.state;
   if (connection.position === undefined) return;
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
   // This tab led, and was about to read all rows again, or read the disk just before they were replaced. The leader does
