@@ -60,9 +60,10 @@ function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflic
   const others = [...client.pending(), ...client.attention()].filter(
     (write) => write.clientTxId !== clientTxId && write.operations.some(isMeant),
   );
-  return (
-    model === "slide" && reason === "stale" && others.every((write) => "phase" in write && write.phase === "blocked")
-  );
+  // With a second conflict, a blocked write may be an earlier one that waits for that.
+  const isOnly = client.conflicts().every((other) => other.clientTxId === clientTxId || !isMeant(other));
+  const areBlocked = others.every((write) => "phase" in write && write.phase === "blocked");
+  return model === "slide" && reason === "stale" && isOnly && areBlocked;
 }
 
 /** The answer of the server that made the conflict may be there before the log is. */
