@@ -90,8 +90,7 @@ async function attachModel(pool: Database, tenant: number, modelName: string, mo
   const table = { name, key: "id" };
   const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
   const columns = fields.map(([field, { type }]) => ({
-    ...{ field, name: columnOf(table, field) },
-    form: type === "datetime" ? ("time" as const) : ("json" as const),
+    ...{ field, name: columnOf(table, field), declared: type },
   }));
   const declared = fields.map(([field, one]) => {
     const { type, default: value } = one;

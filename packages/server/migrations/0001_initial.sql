@@ -525,9 +525,8 @@ create table holdfast.attached_column (
   position integer not null,
   field text not null,
   name text not null,
-  -- How a value comes into the record. json: as it is. text: a number's digits, so that numeric keeps them all. time: as
-  -- JavaScript writes a point in time.
-  form text not null check (form in ('json', 'text', 'time')),
+  -- The type of the field: `string`. A column whose values it does not take makes the table broken.
+  declared text not null,
   primary key (tenant, model, position),
   foreign key (tenant, model) references holdfast.attached_table on delete cascade
 );

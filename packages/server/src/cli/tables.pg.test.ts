@@ -122,7 +122,7 @@ test("[DS10] without a terminal a command that changes something wants --yes, an
   expect(equal.out).toBe("note: 2 rows, equal\n");
 });
 
-test("[DS12] a push that drops, changes or invents an attached table is refused and names the command", async () => {
+test("[DS12] a push that drops, invents or gives another key to an attached table is refused and names the command", async () => {
   const { body } = await app.call("GET", "/v1/schema");
   const models = body.models as Record<string, { fields: Record<string, unknown>; table?: object }>;
   const push = async (changed: object) =>
@@ -132,8 +132,8 @@ test("[DS12] a push that drops, changes or invents an attached table is refused 
   const { note, ...others } = models;
   const dropped = await push(others);
   expect(JSON.stringify(dropped)).toContain("holdfast tables detach");
-  const changed = await push({ ...models, note: { ...note, fields: { ...note?.fields, more: { type: "string" } } } });
-  expect(JSON.stringify(changed)).toContain("detach it first");
+  const rekeyed = await push({ ...models, note: { ...note, table: { ...note?.table, key: "title" } } });
+  expect(JSON.stringify(rekeyed)).toContain("detach it first");
   const invented = await push({ ...models, made: { fields: {}, table: { name: "public.made", key: "id" } } });
   expect(JSON.stringify(invented)).toContain("holdfast tables attach public.made");
 });

@@ -3,6 +3,7 @@ import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { CacheUse } from "../flows/sized-cache.ts";
+import { type ListedTable, listTables } from "../flows/tables/list-tables.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
@@ -25,7 +26,7 @@ export interface Measured {
 /** Seconds: from a commit in an idle database to one that is about to be refused. */
 export const ROUND_BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-/** Registers all metrics. All but the last two are about this process alone. */
+/** Registers all metrics. Those of webhooks and tables are about all processes. */
 export function registerMetrics(metrics: Metrics, measured: Measured): void {
   const { pool, counters, answers, usage, lane, gateway, failures } = measured;
   const { counter, gauge } = metrics;
@@ -53,6 +54,7 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   measureCaches(metrics, measured);
   measureProcess(metrics);
   measureWebhooks(metrics, pool);
+  measureTables(metrics, pool);
 }
 
 function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void {
@@ -114,3 +116,11 @@ function measureWebhooks({ gauge }: Metrics, pool: Database): void {
     async () => (await backlog()).lag,
   );
 }
+
+/** Read from the database, like those of webhooks. */
+const measureTables = ({ gauge }: Metrics, pool: Database): void =>
+  gauge("holdfast_attached_tables", "Attached tables, by status; broken: not as its model says.", async () => {
+    const tables = await listTables(pool);
+    const countOf = (status: ListedTable["status"]) => tables.filter((table) => table.status === status).length;
+    return (["attached", "detaching", "broken"] as const).map((status) => [countOf(status), { status }] as const);
+  });

@@ -53,9 +53,8 @@ export async function startWithTables() {
       pool,
       {
         ...{ tenant: to, relation, name, modelName, keyColumn: key },
-        columns: Object.entries(columns).map(([field, { type }]) => ({
-          ...{ field, name: field },
-          form: type === "datetime" ? ("time" as const) : ("json" as const),
+        columns: Object.entries(columns).map(([field, { type = "string" }]) => ({
+          ...{ field, name: field, declared: type },
         })),
         model: { fields, table: { name, key } },
       },

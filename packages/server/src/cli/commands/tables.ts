@@ -1,6 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
+import type { Verified } from "../../flows/tables/verify-table.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
 import { ask, isYes } from "../ask.ts";
 import { createProgress } from "../progress.ts";
@@ -95,6 +96,7 @@ export function addTables(program: Command, terminal: Terminal): void {
     .action(async (models: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       let isEqual = true;
+      let agrees = true;
       await terminal.withTables(async (tools) => {
         const wanted = models.length > 0 ? models : await attachedModels(tools, options);
         for (const model of wanted) {
@@ -105,17 +107,18 @@ export function addTables(program: Command, terminal: Terminal): void {
           });
           const differences = found.different + found.extra;
           isEqual &&= differences === found.repaired;
+          agrees &&= found.problems.length === 0;
           if (options.json) out(`${JSON.stringify({ model, ...found })}\n`);
-          else
-            out(
-              differences === 0
-                ? `${model}: ${found.rows} rows, equal\n`
-                : `${model}: ${found.rows} rows, ${found.different} with other values than the log says, ${found.extra} that the log has and the table has not${options.repair ? `; ${found.repaired} repaired` : ""}\n`,
-            );
+          else {
+            for (const problem of found.problems) say(`${model}: ${problem}`);
+            for (const note of found.notes) say(`note: ${model}: ${note}`);
+            out(`${model}: ${outcomeOf(found, options)}\n`);
+          }
         }
       });
       if (!isEqual)
         throw new UsageError('Rows and records differ. "holdfast tables verify --repair" records what differs.');
+      if (!agrees) throw new UsageError("A table and its model disagree.");
     });
 
   tenantOptions(tables.command("detach <model>"))
@@ -136,6 +139,12 @@ export function addTables(program: Command, terminal: Terminal): void {
       );
       out(drop ? `detached: ${model}; its records are removed\n` : `detached: ${model}; its records stay\n`);
     });
+}
+
+function outcomeOf({ broken, rows, different, extra, repaired }: Verified, { repair }: Options): string {
+  if (broken) return "broken, not compared";
+  if (different + extra === 0) return `${rows} rows, equal`;
+  return `${rows} rows, ${different} with other values than the log says, ${extra} that the log has and the table has not${repair ? `; ${repaired} repaired` : ""}`;
 }
 
 /** Before anything is attached. */

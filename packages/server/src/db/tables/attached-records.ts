@@ -1,3 +1,4 @@
+import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 
@@ -41,16 +42,17 @@ export async function deleteRecordsWithoutValues(tx: Transaction, { tenant, mode
   await tx.query("delete from holdfast.record where tenant = $1 and model = $2 and data is null", [tenant, model]);
 }
 
-/** What the log said last of some records, as far as it has not been trimmed. */
+/** What the log said last of some records since the table was attached as it is, as far as it has not been trimmed. */
 export async function readLastValues(
   db: Transaction,
-  { tenant, model }: OfModel,
+  { tenant, model, attachedSyncId }: OfModel & Pick<AttachedTable, "attachedSyncId">,
   ids: readonly string[],
 ): Promise<readonly { readonly id: string; readonly data: string }[]> {
   const { rows } = await db.query<{ id: string; data: string }>(
     `select r.id, l.data from holdfast.record r join holdfast.log l on l.tenant = r.tenant and l.sync_id = r.sync_id
-      where r.tenant = $1 and r.model = $2 and r.id = any($3) and l.model = r.model and l.id = r.id and l.data is not null`,
-    [tenant, model, ids],
+      where r.tenant = $1 and r.model = $2 and r.id = any($3) and r.sync_id > $4
+        and l.model = r.model and l.id = r.id and l.data is not null`,
+    [tenant, model, ids, attachedSyncId],
   );
   return rows;
 }

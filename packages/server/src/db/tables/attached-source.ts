@@ -1,14 +1,27 @@
+import type { FieldType } from "@holdfast/sdk/protocol";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
-import type { AttachedColumn, AttachedTable } from "../../rules/tables/attached-table.ts";
+import type { AttachedColumn, AttachedTable, ValueForm } from "../../rules/tables/attached-table.ts";
 import { columnSql, searchedSql } from "../lists/record-column.ts";
 import type { ColumnSql, EqualitySql, RecordSource, Written } from "../lists/record-source.ts";
-import { identifier } from "./row-text.ts";
+import { identifier, literal } from "./row-text.ts";
 
-export interface KeyRules {
+export interface SourceRules {
   /** Whether an id is a key of this SQL type, in the form in which Postgres writes it. */
   isKeyOf(type: string, id: string): boolean;
+  /** Whether a field of this type takes the values of a column of this SQL type. Otherwise they all read as null. */
+  takesColumn(declared: FieldType, type: string): boolean;
+  formOf(declared: FieldType, type: string): ValueForm;
   /** Who counts as having made the rows that were there before. */
   readonly madeBy: string;
+}
+
+/** `null`: the column is gone, or of another type than its field. */
+interface SourceColumn extends AttachedColumn {
+  readonly form: ValueForm | "null";
+}
+
+interface SourceTable extends Omit<AttachedTable, "columns"> {
+  readonly columns: readonly SourceColumn[];
 }
 
 /**
@@ -18,10 +31,17 @@ export interface KeyRules {
  * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <name>`. It has no
  * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
  */
-export function attachedSource(table: AttachedTable, keys: KeyRules): RecordSource {
+export function attachedSource(attached: AttachedTable, rules: SourceRules): RecordSource {
+  const columns = attached.columns.map(
+    (column): SourceColumn => ({
+      ...column,
+      form: rules.takesColumn(column.declared, column.type) ? rules.formOf(column.declared, column.type) : "null",
+    }),
+  );
+  const table: SourceTable = { ...attached, columns };
   const { keyType } = table;
   return {
-    from: recordsSql(table, keys),
+    from: recordsSql(table, rules),
     table: table.sqlName === "" ? table.name : table.sqlName,
     idOrder: { expression: "key", type: keyType ?? "text" },
     column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
@@ -30,14 +50,14 @@ export function attachedSource(table: AttachedTable, keys: KeyRules): RecordSour
       return text === undefined ? searchedSql(column, written) : `(holdfast.folded(${text}) collate "C")`;
     },
     text: (column) => (column.kind === "field" ? textOf(table, column.name) : undefined),
-    equality: (column) => equalityOf(table, column, keys),
-    takesId: (id) => keys.isKeyOf(keyType ?? "", id),
+    equality: (column) => equalityOf(table, column, rules),
+    takesId: (id) => rules.isKeyOf(keyType ?? "", id),
   };
 }
 
 function recordsSql(
-  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: AttachedTable,
-  { madeBy }: KeyRules,
+  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
+  { madeBy }: SourceRules,
 ) {
   const key = `t.${identifier(keyColumn)}`;
   const id = `${key}::text`;
@@ -68,8 +88,8 @@ function recordsSql(
 }
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
-function jsonOf({ name, form, type }: AttachedColumn): string {
-  if (type === "") return "null";
+function jsonOf({ name, form, type }: SourceColumn): string {
+  if (form === "null") return "null";
   const column = `t.${identifier(name)}`;
   if (form === "text") return `${column}::text${type.endsWith("[]") ? "[]" : ""}`;
   if (form === "time") return `holdfast.time_text(${column})`;
@@ -84,7 +104,7 @@ const isPlain = (type: string): boolean => PLAIN.test(type) || isCitext(type);
 const isCitext = (type: string): boolean => /(^|\.)citext$/.test(type);
 
 const TEXTS = /^(enum|text|character varying|name|uuid)(\(\d+\))?$/;
-const isText = ({ type, form }: AttachedColumn): boolean => form === "json" && (TEXTS.test(type) || isCitext(type));
+const isText = ({ type, form }: SourceColumn): boolean => form === "json" && (TEXTS.test(type) || isCitext(type));
 const NUMBERS: ReadonlyMap<string, string> = new Map([
   ...["smallint", "integer", "bigint"].map((type) => [type, "int8"] as const),
   ...["real", "double precision"].map((type) => [type, "float8"] as const),
@@ -92,20 +112,19 @@ const NUMBERS: ReadonlyMap<string, string> = new Map([
 
 const exposed = (name: string): string => identifier(`column ${name}`);
 
-/** Of a column that is gone, all values read as null. */
-const isThere = ({ type }: AttachedColumn): boolean => type !== "";
+const isThere = ({ form }: SourceColumn): boolean => form !== "null";
 
-const found = ({ columns }: AttachedTable, field: string): AttachedColumn | undefined =>
+const found = ({ columns }: SourceTable, field: string): SourceColumn | undefined =>
   columns.filter(isThere).find((column) => column.field === field);
 
 /** The text of a field that a column of text has. */
-function textOf(table: AttachedTable, field: string): string | undefined {
+function textOf(table: SourceTable, field: string): string | undefined {
   const column = found(table, field);
   return column && isText(column) ? `${exposed(column.name)}::text` : undefined;
 }
 
 /** Undefined: the field is compared by its JSON value, without an index of the table. */
-function columnOf(table: AttachedTable, column: SortColumn, written: Written): ColumnSql | undefined {
+function columnOf(table: SourceTable, column: SortColumn, written: Written): ColumnSql | undefined {
   if (column.kind !== "field" && column.kind !== "rank") return undefined;
   const attached = found(table, column.name);
   if (!attached) return undefined;
@@ -127,7 +146,7 @@ function columnOf(table: AttachedTable, column: SortColumn, written: Written): C
 }
 
 /** How a column of text is compared for equality, so that an index of it serves. */
-function equalityOf(table: AttachedTable, column: ListColumn, { isKeyOf }: KeyRules): EqualitySql | undefined {
+function equalityOf(table: SourceTable, column: ListColumn, { isKeyOf }: SourceRules): EqualitySql | undefined {
   const { keyType } = table;
   if (column.kind === "id")
     return keyType === null ? undefined : { expression: "key", type: keyType, takes: (id) => isKeyOf(keyType, id) };
@@ -140,7 +159,7 @@ function equalityOf(table: AttachedTable, column: ListColumn, { isKeyOf }: KeyRu
 }
 
 /** The groups that the rules make of the columns, as `groupsOf` does. */
-function groupsOf(columns: readonly AttachedColumn[], rules: AttachedTable["groupRules"]): string {
+function groupsOf(columns: readonly SourceColumn[], rules: AttachedTable["groupRules"]): string {
   const groups = rules.flatMap(({ kind, from }) => {
     const column = columns.filter(isThere).find(({ field }) => field === from);
     const text = column && (isText(column) || NUMBERS.has(column.type) || column.type === "boolean");
@@ -156,5 +175,3 @@ function groupsOf(columns: readonly AttachedColumn[], rules: AttachedTable["grou
 /** As `isSyncGroup`: Postgres would leave out other kinds of space. */
 const GROUP =
   "^[a-z][a-z0-9_]*:[^ \\t\\n\\v\\f\\r\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]{1,200}$";
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

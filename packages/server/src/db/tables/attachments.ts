@@ -1,9 +1,9 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
-import type { AttachedTable, Attachment, AttachmentStatus, FieldColumn } from "../../rules/tables/attached-table.ts";
+import type { AttachedTable, Attachment, FieldColumn } from "../../rules/tables/attached-table.ts";
 import type { TableRights } from "../../rules/tables/table-rights.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { identifier } from "./row-text.ts";
+import { identifier, literal } from "./row-text.ts";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
   t.copied_to as "copiedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", to_json(t.attached_at) #>> '{}' as "attachedAt",
@@ -16,12 +16,7 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
   exists (select from pg_trigger g where g.tgrelid in (select t.relation union all select relid from pg_partition_tree(t.relation))
     and not g.tgisinternal and g.tgname not like 'holdfast\\_%')
     or exists (select from pg_rewrite w where w.ev_class = t.relation) as "hasTriggers",
-  array(select c.name from (select t.key_column as name, 0 as position union all
-      select c.name, c.position from holdfast.attached_column c where c.tenant = t.tenant and c.model = t.model) c
-    where not exists (
-      select from pg_attribute a where a.attrelid = t.relation and a.attname = c.name and not a.attisdropped)
-    order by c.position) as missing,
-  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'form', c.form, 'type',
+  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'declared', c.declared, 'type',
       case when y.typtype = 'e' then 'enum' when y.typtype = 'd' then holdfast.base_type(t.relation, c.name)
         else coalesce(format_type(a.atttypid, a.atttypmod), '') end) order by c.position), '[]')
     from holdfast.attached_column c
@@ -54,24 +49,25 @@ export async function readAttachments(db: Transaction, tenant: number): Promise<
   return read(rows, command);
 }
 
-/** An attached table of any tenant, as an operator sees it. */
-export interface ListedTable extends Pick<AttachedTable, "model" | "name" | "problem"> {
-  readonly status: AttachmentStatus | "broken";
+/** An attached table of any tenant. */
+export interface TenantsTable extends AttachedTable {
   readonly organization: string;
   readonly environment: "live" | "test";
   /** Captured changes without a log entry. */
   readonly waiting: number;
 }
 
-export async function listAttachments(db: Transaction): Promise<ListedTable[]> {
-  const { rows } = await db.query<ListedTable>(
-    `select n.organization, case when n.livemode then 'live' else 'test' end as environment, t.model, t.name, t.problem,
-        case when t.problem is null then t.status else 'broken' end as status,
+export async function listAttachments(db: Transaction): Promise<TenantsTable[]> {
+  const { rows } = await db.query<Row & Omit<TenantsTable, keyof AttachedTable>>(
+    `select ${COLUMNS}, n.organization, case when n.livemode then 'live' else 'test' end as environment,
         (select count(*)::int from holdfast.captured_change c where c.tenant = t.tenant and c.model = t.model) as waiting
       from holdfast.attached_table t join holdfast.tenant n on n.id = t.tenant
       order by n.organization, n.livemode desc, t.model`,
   );
-  return rows;
+  return rows.map(({ organization, environment, waiting, ...row }) => ({
+    ...toAttachment(row),
+    ...{ organization, environment, waiting },
+  }));
 }
 
 /** Whether any tenant has an attached table. */
@@ -109,19 +105,44 @@ export async function insertAttachment(
       values ($1, $2, $3::oid, $4, $5, $6)`,
     [tenant, model, relation, name, keyColumn, attachedSyncId],
   );
+  await insertColumns(tx, { tenant, model }, columns);
+}
+
+/**
+ * Gives a table other columns than it had. Rows that the log has named count as those that it has not: what it said of
+ * them had other fields.
+ */
+export async function replaceColumns(
+  tx: Transaction,
+  { tenant, model }: Pick<Attachment, "tenant" | "model">,
+  columns: readonly FieldColumn[],
+  syncId: number,
+): Promise<void> {
+  await tx.query("delete from holdfast.attached_column where tenant = $1 and model = $2", [tenant, model]);
+  await insertColumns(tx, { tenant, model }, columns);
   await tx.query(
-    `insert into holdfast.attached_column (tenant, model, position, field, name, form)
-      select $1, $2, c.position, c.field, c.name, c.form
-      from unnest($3::text[], $4::text[], $5::text[]) with ordinality as c(field, name, form, position)`,
+    "update holdfast.attached_table set attached_sync_id = $3, problem = null where tenant = $1 and model = $2",
+    [tenant, model, syncId],
+  );
+}
+
+const insertColumns = (
+  tx: Transaction,
+  { tenant, model }: Pick<Attachment, "tenant" | "model">,
+  columns: readonly FieldColumn[],
+) =>
+  tx.query(
+    `insert into holdfast.attached_column (tenant, model, position, field, name, declared)
+      select $1, $2, c.position, c.field, c.name, c.declared
+      from unnest($3::text[], $4::text[], $5::text[]) with ordinality as c(field, name, declared, position)`,
     [
       tenant,
       model,
       columns.map(({ field }) => field),
-      columns.map((column) => column.name),
-      columns.map(({ form }) => form),
+      columns.map(({ name }) => name),
+      columns.map(({ declared }) => declared),
     ],
   );
-}
 
 export async function updateAttachment(
   tx: Transaction,
@@ -255,5 +276,3 @@ export async function readTableRights(db: Transaction, relation: number): Promis
   );
   return rows;
 }
-
-const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

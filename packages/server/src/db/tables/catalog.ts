@@ -1,4 +1,5 @@
 import type { CatalogCheck, CatalogColumn, CatalogForeignKey, CatalogTable } from "../../rules/tables/catalog-table.ts";
+import type { CatalogIndex } from "../../rules/tables/compare-model.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
 /**
@@ -22,6 +23,20 @@ export async function readCatalog(
     })),
     unknown: names.filter((name) => !found.has(name)),
   };
+}
+
+/** The indexes of a table that serve every row, by their first column. */
+export async function readIndexes(db: Transaction, relation: number): Promise<CatalogIndex[]> {
+  const { rows } = await db.query<CatalogIndex>(
+    `select a.attname as column, coalesce(k.collname in ('C', 'POSIX') or k.collname = 'default'
+          and (select datcollate in ('C', 'POSIX') from pg_database where datname = current_database()), false)
+        as "isByCodePoint"
+      from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+      left join pg_collation k on k.oid = i.indcollation[0]
+      where i.indrelid = $1::oid and i.indisvalid and i.indpred is null`,
+    [relation],
+  );
+  return rows;
 }
 
 /** The SQL names of the tables of all schemas, or of one; without partitions, and without what tools and extensions keep. */

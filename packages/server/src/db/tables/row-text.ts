@@ -14,3 +14,5 @@ export const pinText = (tx: Transaction) =>
   tx.query("set local intervalstyle = 'iso_8601'; set local extra_float_digits = 1");
 
 export const identifier = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+
+export const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;

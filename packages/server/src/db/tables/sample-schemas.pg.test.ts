@@ -51,8 +51,12 @@ const fieldsOf = ({ model }: Attachable): string[] => Object.entries(model.field
 async function recordsOf({ table, columns, keyColumn, model }: Attachable) {
   const keyType = table.columns.find(({ name }) => name === keyColumn)?.type ?? "";
   const images = await readTableRows(pool, { keyColumn }, { name: table.sqlName, keyType }, null, 100);
+  const read = columns.map((column) => {
+    const { type = "" } = table.columns.find(({ name }) => name === column.name) ?? {};
+    return { ...column, type };
+  });
   return images.map((image) => {
-    const { id, data } = readRowImage(image, { keyColumn, columns });
+    const { id, data } = readRowImage(image, { keyColumn, columns: read });
     const misfits = Object.entries(model.fields).filter(([name, field]) => !fits(field, data[name] ?? null));
     return { id, data, misfits: misfits.map(([name]) => name) };
   });

@@ -1,22 +1,58 @@
-import type { ModelSchema } from "@holdfast/sdk/protocol";
+import { jsonEqual, type ModelSchema } from "@holdfast/sdk/protocol";
 import type { Transaction } from "../../db/connection/transaction.ts";
 import { hasIntents, withdrawIntents } from "../../db/sources/intents.ts";
 import { listSources } from "../../db/sources/sources.ts";
 import { readAttachments } from "../../db/tables/attachments.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import { checkSourceModels } from "../../rules/sources/check-source-models.ts";
+import type { AttachedTable, FieldColumn } from "../../rules/tables/attached-table.ts";
 import { checkAttachedModels } from "../../rules/tables/check-attached-models.ts";
 import { hasSources, hasTables, sourcesOf } from "../../rules/tables/hosted-models.ts";
+import { compareWithCatalog } from "../tables/compare-with-catalog.ts";
 
-/** Checks the models with tables against the tables that are attached. Most tenants have none. */
+/** Attached models that a push changes, with the columns that they have then. */
+export interface FollowedTables {
+  readonly changed: readonly { readonly table: AttachedTable; readonly columns: readonly FieldColumn[] }[];
+  /** In sentences. */
+  readonly warnings: readonly string[];
+}
+
+const NONE: FollowedTables = { changed: [], warnings: [] };
+
+/**
+ * Checks the models with tables against the tables that are attached, and those that the push changes against the
+ * catalog. Most tenants have none.
+ */
 export async function checkTables(
   tx: Transaction,
   tenant: number,
   before: ModelSchema,
   pushed: ModelSchema,
-): Promise<Refusal | undefined> {
-  const isNamed = hasTables(before.models) || hasTables(pushed.models);
-  return isNamed ? checkAttachedModels(pushed, await readAttachments(tx, tenant)) : undefined;
+): Promise<FollowedTables | Refusal> {
+  if (!hasTables(before.models) && !hasTables(pushed.models)) return NONE;
+  const attached = await readAttachments(tx, tenant);
+  const refusal = checkAttachedModels(pushed, attached);
+  if (refusal) return refusal;
+  const changed = Object.entries(pushed.models).flatMap(([name, model]) => {
+    const was = Object.entries(before.models).find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
+    const table = attached.find((one) => one.model === name.toLowerCase());
+    // The command that attaches a table pushes the model that it made of the catalog.
+    const isChanged = was?.table && !jsonEqual([was.fields, was.table] as never, [model.fields, model.table] as never);
+    return table && model.table && isChanged ? [{ name, model: { ...model, table: model.table }, table }] : [];
+  });
+  const followed: FollowedTables["changed"][number][] = [];
+  const warnings: string[] = [];
+  for (const { name, model, table } of changed) {
+    const compared = await compareWithCatalog(tx, table, model);
+    if ("message" in compared) {
+      const { field, message } = compared;
+      return refuse("invalid_schema", { param: `models.${name}${field ? `.fields.${field}` : ""}`, message });
+    }
+    followed.push({ table, columns: compared.columns });
+    for (const { field, statement } of compared.missingIndexes)
+      warnings.push(`"${name}.${field}" has no index in the table, and none is made there: run "${statement}".`);
+  }
+  return { changed: followed, warnings };
 }
 
 /** Checks the models with sources against those that are registered. Most tenants have none. */

@@ -18,7 +18,7 @@ import {
   readRows,
   whileRewriting,
 } from "../../db/schema/rewritten-records.ts";
-import { readAttachments, updateGroupRules } from "../../db/tables/attachments.ts";
+import { readAttachments, replaceColumns, updateGroupRules } from "../../db/tables/attachments.ts";
 import { lockEndpoints, updateEndpoint } from "../../db/webhooks/webhook-endpoints.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { canonical } from "../../rules/json/canonical.ts";
@@ -157,8 +157,10 @@ async function land(
         ({ model, from, to }) => `"${model}.${from}" was not renamed to "${to}": the schema has not changed.`,
       ),
     };
-  const refused = checkIndexes(before, { models }) ?? (await checkTables(tx, tenant, before, { models }));
+  const refused = checkIndexes(before, { models });
   if (refused) return refused;
+  const tables = await checkTables(tx, tenant, before, { models });
+  if (isRefusal(tables)) return tables;
   const renames = readRenames(before, push);
   if (isRefusal(renames)) return renames;
   const filled = await modelsWithRecords(tx, tenant, before);
@@ -170,7 +172,8 @@ async function land(
   if (diff.problems.length > 0 && !force) return refuse("schema_incompatible", { problems: [...diff.problems] });
   // Which values records hide is stored with their rows, so rows with a pending rewrite have to be finished first.
   if (head.rewriting && changesStored(before, diff)) return { unprepared: new Map(), rowsVersion: before.rowsVersion };
-  const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames);
+  const followed = tables.changed.map(({ table }) => table.model);
+  const rewritten = await modelsToRewrite(tx, tenant, before, diff, renames, followed);
   const regrouped = new Set([
     ...diff.regrouped,
     ...rewritten.filter((name) => before.hiddenModels.includes(name.toLowerCase())),
@@ -196,6 +199,7 @@ async function land(
     rowsVersion: rewritten.length + hidden.length + diff.regrouped.length > 0 ? version : before.rowsVersion,
   });
   await updateGroupRules(tx, tenant, models);
+  for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);
   // The same log positions may now produce other webhook payloads.
   for (const endpoint of await lockEndpoints(tx, tenant))
     await updateEndpoint(tx, { ...endpoint, delivery: revise(endpoint.delivery) });
@@ -205,7 +209,7 @@ async function land(
     version,
     hash,
     unchanged: false,
-    warnings: warningsOf({ models }, diff, regrouped, renames),
+    warnings: [...warningsOf({ models }, diff, regrouped, renames), ...tables.warnings],
   };
 }
 
@@ -298,12 +302,14 @@ async function modelsToRewrite(
   before: StoredSchema,
   { changed, problems }: SchemaDiff,
   renames: Renames,
+  followed: readonly string[],
 ): Promise<string[]> {
   const found: string[] = [];
   for (const name of changed) {
     const key = name.toLowerCase();
     const isOther =
       renames.has(key) ||
+      followed.includes(key) ||
       before.hiddenModels.includes(key) ||
       problems.some(({ model, field }) => field !== undefined && model.toLowerCase() === key) ||
       (await hasHiddenValues(tx, tenant, key));

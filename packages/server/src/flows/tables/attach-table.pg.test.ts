@@ -110,10 +110,12 @@ test("[DS4] values keep what JSON can say of them: digits, times in UTC, NUL in 
   );
   await attachTable(pool, {
     ...{ tenant, relation, name: "public.typed", modelName: "typed", keyColumn: "id" },
-    columns: ["price", "at", "raw", "took", "half"].map((name) => ({
-      ...{ field: name, name },
-      form: name === "price" ? ("text" as const) : name === "at" ? ("time" as const) : ("json" as const),
-    })),
+    columns: [
+      ...(["price", "took"] as const).map((name) => ({ field: name, name, declared: "string" as const })),
+      { field: "at", name: "at", declared: "datetime" },
+      { field: "raw", name: "raw", declared: "json" },
+      { field: "half", name: "half", declared: "number" },
+    ],
     model: {
       fields: {
         price: { type: "string" },
@@ -163,12 +165,12 @@ test("[DS7] a renamed column breaks the model: the caller's SQL goes on, nothing
   const state = async () => (await app.sql("select problem from holdfast.attached_table where model = 'renamed'"))[0];
   await until(async () => (await state())?.problem !== null);
   expect((await state())?.problem).toContain("title");
+  expect(await verifyTable(pool, tenant, "renamed")).toMatchObject({
+    ...{ broken: true, problems: [expect.stringContaining("no column title")] },
+  });
   await db.query("alter table renamed rename column name to title");
-  expect(await verifyTable(pool, tenant, "renamed", { repair: true })).toEqual({
-    rows: 1,
-    different: 1,
-    extra: 0,
-    repaired: 1,
+  expect(await verifyTable(pool, tenant, "renamed", { repair: true })).toMatchObject({
+    ...{ rows: 1, different: 1, extra: 0, repaired: 1 },
   });
   expect((await entries(1)).map(spelled)).toEqual(["created a One"]);
   await until(async () => (await state())?.problem === null);
@@ -268,7 +270,7 @@ test("[DS8] another tenant's table is another tenant's: its changes come into it
   const { other } = app.tenants;
   await attachTable(pool, {
     ...{ tenant: other, relation, name: "public.theirs", modelName: "theirs", keyColumn: "id" },
-    columns: [{ field: "title", name: "title", form: "json" }],
+    columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string" } }, table: { name: "public.theirs", key: "id" } },
   });
   const own = seen;

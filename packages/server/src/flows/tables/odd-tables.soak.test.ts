@@ -214,7 +214,7 @@ test("[DS14] a server whose role is no superuser and no owner of the table needs
   );
   await attachTable(keeper, {
     ...{ tenant, relation, name: "public.lent", modelName: "lent", keyColumn: "id" },
-    columns: [{ field: "title", name: "title", form: "json" }],
+    columns: [{ field: "title", name: "title", declared: "string" }],
     model: { fields: { title: { type: "string", nullable: true } }, table: { name: "public.lent", key: "id" } },
   });
   await keeper.end();

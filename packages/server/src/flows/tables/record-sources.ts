@@ -6,10 +6,11 @@ import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
+import { formOf, takesColumn } from "../../rules/tables/sql-type.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 
 export const sourceOfTable = (table: AttachedTable): RecordSource =>
-  attachedSource(table, { isKeyOf, madeBy: WRITTEN_BY });
+  attachedSource(table, { isKeyOf, takesColumn, formOf, madeBy: WRITTEN_BY });
 
 /** Where the records of a model are. Undefined: Holdfast keeps them itself. */
 export async function sourceOf(

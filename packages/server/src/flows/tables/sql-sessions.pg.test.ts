@@ -95,8 +95,8 @@ test("[DS3] [DS42] rows that move between partitions, and partitions that come a
   await db.query("insert into place_b1 values (14, 'Apart'); update place_b1 set title = 'Apart'; truncate place_b1");
   expect(await log.bySql()).toEqual([]);
   const counts = { rows: 3, different: 0, extra: 2 };
-  expect(await verifyTable(pool, tenant, "places")).toEqual({ ...counts, repaired: 0 });
-  expect(await verifyTable(pool, tenant, "places", { repair: true })).toEqual({ ...counts, repaired: 2 });
+  expect(await verifyTable(pool, tenant, "places")).toMatchObject({ ...counts, repaired: 0 });
+  expect(await verifyTable(pool, tenant, "places", { repair: true })).toMatchObject({ ...counts, repaired: 2 });
   expect((await log.bySql()).flat().toSorted()).toEqual(["deleted places/12", "deleted places/13"]);
   // Clients read all rows again, also those that the log has never named.
   const { body } = await app.call("GET", "/v1/models/places");
@@ -131,13 +131,13 @@ test("[DS5] [DS10] what a session that applies replicated changes writes without
   await db.query("commit");
   expect(await log.bySql()).toEqual([]);
   const counts = { rows: 5, different: 2, extra: 2 };
-  expect(await verifyTable(pool, tenant, "copies")).toEqual({ ...counts, repaired: 0 });
-  expect(await verifyTable(pool, tenant, "copies", { repair: true })).toEqual({ ...counts, repaired: 4 });
+  expect(await verifyTable(pool, tenant, "copies")).toMatchObject({ ...counts, repaired: 0 });
+  expect(await verifyTable(pool, tenant, "copies", { repair: true })).toMatchObject({ ...counts, repaired: 4 });
   const mended = (await log.bySql()).flat().map((one) => one.split(" ").slice(0, 2).join(" "));
   expect(mended.toSorted()).toEqual([
     ...["deleted copies/4", "deleted copies/5", "updated copies/1", "updated copies/2"],
   ]);
-  expect(await verifyTable(pool, tenant, "copies")).toEqual({
+  expect(await verifyTable(pool, tenant, "copies")).toMatchObject({
     rows: 5,
     different: 0,
     extra: 0,

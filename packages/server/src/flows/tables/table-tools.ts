@@ -3,7 +3,7 @@ import { hasHead } from "../../db/commits/heads.ts";
 import { openPipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { findSecretKeys, listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
-import { type ListedTable, listAttachments, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
+import { readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { readCatalog, readTableNames } from "../../db/tables/catalog.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
 import { deniedWrites, missingRights, type TableRights } from "../../rules/tables/table-rights.ts";
@@ -13,6 +13,7 @@ import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
 import { attachTable } from "./attach-table.ts";
 import { type DetachOptions, detachTable } from "./detach-table.ts";
+import { type ListedTable, listTables } from "./list-tables.ts";
 import type { Patience } from "./patiently.ts";
 import { inSentences } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -63,7 +64,7 @@ export function openTableTools(pool: Database, url: string): TableTools {
     return [tenant, attached.find((one) => one.model === model.toLowerCase())?.relation] as const;
   };
   return {
-    list: () => listAttachments(pool),
+    list: () => listTables(pool),
     names: (schema) => readTableNames(pool, schema),
     async tenantOf(secretKey) {
       const known = (await findSecretKeys(pool, [tokenHash(secretKey)])).get(0);

@@ -1,17 +1,21 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
+import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction, transaction } from "../../db/connection/transaction.ts";
+import { readSchema } from "../../db/schema/model-schemas.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
 import { clearProblem, installTriggers, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { faultsOf } from "../../rules/tables/broken-table.ts";
 import { changesOf } from "../../rules/tables/captured-changes.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { differentRows } from "../../rules/tables/compare-rows.ts";
-import { readRowImage } from "../../rules/tables/row-image.ts";
+import { type ParsedRow, readRowImage } from "../../rules/tables/row-image.ts";
 import { lacksTriggers } from "../../rules/tables/table-rights.ts";
+import { compareWithCatalog } from "./compare-with-catalog.ts";
 import { hurry, patiently } from "./patiently.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -26,6 +30,12 @@ export interface Verified {
   readonly extra: number;
   /** How many of these were captured again: the collector records them. */
   readonly repaired: number;
+  /** The table is not as its model says: no rows were compared. */
+  readonly broken: boolean;
+  /** Where the table and its model disagree, and what to do, in sentences. */
+  readonly problems: readonly string[];
+  /** What else is worth knowing, in sentences. */
+  readonly notes: readonly string[];
 }
 
 export interface VerifyOptions {
@@ -49,20 +59,25 @@ export async function verifyTable(
   const attached = (await readAttachments(pool, tenant)).find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
   if (attached.status === "detaching") throw new TableError(beingDetached(attached));
+  const faults = faultsOf(attached);
   const found = await findTable(pool, attached);
-  if (!found) throw new TableError(`${attached.name} is gone, or its column ${attached.keyColumn}.`);
+  if (!found || (repair && faults.length > 0)) throw new TableError(faults.join("\n"));
   await requireRights(pool, repair ? "repair" : "verify", attached.relation);
   if (repair && lacksTriggers(await readTableRights(pool, attached.relation)))
     await patiently(pool, attached, {}, async (tx) => {
       await hurry(tx);
       await installTriggers(tx, attached);
     });
+  const counts = { rows: 0, different: 0, extra: 0, repaired: 0 };
+  if (faults.length > 0) return { ...counts, broken: true, problems: faults, notes: [] };
   const about = await estimateRows(pool, attached.relation);
   const again = repair ? await transaction(pool, (tx) => captureUnreadable(tx, attached, found)) : 0;
-  const counts = { rows: 0, different: again, extra: 0, repaired: again };
+  counts.different = counts.repaired = again;
+  let inexact = 0;
   for (let after: string | null = null, more = true; more; ) {
     const page: RowPage = await momentOf(pool, (tx) => comparePage(tx, attached, found, after));
     counts.rows += page.count;
+    inexact += page.inexact;
     counts.different += page.different.length;
     const wrong = page.different;
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong, "updated"));
@@ -83,11 +98,38 @@ export async function verifyTable(
   }
   // Rows that the log has never named may have been written or deleted without it. Clients read them again.
   if (repair) await transaction(pool, (tx) => tellAllToReadAgain(tx, tenant));
-  return counts;
+  return { ...counts, broken: false, ...(await remarksOn(pool, attached, inexact)) };
+}
+
+/** Why captured changes wait, where the model and the catalog disagree, and what JavaScript cannot tell apart. */
+async function remarksOn(
+  pool: Database,
+  attached: AttachedTable,
+  inexact: number,
+): Promise<Pick<Verified, "problems" | "notes">> {
+  const { tenant, model: key, problem } = attached;
+  const { schemaVersion } = await readHead(pool, tenant);
+  const schema = await readSchema(pool, tenant, schemaVersion);
+  const model = Object.entries(schema?.models ?? {}).find(([name]) => name.toLowerCase() === key)?.[1];
+  const compared = model?.table && (await compareWithCatalog(pool, attached, { ...model, table: model.table }));
+  const missing = compared && "missingIndexes" in compared ? compared.missingIndexes : [];
+  return {
+    problems: [
+      ...(problem === null ? [] : [problem]),
+      ...(compared && "message" in compared ? [compared.message] : []),
+    ],
+    notes: [
+      ...missing.map(({ field, statement }) => `The index of "${field}" is missing in the table: run "${statement}".`),
+      ...(inexact > 0
+        ? [`${inexact} rows have integers beyond ±${Number.MAX_SAFE_INTEGER}, which JavaScript rounds.`]
+        : []),
+    ],
+  };
 }
 
 interface RowPage {
   readonly count: number;
+  readonly inexact: number;
   readonly last: string | undefined;
   readonly different: readonly string[];
 }
@@ -111,8 +153,12 @@ async function comparePage(
   const said = texts.map(({ id, data }) => ({ id, data: JSON.parse(data) as JsonObject }));
   const different = differentRows(rows, said);
   const waits = different.length > 0 ? await waitingIds(tx, attached) : () => false;
-  return { count: rows.length, last: rows.at(-1)?.id, different: different.filter((id) => !waits(id)) };
+  const inexact = images.filter((image) => hasInexact(image, attached)).length;
+  return { count: rows.length, inexact, last: rows.at(-1)?.id, different: different.filter((id) => !waits(id)) };
 }
+
+const hasInexact = (image: ParsedRow, { columns }: AttachedTable): boolean =>
+  columns.some(({ name, declared }) => declared === "integer" && typeof image[name] === "function");
 
 type IdPage = Awaited<ReturnType<typeof readIdsWithoutRow>>;
 
@@ -135,9 +181,7 @@ async function waitingIds(tx: Transaction, attached: AttachedTable): Promise<(id
  * now. Returns how many rows that were.
  */
 async function captureUnreadable(tx: Transaction, attached: AttachedTable, found: FoundTable): Promise<number> {
-  const { tenant, model, missing } = attached;
-  // They would be captured without it again.
-  if (missing.length > 0) return 0;
+  const { tenant, model } = attached;
   const changes = await readCapturedChanges(tx, tenant, model);
   const unreadable = changes.filter((change) => "problem" in changesOf([change], [attached]));
   await deleteCapturedChanges(

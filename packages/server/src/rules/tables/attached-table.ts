@@ -1,3 +1,5 @@
+import type { FieldType } from "@holdfast/sdk/protocol";
+
 /** `detaching`: the triggers are gone, what they captured is recorded, and the values come to the records. */
 export type AttachmentStatus = "attached" | "detaching";
 
@@ -34,15 +36,10 @@ export interface AttachedTable {
   readonly keyIsGenerated: boolean;
   /** The caller's own triggers or rules act on its rows. */
   readonly hasTriggers: boolean;
-  /** Columns that the table had when it was attached, and has no more. */
-  readonly missing: readonly string[];
 }
 
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
-export type Attachment = Omit<
-  AttachedTable,
-  "sqlName" | "readable" | "keyType" | "keyIsGenerated" | "hasTriggers" | "missing"
->;
+export type Attachment = Omit<AttachedTable, "sqlName" | "readable" | "keyType" | "keyIsGenerated" | "hasTriggers">;
 
 /**
  * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a
@@ -54,10 +51,11 @@ export type ValueForm = "json" | "text" | "time";
 export interface FieldColumn {
   readonly field: string;
   readonly name: string;
-  readonly form: ValueForm;
+  /** The type of the field. */
+  readonly declared: FieldType;
 }
 
 export interface AttachedColumn extends FieldColumn {
-  /** Its SQL type, without domains: `character varying(20)`, or `enum`. Empty if the column is gone. */
+  /** Its SQL type now, without domains: `character varying(20)`, or `enum`. Empty if the column is gone. */
   readonly type: string;
 }

@@ -5,7 +5,9 @@ import { type CapturedChange, changesOf } from "./captured-changes.ts";
 
 const table = {
   ...{ tenant: 1, model: "slide", relation: 1, name: "public.slides", keyColumn: "id" },
-  columns: ["title", "deck"].map((name) => ({ field: name, name, form: "json" as const })),
+  columns: ["title", "deck"].map((name) => ({
+    ...{ field: name, name, declared: "string" as const, type: "text" },
+  })),
 } as unknown as AttachedTable;
 
 type Row = readonly [id: string, title: string, deck?: string];

@@ -1,7 +1,7 @@
 import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import { recordKey } from "../commits/commit-request.ts";
 import type { AttachedTable } from "./attached-table.ts";
-import { missingColumns } from "./check-attached.ts";
+import { faultsOf, isRetyped, missingColumns, mistypedValues } from "./broken-table.ts";
 import { type ParsedRow, type RowImage, readRowImage } from "./row-image.ts";
 
 /** What a trigger captured: the row before and after a statement. An insert has no `before`, a deletion no `after`. */
@@ -55,6 +55,8 @@ export function changesOf(
     const table = byModel.get(change.model);
     // Captured before the table was detached.
     if (!table) continue;
+    const [fault] = table.columns.some(isRetyped) ? faultsOf(table) : [];
+    if (fault !== undefined) return { model: table.model, problem: fault };
     if (transactions.at(-1)?.tx !== change.tx) transactions.push({ tx: change.tx, records: new Map() });
     const { records } = transactions.at(-1) as (typeof transactions)[number];
     for (const sight of sightsOf(change, table)) {
@@ -99,7 +101,9 @@ function sightsOf(
     ]),
   ];
   if (missing.length > 0) return [{ problem: missingColumns(table.name, missing) }];
-  const from = old ? { data: old.missing.length > 0 ? undefined : old.data } : null;
+  const mistyped = [...new Set([to, now].flatMap((image) => image?.mistyped ?? []))];
+  if (mistyped.length > 0) return [{ problem: mistypedValues(table.name, mistyped) }];
+  const from = old ? { data: old.missing.length + old.mistyped.length > 0 ? undefined : old.data } : null;
   const left = to?.data ?? null;
   if (!nested && old && to && old.id !== to.id)
     return [

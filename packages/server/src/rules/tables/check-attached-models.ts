@@ -1,11 +1,10 @@
 import type { Model, ModelSchema } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import type { AttachedTable } from "./attached-table.ts";
-import { columnOf } from "./column-of.ts";
 
 /**
- * Refuses a schema whose models do not fit the attached tables. A table is attached and detached by a command and not
- * by a push: its rows have to be read, and triggers installed.
+ * Refuses a schema whose models are not those that have tables. A table is attached and detached by a command and not by
+ * a push: triggers have to be installed.
  */
 export function checkAttachedModels({ models }: ModelSchema, attached: readonly AttachedTable[]): Refusal | undefined {
   const byModel = new Map(attached.map((table) => [table.model, table]));
@@ -23,7 +22,7 @@ export function checkAttachedModels({ models }: ModelSchema, attached: readonly 
   return undefined;
 }
 
-function faultOf(name: string, { table, fields }: Model, attached: AttachedTable | undefined): string | undefined {
+function faultOf(name: string, { table }: Model, attached: AttachedTable | undefined): string | undefined {
   if (!attached)
     return (
       table &&
@@ -31,12 +30,7 @@ function faultOf(name: string, { table, fields }: Model, attached: AttachedTable
     );
   const detach = `detach it first ("holdfast tables detach ${attached.name}")`;
   if (!table) return `The table ${attached.name} is attached to the "${name}" model: keep its "table", or ${detach}.`;
-  const wanted = Object.keys(fields).filter((field) => field !== "id");
-  const same =
-    table.key === attached.keyColumn &&
-    wanted.length === attached.columns.length &&
-    attached.columns.every((column) => wanted.includes(column.field) && columnOf(table, column.field) === column.name);
-  return same
+  return table.key === attached.keyColumn
     ? undefined
-    : `The table ${attached.name} was attached with other fields or columns than the "${name}" model has now: ${detach}, and attach it again.`;
+    : `The table ${attached.name} was attached with the key ${attached.keyColumn}, and "${name}" names ${table.key}: ${detach}, and attach it again.`;
 }

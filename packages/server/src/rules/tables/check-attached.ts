@@ -2,6 +2,7 @@ import type { CommitOperation } from "../commits/commit-request.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { isKeyOf } from "./attached-key.ts";
 import type { AttachedTable } from "./attached-table.ts";
+import { faultsOf } from "./broken-table.ts";
 
 /** What is known in advance about a write to an attached table; the rest the table itself says. */
 export function checkAttached(
@@ -10,7 +11,7 @@ export function checkAttached(
   table: AttachedTable,
   others: Iterable<AttachedTable>,
 ): Refusal | undefined {
-  const problem = problemOf(table, others);
+  const problem = waitingFor(table, others);
   const { name, keyColumn, keyType, keyIsGenerated, status } = table;
   if (problem !== undefined) return refuse("source_changed", { param: "model", message: problem });
   if (!isReadable(table))
@@ -40,13 +41,10 @@ const UNDER_WAY = {
 export const isReadable = ({ readable, keyType }: AttachedTable): boolean => readable && keyType !== null;
 
 /** Why a table takes no writes: it is not as it was, or captured changes of the tenant wait, and have to come first. */
-function problemOf({ name, missing }: AttachedTable, all: Iterable<AttachedTable>): string | undefined {
+function waitingFor(table: AttachedTable, all: Iterable<AttachedTable>): string | undefined {
   for (const { problem } of all) if (problem !== null) return problem;
-  return missing.length > 0 ? missingColumns(name, missing) : undefined;
+  return faultsOf(table)[0];
 }
-
-export const missingColumns = (name: string, missing: readonly string[]): string =>
-  `${name} has no column ${missing.join(", ")} any more. Give it its name back, or detach the table and attach it again.`;
 
 export const beingDetached = ({ name, model }: Pick<AttachedTable, "name" | "model">): string =>
   `${name} is being detached: run "holdfast tables detach ${model}" again, which goes on.`;

@@ -1,12 +1,10 @@
 import type { Field, FieldType } from "@holdfast/sdk/protocol";
-import type { ValueForm } from "./attached-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { checkValues } from "./check-values.ts";
 import { columnDefault } from "./column-default.ts";
 
 export interface ColumnField {
   readonly field: Field;
-  readonly form: ValueForm;
   readonly notes: readonly string[];
 }
 
@@ -40,7 +38,6 @@ export function columnField(column: CatalogColumn, checks: CatalogTable["checks"
   const value = columnDefault(column, field);
   return {
     field: value === undefined ? field : { ...field, default: value },
-    form: column.type === "numeric" ? "text" : type === "datetime" ? "time" : "json",
     notes: notesOf(column),
   };
 }

@@ -59,13 +59,6 @@ test("[DS9] an array of any type becomes an array, and a composite type or one w
   expect(ofColumn({ type: "hstore", isObject: true }).field?.type).toBe("json");
 });
 
-test("[DS9] only numeric is taken as text", () => {
-  expect(ofColumn({ type: "numeric" }).column?.form).toBe("text");
-  expect(ofColumn({ type: "numeric", isArray: true }).column?.form).toBe("text");
-  expect(ofColumn({ type: "int8" }).column?.form).toBe("json");
-  expect(ofColumn({ type: "float8" }).column?.form).toBe("json");
-});
-
 test.each([
   ["int8", false, "x is int8: values beyond ±9007199254740991 are not exact."],
   ["int8", true, "x is int8[]: values beyond ±9007199254740991 are not exact."],
@@ -107,7 +100,7 @@ test("[DS9] bytea and virtual generated columns are left out, with a note", () =
     ]),
   ]);
   expect(Object.keys(one?.model.fields ?? {})).toEqual(["kept"]);
-  expect(one?.columns).toEqual([{ field: "kept", name: "kept", form: "json" }]);
+  expect(one?.columns).toEqual([{ field: "kept", name: "kept", declared: "string" }]);
   expect(one?.notes).toEqual([
     "Ö is bytea and left out: keep files in a file store, and their addresses in a text column.",
     "pages is bytea and left out: keep files in a file store, and their addresses in a text column.",
@@ -236,7 +229,7 @@ test("[DS9] the key is the id and no field, whatever its name", () => {
     table("things", [], { columns: [column("Thing", { type: "uuid" }), column("title")], primaryKey: ["Thing"] }),
   ]);
   expect(one?.keyColumn).toBe("Thing");
-  expect(one?.columns).toEqual([{ field: "title", name: "title", form: "json" }]);
+  expect(one?.columns).toEqual([{ field: "title", name: "title", declared: "string" }]);
   expect(one?.model).toEqual({
     fields: { title: { type: "string", nullable: true } },
     table: { name: "public.things", key: "Thing" },

@@ -89,7 +89,7 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
     const references = read.field.type === "string" ? referenced(column) : undefined;
     fields[name] = references === undefined ? read.field : { ...read.field, references };
     if (snakeCase(name) !== column.name) renamed[name] = column.name;
-    columns.push({ field: name, name: column.name, form: read.form });
+    columns.push({ field: name, name: column.name, declared: read.field.type });
     notes.push(...read.notes);
   }
   const model: Model = {

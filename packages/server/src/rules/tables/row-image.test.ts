@@ -1,8 +1,10 @@
+import type { FieldType } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { type RowValue, readRowImage } from "./row-image.ts";
 
-const read = (value: RowValue, form: "json" | "text" | "time") =>
-  readRowImage({ id: "a", v: value }, { keyColumn: "id", columns: [{ field: "v", name: "v", form }] }).data.v;
+const imageOf = (value: RowValue, declared: FieldType, type = "text") =>
+  readRowImage({ id: "a", v: value }, { keyColumn: "id", columns: [{ field: "v", name: "v", declared, type }] });
+const read = (value: RowValue, declared: FieldType, type?: string) => imageOf(value, declared, type).data.v;
 
 test.each([
   ["2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05.000Z"],
@@ -12,13 +14,32 @@ test.each([
   ["0044-03-15T00:00:00+00:00 BC", "0044-03-15T00:00:00+00:00 BC"],
   [null, null],
 ])("[DS4] the point in time %s is %s in a record", (value, time) => {
-  expect(read(value, "time")).toBe(time);
+  expect(read(value, "datetime")).toBe(time);
   // In a text column it is only a text.
-  expect(read(value, "json")).toBe(value);
+  expect(read(value, "string")).toBe(value);
 });
 
 test("[DS4] numbers keep their digits as text, and NUL and halves of characters are replaced", () => {
-  expect(read(() => "12345678901234567890.10", "text")).toBe("12345678901234567890.10");
-  expect(read(() => "12345678901234567890.10", "json")).toBe(Number("12345678901234567890.10"));
+  expect(read(() => "12345678901234567890.10", "string", "numeric")).toBe("12345678901234567890.10");
+  expect(read(() => "12345678901234567890.10", "number", "numeric")).toBe(Number("12345678901234567890.10"));
   expect(read({ a: ["x\0", "\ud800"] }, "json")).toEqual({ a: ["x\ufffd", "\ufffd"] });
+});
+
+test.for<[RowValue, FieldType, boolean]>([
+  ["a", "string", true],
+  [1, "string", false],
+  [1, "integer", true],
+  ["1", "integer", false],
+  ["NaN", "number", true],
+  [() => "12345678901234567890", "integer", true],
+  [true, "boolean", true],
+  ["t", "boolean", false],
+  ["infinity", "datetime", true],
+  [[1, null], "array", true],
+  ["{1}", "array", false],
+  [null, "array", true],
+  [{ a: 1 }, "json", true],
+  [{ a: 1 }, "string", false],
+])("[DS50] the value %j that was captured fits a %s field: %s", ([value, declared, fits]) => {
+  expect(imageOf(value, declared).mistyped).toEqual(fits ? [] : ["v"]);
 });

@@ -1,6 +1,7 @@
-import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
+import { type FieldType, type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { storableText } from "../json/storable-text.ts";
-import type { AttachedTable, FieldColumn, ValueForm } from "./attached-table.ts";
+import type { AttachedColumn, AttachedTable, ValueForm } from "./attached-table.ts";
+import { formOf } from "./sql-type.ts";
 
 /** A JSON value in which numbers that JavaScript would round are kept as digits. */
 export type RowValue =
@@ -26,12 +27,14 @@ export interface RowImage {
   readonly data: JsonObject;
   /** Columns that the row does not have any more. */
   readonly missing: readonly string[];
+  /** Columns whose values are not of their fields' types. */
+  readonly mistyped: readonly string[];
 }
 
 /** How to read the rows of a table. */
 export interface RowForm extends Pick<AttachedTable, "keyColumn"> {
   readonly keyType?: string | null;
-  readonly columns: readonly FieldColumn[];
+  readonly columns: readonly AttachedColumn[];
 }
 
 /** Postgres does not count the blanks at the end of char(n). */
@@ -40,12 +43,28 @@ const idOf = (key: string, type: string | null | undefined): string =>
 
 export function readRowImage(row: ParsedRow, { keyColumn, keyType, columns }: RowForm): RowImage {
   const data = Object.fromEntries(
-    columns.map(({ field, name, form }) => [field, FORMS[form](ownValue(row, name) ?? null)]),
+    columns.map(({ field, name, declared, type }) => [
+      field,
+      FORMS[formOf(declared, type)](ownValue(row, name) ?? null),
+    ]),
   );
   const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
+  const mistyped = columns
+    .filter(({ field, declared }) => !isOf(declared, data[field] ?? null))
+    .map(({ name }) => name);
   const key = ownValue(row, keyColumn) ?? null;
-  return { id: key === null ? undefined : idOf(String(textOf(key)), keyType), data, missing };
+  return { id: key === null ? undefined : idOf(String(textOf(key)), keyType), data, missing, mistyped };
 }
+
+/** Whether a value came from a column of a type that the field takes. As JSON, NaN and the infinite numbers are texts. */
+function isOf(declared: FieldType, value: Json): boolean {
+  if (value === null || declared === "json") return true;
+  if (declared === "array") return Array.isArray(value);
+  if (declared === "integer" || declared === "number") return typeof value === "number" || NO_NUMBERS.has(value);
+  return typeof value === (declared === "boolean" ? "boolean" : "string");
+}
+
+const NO_NUMBERS: ReadonlySet<Json> = new Set(["NaN", "Infinity", "-Infinity"]);
 
 const FORMS: Readonly<Record<ValueForm, (value: RowValue) => Json>> = { json: storable, text: textOf, time: timeOf };
 

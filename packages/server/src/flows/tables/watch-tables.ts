@@ -1,0 +1,37 @@
+import type { Database } from "../../db/connection/pool.ts";
+import { type ListedTable, listTables } from "./list-tables.ts";
+
+export interface WatchDeps {
+  readonly pool: Database;
+  /** 5 000 by default. */
+  readonly everyMs?: number;
+  /** Called once for each table that is broken, or broken in another way than before. */
+  broken(table: ListedTable, problem: string): void;
+  /** Called when it is as its model says again. */
+  mended(table: ListedTable): void;
+}
+
+/** Looks whether the attached tables of a database are as their models say, so that an operator hears of one that is not. */
+export function watchTables({ pool, everyMs = 5_000, broken, mended }: WatchDeps): () => Promise<number> {
+  let next = 0;
+  /** By tenant and model: what was reported. */
+  let known: ReadonlyMap<string, string> = new Map();
+
+  return async () => {
+    if (performance.now() < next) return next - performance.now();
+    next = performance.now() + everyMs;
+    const found = new Map<string, string>();
+    for (const table of await listTables(pool)) {
+      const key = `${table.organization} ${table.environment} ${table.model}`;
+      const before = known.get(key);
+      if (table.problem === null) {
+        if (before !== undefined) mended(table);
+        continue;
+      }
+      found.set(key, table.problem);
+      if (before !== table.problem) broken(table, table.problem);
+    }
+    known = found;
+    return everyMs;
+  };
+}

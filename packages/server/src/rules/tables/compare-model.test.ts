@@ -1,0 +1,99 @@
+import type { Field } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
+import { compareModel, missingIndexes } from "./compare-model.ts";
+
+const COLUMN: CatalogColumn = {
+  ...{ name: "state", type: "text", isArray: false, length: null, labels: null, isObject: false, notNull: false },
+  ...{ default: null, isIdentity: false, generated: null, domainChecks: [] },
+};
+const KEY: CatalogColumn = { ...COLUMN, name: "id", notNull: true };
+
+const tableOf = (column: Partial<CatalogColumn>, more: Partial<CatalogTable> = {}): CatalogTable => ({
+  ...{ relation: 1, asked: "public.slides", schema: "public", name: "slides", sqlName: "public.slides" },
+  ...{ kind: "table", persistence: "permanent", rowSecurity: "off", partitionOf: null, parents: [], children: [] },
+  ...{ columns: [KEY, { ...COLUMN, ...column }], primaryKey: ["id"], foreignKeys: [], checks: [] },
+  ...more,
+});
+
+const modelOf = (field: Field, name = "state") => ({
+  fields: { id: { type: "string" as const }, [name]: field },
+  table: { name: "public.slides", key: "id" },
+});
+
+const said = (field: Field, column: Partial<CatalogColumn>, more: Partial<CatalogTable> = {}) => {
+  const compared = compareModel(modelOf(field), tableOf(column, more));
+  return "message" in compared ? compared.message : compared;
+};
+
+const TEXT: Field = { type: "string", nullable: true };
+
+test("[DS49] a model that fits its table gets the columns of its fields", () => {
+  expect(said(TEXT, {})).toEqual([{ field: "state", name: "state", declared: "string" }]);
+  expect(said({ ...TEXT, type: "number" }, { type: "int8" })).toMatchObject([{ declared: "number" }]);
+  expect(said({ ...TEXT, type: "number" }, { type: "numeric" })).toMatchObject([{ declared: "number" }]);
+  expect(said({ ...TEXT, type: "enum", values: ["a"] }, {})).toMatchObject([{ declared: "enum" }]);
+  expect(said(TEXT, { labels: ["a"], type: "mood" })).toMatchObject([{ declared: "string" }]);
+  expect(said({ type: "string", default: "x" }, { notNull: true })).toMatchObject([{ field: "state" }]);
+  // A trigger may fill it.
+  expect(said({ type: "string" }, { notNull: true })).toMatchObject([{ field: "state" }]);
+});
+
+test.for<[string, Field, Partial<CatalogColumn>, string]>([
+  [
+    "another type",
+    TEXT,
+    { type: "int4" },
+    '"state" is of the type string, and public.slides.state is int4: declare it as integer.',
+  ],
+  ["numbers of an array", { ...TEXT, type: "number" }, { type: "numeric", isArray: true }, "declare it as array"],
+  ["an enum of numbers", { ...TEXT, type: "enum", values: ["1"] }, { type: "int2" }, "declare it as integer"],
+  [
+    "no column",
+    TEXT,
+    { name: "other" },
+    'public.slides has no column state: name the column of "state" in "table.columns"',
+  ],
+  ["bytes", TEXT, { type: "bytea" }, 'Remove the field "state".'],
+  ["null in the table", { type: "string" }, {}, 'run "alter table public.slides alter column state set not null"'],
+  ["null in the model", TEXT, { notNull: true }, "drop not null"],
+  [
+    "more values",
+    { ...TEXT, type: "enum", values: ["a"] },
+    { type: "mood", labels: ["a", "b"] },
+    'can be "b": add that',
+  ],
+  [
+    "fewer values",
+    { ...TEXT, type: "enum", values: ["a", "b"] },
+    { type: "mood", labels: ["a"] },
+    'cannot be "b": remove',
+  ],
+])("[DS49] a model and a catalog disagree about %s: the sentence says what to do", ([, field, column, sentence]) => {
+  expect(said(field, column)).toContain(sentence);
+});
+
+test("[DS49] two fields of one column, a field of the key, and a table that can no longer be attached are refused", () => {
+  const twice = {
+    fields: { a: TEXT, b: TEXT },
+    table: { name: "public.slides", key: "id", columns: { a: "state", b: "state" } },
+  };
+  expect(compareModel(twice, tableOf({}))).toMatchObject({ field: "b", message: expect.stringContaining("both of") });
+  const ofKey = { fields: { a: TEXT }, table: { name: "public.slides", key: "id", columns: { a: "id" } } };
+  expect(compareModel(ofKey, tableOf({}))).toMatchObject({ message: expect.stringContaining("the record's id") });
+  expect(said(TEXT, {}, { persistence: "unlogged" })).toContain("set logged");
+});
+
+test("[DS53] an index that the model declares and the table lacks is the statement that creates it", () => {
+  const of = (column: Partial<CatalogColumn>, indexes: readonly { column: string; isByCodePoint: boolean }[]) =>
+    missingIndexes(modelOf({ ...TEXT, index: true }), "public.slides", tableOf(column).columns, indexes).map(
+      ({ statement }) => statement,
+    );
+  const text = 'create index on public.slides ((state collate "C"), id)';
+  expect(of({}, [])).toEqual([text]);
+  expect(of({}, [{ column: "state", isByCodePoint: false }])).toEqual([text]);
+  expect(of({}, [{ column: "state", isByCodePoint: true }])).toEqual([]);
+  expect(of({ type: "int4" }, [])).toEqual(["create index on public.slides (state, id)"]);
+  expect(of({ type: "int4" }, [{ column: "state", isByCodePoint: false }])).toEqual([]);
+  expect(of({ type: "int4", isArray: true }, [])).toEqual([]);
+});

@@ -1,0 +1,109 @@
+import type { Field, Model, ModelTable } from "@holdfast/sdk/protocol";
+import type { FieldColumn } from "./attached-table.ts";
+import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
+import { columnField } from "./column-field.ts";
+import { columnOf } from "./column-of.ts";
+import { tableProblem } from "./table-problem.ts";
+
+/** Where a model and its table's catalog disagree, and what to do. `field` undefined: the table as a whole. */
+export interface Disagreement {
+  readonly field?: string;
+  readonly message: string;
+}
+
+/** The first disagreement between an attached model and its table, or the columns of its fields. */
+export function compareModel(
+  { table: declared, fields }: Model & { readonly table: ModelTable },
+  table: CatalogTable,
+): readonly FieldColumn[] | Disagreement {
+  const problem = tableProblem(table);
+  if (problem !== undefined) return { message: problem };
+  const taken = new Map<string, string>();
+  const columns: FieldColumn[] = [];
+  for (const [field, type] of Object.entries(fields)) {
+    if (field === "id") continue;
+    const name = columnOf(declared, field);
+    const other = taken.get(name);
+    const column = table.columns.find((one) => one.name === name);
+    const message = !column
+      ? `${table.sqlName} has no column ${name}: name the column of "${field}" in "table.columns", or add it to the table.`
+      : other !== undefined
+        ? `"${other}" and "${field}" are both of ${table.sqlName}.${name}: remove one.`
+        : name === declared.key
+          ? `${table.sqlName}.${name} is the record's id: remove the field.`
+          : disagreementOf(field, type, column, table);
+    if (message !== undefined) return { field, message };
+    taken.set(name, field);
+    columns.push({ field, name, declared: type.type });
+  }
+  return columns;
+}
+
+function disagreementOf(name: string, field: Field, column: CatalogColumn, table: CatalogTable): string | undefined {
+  const read = columnField(column, table.checks);
+  const at = `${table.sqlName}.${column.name}`;
+  if ("leftOut" in read) return `${read.leftOut} Remove the field "${name}".`;
+  const found = read.field;
+  if (!takes(field, found, column))
+    return `"${name}" is of the type ${field.type}, and ${at} is ${sqlTypeOf(column)}: declare it as ${typeOf(found)}.`;
+  const more = (found.values ?? []).filter((value) => field.type === "enum" && !field.values?.includes(value));
+  if (more.length > 0) return `${at} can be ${listed(more)}: add that to the values of "${name}".`;
+  const less = (field.values ?? []).filter((value) => found.type === "enum" && !found.values?.includes(value));
+  if (less.length > 0)
+    return `${at} cannot be ${listed(less)}: remove that from the values of "${name}", or add it to the table's.`;
+  if (found.nullable && !field.nullable)
+    return `${at} can be null: declare "nullable" for "${name}", or run "alter table ${table.sqlName} alter column ${column.name} set not null".`;
+  if (!found.nullable && field.nullable)
+    return `${at} cannot be null: remove "nullable" from "${name}", or run "alter table ${table.sqlName} alter column ${column.name} drop not null".`;
+  return undefined;
+}
+
+/** Whether every value of the column fits the field. What an `enum` of a text column may be, only the model says. */
+function takes(field: Field, found: Field, { type, isArray }: CatalogColumn): boolean {
+  if (field.type === found.type) return true;
+  if (field.type === "number") return !isArray && (found.type === "integer" || type === "numeric");
+  if (field.type === "enum") return found.type === "string" && ["text", "varchar"].includes(type);
+  return field.type === "string" && found.type === "enum";
+}
+
+const typeOf = ({ type, values }: Field): string => (values ? `${type} of ${listed(values)}` : type);
+
+const sqlTypeOf = ({ type, isArray, labels }: CatalogColumn): string =>
+  `${labels ? "an enum" : type}${isArray ? "[]" : ""}`;
+
+const listed = (values: readonly string[]): string => values.map((value) => `"${value}"`).join(", ");
+
+/** An index of the table, by its first column. */
+export interface CatalogIndex {
+  readonly column: string;
+  /** It is in the order of code points, as lists are. */
+  readonly isByCodePoint: boolean;
+}
+
+/** An index that a model declares and its table lacks, and the statement that creates it. */
+export interface MissingIndex {
+  readonly field: string;
+  readonly statement: string;
+}
+
+export function missingIndexes(
+  { table, fields }: Model & { readonly table: ModelTable },
+  sqlName: string,
+  columns: readonly CatalogColumn[],
+  indexes: readonly CatalogIndex[],
+): readonly MissingIndex[] {
+  return Object.entries(fields).flatMap(([field, { index, type }]) => {
+    const column = columns.find(({ name }) => name === columnOf(table, field));
+    if (!index || !column || column.isArray || column.isObject || type === "json") return [];
+    const isText = TEXTS.has(column.type);
+    const has = indexes.some((one) => one.column === column.name && (!isText || one.isByCodePoint));
+    if (has) return [];
+    const [name, key] = [column.name, table.key].map(quoted);
+    return [{ field, statement: `create index on ${sqlName} (${isText ? `(${name} collate "C")` : name}, ${key})` }];
+  });
+}
+
+const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "citext", "name"]);
+
+/** As `%I` writes it, but for words that SQL reserves. */
+const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
