@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 // The program of the published package. With a command it administers a server; without one it is the server.
-import { takeEnvFile } from "./cli/env-file.ts";
+import { ownEnvFile, takeEnvFile } from "./cli/env-file.ts";
 
-const { words, file } = takeEnvFile(process.argv.slice(2));
+const { words, file = ownEnvFile(process.cwd()) } = takeEnvFile(process.argv.slice(2));
 try {
   // What is set already stays.
   if (file !== undefined) process.loadEnvFile(file);

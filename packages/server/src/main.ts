@@ -25,7 +25,8 @@ const HELP = `Usage: holdfast [--env-file <file>] [--new-key [test] | --new-mast
 
 Runs the Holdfast server. Once it listens, it prints one line of JSON to stdout. Its log goes to stderr.
 
-  --env-file <file>      a file with variables of the environment below; those that are set already stay
+  --env-file <file>      a file with variables of the environment below (default: .env, if it sets one that begins with
+                         HOLDFAST_); those that are set already stay
   --new-key [test]       print a new secret key for HOLDFAST_SECRET_KEY, and exit
   --new-master-key       print a new HOLDFAST_MASTER_KEY, and exit
 

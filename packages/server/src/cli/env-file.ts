@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { parseEnv } from "node:util";
 
 const OPTION = "--env-file";
@@ -11,6 +13,21 @@ export function takeEnvFile(words: readonly string[]): { readonly words: string[
   const file = given === "" ? words[at + 1] : given;
   if (file === undefined) return { words: [...words], file: undefined };
   return { words: words.toSpliced(at, given === "" ? 2 : 1), file };
+}
+
+/**
+ * The `.env` of a folder, if it sets a variable of ours, as `holdfast init` writes it. Otherwise the file may be another
+ * program's, and so may the database that it names.
+ */
+export function ownEnvFile(folder: string): string | undefined {
+  const file = join(folder, ".env");
+  try {
+    return Object.keys(readEnv(readFileSync(file, "utf8"))).some((name) => name.startsWith("HOLDFAST_"))
+      ? file
+      : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The variables of a file's text. */

@@ -6,6 +6,8 @@ import { startApp } from "../testing/app.ts";
 import { freshDatabase } from "../testing/database.ts";
 import { startCommand } from "../testing/programs/command-line.ts";
 import { runSql } from "../testing/run-sql.ts";
+import { chosenBy } from "./commands/init.ts";
+import type { Attachable } from "./commands/tables.ts";
 
 const TABLES = `
   create table public.decks (id text primary key, title text not null);
@@ -30,6 +32,9 @@ async function openApp() {
     read: (name: string) => readFileSync(join(folder, name), "utf8"),
     has: (name: string) => existsSync(join(folder, name)),
     init: (...words: string[]) => startCommand(["init", ...words], { cwd: folder, env: { HOME: folder } }).ended,
+    /** By the program of the package. */
+    run: (...words: string[]) =>
+      startCommand(words, { cwd: folder, env: { HOME: folder }, program: "holdfast.ts" }).ended,
   };
 }
 
@@ -48,16 +53,37 @@ test("[DS28] in a folder with a database: tables become models, with keys, a sch
   const again = await init("--tables", "public.slides", "--yes");
   expect(again.code).toBe(0);
   expect(again.err).toMatch(/schema\.ts is there already: it was left as it is/);
+  expect(again.err).toMatch(/Add to its models, unless they are there:\n\nslide: \{\n {2}fields: \{/);
   expect(read(".env")).toBe(env);
 });
 
 test("[DS28] a name that no table has, and a question that no one is there to answer, change nothing", async () => {
   const { url, has, init } = await openApp();
   const unknown = await init("--tables", "public.nothing", "--yes");
-  expect([unknown.code, unknown.err]).toEqual([1, "holdfast: This database has no table public.nothing.\n"]);
+  expect(unknown.code).toBe(1);
+  expect(unknown.err).toMatch(
+    /The database \S+\/\w+ has no table public\.nothing\. Is DATABASE_URL that of your tables\?/,
+  );
+  expect(unknown.err).not.toContain(new URL(url).password || "no password");
   expect((await init()).err).toMatch(/Add --yes/);
   expect(has("schema.ts") || has("first.mjs")).toBe(false);
   expect(await runSql(url, "select from pg_namespace where nspname = 'holdfast'")).toEqual([]);
+});
+
+test("[DS54] in the folder that init has prepared, commands use its database without being told", async () => {
+  const { url, init, run } = await openApp();
+  const before = await run("tables", "list");
+  expect(before.err).not.toContain(new URL(url).pathname);
+  expect((await init("--yes")).code).toBe(0);
+  expect((await run("tables", "list")).out).toMatch(/public\.decks +deck/);
+  expect((await run("tables", "verify")).out).toBe("deck: 1 rows, equal\nslide: 0 rows, equal\n");
+});
+
+test("[DS28] tables are chosen by number, by name with or without the schema, or by model", async () => {
+  const decks = { table: { sqlName: "public.decks", name: "decks" }, modelName: "deck" } as Attachable;
+  const slides = { table: { sqlName: "public.slides", name: "slides" }, modelName: "slide" } as Attachable;
+  for (const word of ["2", "public.slides", "slides", "slide"]) expect(chosenBy(word, [decks, slides])).toBe(slides);
+  for (const word of ["0", "3", "", "slid"]) expect(chosenBy(word, [decks, slides])).toBe(undefined);
 });
 
 test("[DS28] a database of another service is left as it is, and its key stays valid", async () => {

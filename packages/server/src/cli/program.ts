@@ -19,7 +19,10 @@ export function createProgram(terminal: Terminal): Command {
       "Manages a Holdfast server: its schema, keys, organizations, log, webhooks, tables, databases and backups.",
     )
     .option("--url <address>", "the server's URL (default: HOLDFAST_URL, else http://127.0.0.1:8787)")
-    .option("--env-file <file>", "a file with environment variables; those that are set already stay")
+    .option(
+      "--env-file <file>",
+      "a file with environment variables (default: .env, if it sets one of Holdfast's); those that are set already stay",
+    )
     .option("--json", "print JSON instead of tables")
     .showHelpAfterError("(see --help)");
   const commands = [

@@ -81,7 +81,7 @@ test("[DS9] tables that cannot be attached, and names that do not exist, are ref
   expect(attached.code).toBe(1);
   expect(attached.err).toContain("Nothing was attached.");
   const unknown = await cli.run("tables", "attach", "nothere", "--yes", ...ORG);
-  expect(unknown.err).toContain("This database has no table nothere.");
+  expect(unknown.err).toContain(" has no table nothere. Is DATABASE_URL that of your tables?");
   expect(await attachments()).toEqual(before);
 });
 
@@ -136,6 +136,31 @@ test("[DS12] a push that drops, invents or gives another key to an attached tabl
   expect(JSON.stringify(rekeyed)).toContain("detach it first");
   const invented = await push({ ...models, made: { fields: {}, table: { name: "public.made", key: "id" } } });
   expect(JSON.stringify(invented)).toContain("holdfast tables attach public.made");
+});
+
+test("[DS55] a table that was detached is attached again with --replace: its rows take the records' place", async () => {
+  await app.sql(
+    "create table public.moods (id text primary key, title text); insert into moods values ('a', 'One'), ('b', 'Two')",
+  );
+  expect((await cli.run("tables", "attach", "public.moods", "--yes", ...ORG)).code).toBe(0);
+  expect((await cli.run("tables", "detach", "mood", "--yes", ...ORG)).code).toBe(0);
+  const write = await app.call("PATCH", "/v1/models/mood/a", { key: "mood", json: { data: { title: "Ours" } } });
+  expect(write.status).toBe(200);
+  await app.sql("delete from moods where id = 'b'");
+  const refused = await cli.run("tables", "attach", "public.moods", "--yes", ...ORG);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining("With --replace they are removed")]);
+  const replaced = await cli.run("tables", "attach", "public.moods", "--replace", "--yes", ...ORG);
+  expect([replaced.code, replaced.err]).toEqual([
+    0,
+    expect.stringContaining("Records that the model has are removed."),
+  ]);
+  const { body } = await app.call("GET", "/v1/models/mood");
+  expect(body.data).toMatchObject([{ id: "a", title: "One" }]);
+  expect((await cli.run("tables", "verify", "mood", ...ORG)).out).toBe("mood: 1 rows, equal\n");
+  expect((await app.call("PATCH", "/v1/models/mood/a", { key: "m2", json: { data: { title: "Both" } } })).status).toBe(
+    200,
+  );
+  expect(await app.sql("select title from moods")).toEqual([{ title: "Both" }]);
 });
 
 test("[DS13] a restored organization has the records of its tables as records that Holdfast writes", async () => {

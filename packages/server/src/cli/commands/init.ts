@@ -5,7 +5,7 @@ import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
 import { ask, isYes } from "../ask.ts";
 import { readEnv, withVariables } from "../env-file.ts";
-import { programSource, schemaSource } from "../init/source-files.ts";
+import { modelsSource, programSource, schemaSource } from "../init/source-files.ts";
 import { table } from "../table.ts";
 import type { Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -45,9 +45,11 @@ For keys that you have, set HOLDFAST_SECRET_KEY and HOLDFAST_MASTER_KEY.`,
       await terminal.withTables(async (tools) => {
         const tenant = await tenantFor(tools, env);
         const stopping = terminal.interrupted();
-        await attachAll(tools, tenant, chosen, terminal, stopping);
+        await attachAll(tools, tenant, chosen, terminal, { stopping });
       }, database);
-      writeNew(join(folder, SCHEMA), schemaSource({ models: modelsOf(chosen) }), terminal);
+      const models = modelsOf(chosen);
+      if (!writeNew(join(folder, SCHEMA), schemaSource({ models }), terminal))
+        say(`Add to its models, unless they are there:\n\n${modelsSource(models)}`);
       const program = programSource((chosen[0] as Attachable).modelName);
       if (writeNew(join(folder, PROGRAM), program, terminal)) say(`\n${program}`);
       const printed = await terminal.runOnce(PROGRAM, { ...env.keys, DATABASE_URL: env.databaseUrl });
@@ -59,9 +61,9 @@ For keys that you have, set HOLDFAST_SECRET_KEY and HOLDFAST_MASTER_KEY.`,
 
 const NEXT = `
 Next:
-  npx holdfast --env-file ${ENV}     the server; keep it running
+  npx holdfast                       the server, with the variables of ${ENV}; keep it running
   node --env-file=${ENV} ${PROGRAM}   prints the rows, and each change: make one in SQL
-How to show them in React: docs/existing-app.md`;
+How to show them in React: docs/existing-app.md in the repository of Holdfast.`;
 
 interface Environment {
   readonly databaseUrl: string;
@@ -126,14 +128,21 @@ async function choose(found: readonly DerivedTable[], { tables, yes }: Options, 
     ...[String(i + 1), sqlName, modelName, columns.map(({ field }) => field).join(", ")],
   ]);
   say(table(["", "table", "model", "fields"], rows));
-  const answer = await ask("Which ones? Numbers with commas between, or Enter for all: ");
-  if (answer === "") return possible;
-  return answer.split(",").map((number) => {
-    const one = possible[Number(number) - 1];
-    if (!one) throw new UsageError(`"${number.trim()}" is none of the numbers. Nothing was changed.`);
-    return one;
-  });
+  for (;;) {
+    const answer = await ask("Which ones? Numbers or names with commas between, or Enter for all: ");
+    if (answer.trim() === "") return possible;
+    const wanted = answer.split(",").map((word) => word.trim());
+    const unknown = wanted.find((word) => !chosenBy(word, possible));
+    if (unknown === undefined) return wanted.flatMap((word) => chosenBy(word, possible) ?? []);
+    say(`"${unknown}" is none of these.`);
+  }
 }
+
+/** By its number in the list, its name with or without the schema, or its model's name. */
+export const chosenBy = (word: string, possible: readonly Attachable[]): Attachable | undefined =>
+  possible.find(({ table: { sqlName, name }, modelName }, i) =>
+    [String(i + 1), sqlName, name, modelName].includes(word),
+  );
 
 function planOf(chosen: readonly Attachable[], { databaseUrl, added, file }: Environment): string {
   const { host, pathname } = new URL(databaseUrl);

@@ -1,5 +1,6 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
+import type { AttachOptions } from "../../flows/tables/attach-table.ts";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
 import type { Verified } from "../../flows/tables/verify-table.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
@@ -17,6 +18,7 @@ interface Options extends CommonOptions {
   readonly yes?: boolean;
   readonly repair?: boolean;
   readonly drop?: boolean;
+  readonly replace?: boolean;
 }
 
 export type Attachable = Extract<DerivedTable, { model: Model }>;
@@ -53,6 +55,7 @@ export function addTables(program: Command, terminal: Terminal): void {
 
   tenantOptions(modelOption(tables.command("attach <table...>")))
     .description("make the rows of tables the records of models")
+    .option("--replace", "remove the records that a model has already: the rows take their place")
     .option("--yes", "do not ask")
     .action(async (names: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -63,13 +66,13 @@ export function addTables(program: Command, terminal: Terminal): void {
         const found = derived.filter(isAttachable);
         if (found.length < derived.length) throw new UsageError("Nothing was attached.");
         await refuseWithoutRights(tools, found);
-        for (const one of found) say(planOf(one));
+        for (const one of found) say(planOf(one, options));
         await confirmed(
           options,
           terminal,
           `Attach ${found.length === 1 ? "this table" : `these ${found.length} tables`}?`,
         );
-        await attachAll(tools, tenantOf(options), found, terminal, stopping);
+        await attachAll(tools, tenantOf(options), found, terminal, { stopping, replace: options.replace === true });
       });
     });
 
@@ -77,8 +80,9 @@ export function addTables(program: Command, terminal: Terminal): void {
     .command("list")
     .description("list the attached tables of all tenants")
     .action(async (_, command: Command) => {
-      const listed = await terminal.withTables((tools) => tools.list());
+      const [listed, place] = await terminal.withTables(async (tools) => [await tools.list(), tools.place] as const);
       if (command.optsWithGlobals<Options>().json) return void out(`${JSON.stringify(listed)}\n`);
+      if (listed.length === 0) return say(`${place} has no attached tables.`);
       out(
         table(
           ["table", "model", "organization", "environment", "status", "waiting changes"],
@@ -99,6 +103,7 @@ export function addTables(program: Command, terminal: Terminal): void {
       let agrees = true;
       await terminal.withTables(async (tools) => {
         const wanted = models.length > 0 ? models : await attachedModels(tools, options);
+        if (wanted.length === 0) say(`${tools.place} has no attached tables.`);
         for (const model of wanted) {
           const progress = createProgress(say);
           const found = await tools.verify(tenantOf(options), model, {
@@ -159,10 +164,10 @@ export async function attachAll(
   tenant: TenantChoice,
   found: readonly Attachable[],
   terminal: Terminal,
-  stopping: AbortSignal,
+  options: AttachOptions,
 ): Promise<void> {
   try {
-    for (const one of found) await attachOne(tools, tenant, one, terminal, stopping);
+    for (const one of found) await attachOne(tools, tenant, one, terminal, options);
   } catch (error) {
     // What stopped the command may be the database itself.
     const listed = await tools.list().catch(() => []);
@@ -189,11 +194,11 @@ async function attachOne(
   tenant: TenantChoice,
   one: Attachable,
   { out, say }: Terminal,
-  stopping: AbortSignal,
+  options: AttachOptions,
 ): Promise<void> {
   const { sqlName } = one.table;
   await tools.attach(tenant, one, {
-    stopping,
+    ...options,
     waiting: once(() => say(`${sqlName}: waiting for transactions that write to it`)),
   });
   out(`attached: ${sqlName} as ${one.modelName}\n`);
@@ -238,8 +243,8 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
       : [`refused: ${one.table.sqlName}: ${one.problem}`],
   );
 
-const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable): string =>
-  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.`;
+const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable, { replace }: Options): string =>
+  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
 
 function modelNames(pairs: readonly string[]): Map<string, string> {
   return new Map(

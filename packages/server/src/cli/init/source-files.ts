@@ -9,6 +9,12 @@ import { defineSchema } from "@holdfast/sdk";
 export const schema = defineSchema(${spelled(schema)});
 `;
 
+/** What an app adds to the `models` of a `schema.ts` that it has. */
+export const modelsSource = (models: ModelSchema["models"]): string =>
+  Object.entries(models)
+    .map(([name, model]) => `${name}: ${spelled(model)},\n`)
+    .join("");
+
 /** As an object in TypeScript: names without quotes where they need none. */
 const spelled = (value: unknown): string =>
   JSON.stringify(value, null, 2).replaceAll(/^( *)"([A-Za-z_$][\w$]*)":/gm, "$1$2:");
@@ -18,7 +24,7 @@ export const programSource = (
   modelName: string,
 ): string => `// Prints the records of a model, and again after each change. Written by "holdfast init"; yours from now on.
 //
-//   npx holdfast --env-file .env        the server, in a terminal of its own
+//   npx holdfast                        the server, in a terminal of its own
 //   node --env-file=.env first.mjs
 import { createClient } from "@holdfast/sdk/node";
 

@@ -72,3 +72,8 @@ export async function deleteSomeRecords(
   );
   return rows[0] ?? NOTHING;
 }
+
+/** Deletes all records of a model. */
+export async function deleteRecordsOf(tx: Transaction, { tenant, model }: OfModel): Promise<void> {
+  await tx.query("delete from holdfast.record where tenant = $1 and model = $2", [tenant, model]);
+}

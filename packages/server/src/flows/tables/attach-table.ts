@@ -5,6 +5,7 @@ import { errorState, UNIQUE_VIOLATION } from "../../db/connection/database-error
 import type { Database } from "../../db/connection/pool.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
+import { deleteRecordsOf } from "../../db/tables/attached-records.ts";
 import { insertAttachment, installTriggers, type NewAttachment, readAttachments } from "../../db/tables/attachments.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
@@ -20,11 +21,16 @@ export interface TableToAttach extends Omit<NewAttachment, "model" | "attachedSy
   readonly model: Model;
 }
 
+export interface AttachOptions extends Patience {
+  /** Removes the records that the model has, without log entries. Otherwise a model with records is refused. */
+  readonly replace?: boolean;
+}
+
 /**
  * Attaches a table: its rows are the records of a model from then on. In one transaction the model comes into the schema,
  * triggers begin to capture changes, and clients are told to read the tenant's rows again. No row is read.
  */
-export async function attachTable(pool: Database, table: TableToAttach, options: Patience = {}): Promise<void> {
+export async function attachTable(pool: Database, table: TableToAttach, options: AttachOptions = {}): Promise<void> {
   const model = table.modelName.toLowerCase();
   const before = (await readAttachments(pool, table.tenant)).find((one) => one.model === model);
   if (before && before.relation !== table.relation)
@@ -36,21 +42,24 @@ export async function attachTable(pool: Database, table: TableToAttach, options:
   if (!before) await begin(pool, table, options);
 }
 
-async function begin(pool: Database, table: TableToAttach, options: Patience): Promise<void> {
+async function begin(pool: Database, table: TableToAttach, options: AttachOptions): Promise<void> {
   try {
-    await patiently(pool, table, options, (tx) => install(tx, table));
+    await patiently(pool, table, options, (tx) => install(tx, table, options));
   } catch (error) {
     if (errorState(error) !== UNIQUE_VIOLATION) throw error;
     throw new TableError(`${table.name} is attached already: see "holdfast tables list".`);
   }
 }
 
-async function install(tx: Transaction, table: TableToAttach): Promise<void> {
+async function install(tx: Transaction, table: TableToAttach, { replace = false }: AttachOptions): Promise<void> {
   const { tenant, modelName } = table;
   const model = modelName.toLowerCase();
   const head = await lockHead(tx, tenant);
-  if (await hasRecords(tx, tenant, model))
-    throw new TableError(`The "${modelName}" model has records already: attach the table to another model.`);
+  if (replace) await deleteRecordsOf(tx, { tenant, model });
+  else if (await hasRecords(tx, tenant, model))
+    throw new TableError(
+      `The "${modelName}" model has records already. With --replace they are removed, and the table's rows take their place; or choose another model with --model.`,
+    );
   await insertAttachment(tx, { ...table, model, attachedSyncId: head.syncId });
   const before = await readSchema(tx, tenant, head.schemaVersion);
   const others = Object.entries(before?.models ?? {}).filter(([name]) => name.toLowerCase() !== model);

@@ -94,6 +94,7 @@ test("[DS41] Northwind is attached table by table, and written by clients and SQ
   expect(notes).toEqual([
     expect.stringMatching(/^note: northwind\.categories: picture is bytea and left out: /),
     expect.stringMatching(/^note: northwind\.employees: photo is bytea and left out: /),
+    expect.stringMatching(/^note: northwind\.employees: reportsTo: the ids of other models as numbers/),
   ]);
   expect(models).toEqual([
     ...[
@@ -211,10 +212,11 @@ test("[DS41] Pagila is attached table by table, and written by clients and SQL",
     `refused: pagila.film_category: Its primary key has 2 columns (film_id, category_id), ${KEY_OF_TWO}`,
     "refused: pagila.payment: Its primary key has 2 columns (payment_date, payment_id), and a record has one id. A partitioned table can have a key of one column only if it is partitioned by that column: copy its rows into a table that is, or that is not partitioned.",
   ]);
-  expect(notes).toEqual([
+  const ofKeys = /: (Its database makes the ids|.*: the ids of other models as numbers)/;
+  expect(notes.filter((note) => !ofKeys.test(note))).toEqual([
     expect.stringMatching(/^note: pagila\.film: rental_rate is numeric: /),
     expect.stringMatching(/^note: pagila\.film: replacement_cost is numeric: /),
-    "note: pagila.film: fulltext is tsvector: its field is a string, as Postgres writes it.",
+    expect.stringMatching(/^note: pagila\.film: fulltext is tsvector and left out: /),
     expect.stringMatching(/^note: pagila\.staff: picture is bytea and left out: /),
     expect.stringMatching(/^note: pagila\.payment: amount is numeric: /),
   ]);
@@ -237,9 +239,7 @@ test("[DS41] Pagila is attached table by table, and written by clients and SQL",
   expect((await update("film", "1", { releaseYear: 1900 })).body.source).toMatchObject({ sqlstate: "23514" });
   expect((await update("film", "1", { rating: "X" })).status).toBe(400);
   expect((await update("film", "1", { rentalRate: "1000" })).body.source).toMatchObject({ sqlstate: "22003" });
-  expect((await create("film", "10", { title: "NEW", languageId: 1, fulltext: "" })).body.code).toBe(
-    "client_id_required",
-  );
+  expect((await create("film", "10", { title: "NEW", languageId: 1 })).body.code).toBe("client_id_required");
   const both = await commit([
     { action: "create", model: "filmActor", id: uuid(1), data: { actorId: 2, filmId: 1 } },
     { action: "create", model: "filmCategory", id: uuid(2), data: { filmId: 1, categoryId: 2 } },
@@ -253,7 +253,7 @@ test("[DS41] Pagila is attached table by table, and written by clients and SQL",
   const byClients = await log.commits();
   expect(byClients.map(({ entries }) => timeless(entries))).toEqual([
     [
-      `updated film/1 title=ACADEMY CATS releaseYear=2155 rentalRate=1.50 rating=R lastUpdate=now specialFeatures=["Trailers","a \\"b\\", c"] fulltext='academi':1 'cat':2 'owl':7 'tale':4 'teacher':10`,
+      `updated film/1 title=ACADEMY CATS releaseYear=2155 rentalRate=1.50 rating=R lastUpdate=now specialFeatures=["Trailers","a \\"b\\", c"]`,
     ],
     [
       "created filmActor/… actorId=2 filmId=1 lastUpdate=now",
@@ -283,8 +283,8 @@ test("[DS41] Pagila is attached table by table, and written by clients and SQL",
   await db.query("reset search_path");
   expect((await log.bySql()).map(timeless)).toEqual([
     [
-      "created film/4 title=NIGHT TRAIN description=Trains at night languageId=1 rentalDuration=3 rentalRate=4.99 replacementCost=19.99 rating=G lastUpdate=now fulltext='night':1,5 'train':2,3",
-      "created film/5 title=DAY TRAIN languageId=1 rentalDuration=3 rentalRate=4.99 replacementCost=19.99 rating=PG lastUpdate=now fulltext='day':1 'train':2",
+      "created film/4 title=NIGHT TRAIN description=Trains at night languageId=1 rentalDuration=3 rentalRate=4.99 replacementCost=19.99 rating=G lastUpdate=now",
+      "created film/5 title=DAY TRAIN languageId=1 rentalDuration=3 rentalRate=4.99 replacementCost=19.99 rating=PG lastUpdate=now",
     ],
     [
       "created language/20 name=Français             lastUpdate=now",

@@ -11,10 +11,9 @@ import { tokenPrefixes } from "../../rules/tokens/token.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
-import { attachTable } from "./attach-table.ts";
+import { type AttachOptions, attachTable } from "./attach-table.ts";
 import { type DetachOptions, detachTable } from "./detach-table.ts";
 import { type ListedTable, listTables } from "./list-tables.ts";
-import type { Patience } from "./patiently.ts";
 import { inSentences } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
 import { type Verified, type VerifyOptions, verifyTable } from "./verify-table.ts";
@@ -28,6 +27,8 @@ export interface TenantChoice {
 
 /** What `holdfast tables` does, straight on the database. */
 export interface TableTools {
+  /** The database, as a person knows it: `localhost:5432/app`. */
+  readonly place: string;
   list(): Promise<readonly ListedTable[]>;
   /** The SQL names of the caller's tables, without those in which tools keep their migrations. */
   names(schema?: string): Promise<readonly string[]>;
@@ -39,12 +40,17 @@ export interface TableTools {
   inspect(names: readonly string[], modelNames?: ReadonlyMap<string, string>): Promise<readonly DerivedTable[]>;
   /** What our role lacks to attach these tables, in sentences. */
   missingRights(derived: readonly DerivedTable[]): Promise<readonly string[]>;
-  attach(tenant: TenantChoice, derived: Extract<DerivedTable, { model: unknown }>, options: Patience): Promise<void>;
+  attach(
+    tenant: TenantChoice,
+    derived: Extract<DerivedTable, { model: unknown }>,
+    options: AttachOptions,
+  ): Promise<void>;
   verify(tenant: TenantChoice, model: string, options: VerifyOptions): Promise<Verified>;
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }
 
 export function openTableTools(pool: Database, url: string): TableTools {
+  const place = placeOf(url);
   const numberOf = async ({ organization, livemode }: TenantChoice): Promise<number> => {
     const all = await listOrganizations(pool);
     const found = organization === undefined && all.length === 1 ? all[0] : all.find(({ id }) => id === organization);
@@ -64,6 +70,7 @@ export function openTableTools(pool: Database, url: string): TableTools {
     return [tenant, attached.find((one) => one.model === model.toLowerCase())?.relation] as const;
   };
   return {
+    place,
     list: () => listTables(pool),
     names: (schema) => readTableNames(pool, schema),
     async tenantOf(secretKey) {
@@ -80,7 +87,8 @@ export function openTableTools(pool: Database, url: string): TableTools {
     },
     async inspect(names, modelNames = new Map()) {
       const { tables, unknown } = await readCatalog(pool, names);
-      if (unknown.length > 0) throw new TableError(`This database has no table ${unknown.join(", ")}.`);
+      if (unknown.length > 0)
+        throw new TableError(`${place} has no table ${unknown.join(", ")}. Is DATABASE_URL that of your tables?`);
       const derived: DerivedTable[] = [];
       for (const one of deriveModels(tables, { modelNames }))
         if ("problem" in one) derived.push(one);
@@ -120,4 +128,11 @@ export function openTableTools(pool: Database, url: string): TableTools {
       }
     },
   };
+}
+
+/** Without user and password. */
+function placeOf(url: string): string {
+  if (!URL.canParse(url)) return "The database";
+  const { host, pathname } = new URL(url);
+  return `The database ${decodeURIComponent(host)}${pathname}`;
 }

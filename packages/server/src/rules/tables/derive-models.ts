@@ -78,6 +78,7 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
   const renamed: Record<string, string> = {};
   const columns: FieldColumn[] = [];
   const notes = tableNotes(table);
+  const byNumber: string[] = [];
   for (const column of table.columns) {
     if (column.name === key) continue;
     const read = columnField(column, table.checks);
@@ -86,12 +87,18 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
       continue;
     }
     const name = camelCase(column.name);
-    const references = read.field.type === "string" ? referenced(column) : undefined;
+    const other = referenced(column);
+    const references = read.field.type === "string" ? other : undefined;
     fields[name] = references === undefined ? read.field : { ...read.field, references };
+    if (other !== undefined && references === undefined) byNumber.push(name);
     if (snakeCase(name) !== column.name) renamed[name] = column.name;
     columns.push({ field: name, name: column.name, declared: read.field.type });
     notes.push(...read.notes);
   }
+  if (byNumber.length > 0)
+    notes.push(
+      `${byNumber.join(", ")}: the ids of other models as numbers, and ids are strings: get(String(${byNumber[0]})).`,
+    );
   const model: Model = {
     fields,
     table: { name: table.sqlName, key, ...(Object.keys(renamed).length > 0 && { columns: renamed }) },
@@ -104,6 +111,10 @@ function tableNotes(table: CatalogTable): string[] {
   const key = table.columns.find(({ name }) => name === keyOf(table));
   if (key?.type === "int8")
     notes.push(`${key.name} is int8: ids beyond ±${Number.MAX_SAFE_INTEGER} are not exact, and may meet.`);
+  if (key?.isIdentity || key?.default?.startsWith("nextval("))
+    notes.push(
+      `Its database makes the ids (${key.name}): clients update and delete its records, and create none. SQL does.`,
+    );
   return notes;
 }
 

@@ -16,7 +16,7 @@ import { openCalls } from "../../parts/sources.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
 
-const CLI = fileURLToPath(new URL("../../cli.ts", import.meta.url));
+const SOURCES = new URL("../../", import.meta.url);
 const PACKAGE = fileURLToPath(new URL("../../../", import.meta.url));
 
 export interface Ended {
@@ -114,9 +114,13 @@ const encryptionOf = (masterKeys: readonly string[]) =>
 /** `holdfast` in a process of its own, with only the environment variables that Node needs and these. */
 export function startCommand(
   words: readonly string[],
-  { cwd, env }: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+  {
+    cwd,
+    env,
+    program = "cli.ts",
+  }: { readonly cwd: string; readonly env: Readonly<Record<string, string>>; readonly program?: string },
 ): Running {
-  const { flags, file } = sourceProgram(CLI);
+  const { flags, file } = sourceProgram(fileURLToPath(new URL(program, SOURCES)));
   const child = spawn(process.execPath, [...flags, file, ...words], {
     cwd,
     stdio: ["ignore", "pipe", "pipe"],
