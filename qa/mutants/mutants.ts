@@ -172,4 +172,76 @@ export const mutants: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: "tables, order: a round does not record first what SQL has committed",
+    judge: inRowsOfTwoWriters,
+    finds: ["order", "unequal"],
+    edits: [
+      {
+        file: `${server}/flows/tables/table-round.ts`,
+        find: "const isBroken = attached.some(({ problem }) => problem !== null);",
+        replace: "const isBroken = true;",
+      },
+    ],
+  },
+  {
+    name: "tables, order: what SQL commits while a round waits for its rows comes after the round",
+    judge: inRowsOfTwoWriters,
+    finds: ["order", "unequal"],
+    edits: [
+      {
+        file: `${server}/flows/tables/table-round.ts`,
+        find: "  if (!head || late.length === 0) return",
+        replace: "  if (head) return",
+      },
+    ],
+  },
+  {
+    name: "tables, once: the collector records what a round wrote too",
+    judge: inRowsOfTwoWriters,
+    finds: ["invented", "author", "order", "log", "unequal"],
+    edits: [
+      {
+        file: `${server}/db/tables/row-writes.ts`,
+        find: "      delete from holdfast.captured_change where tenant = $1 and tx = pg_current_xact_id() returning *)",
+        replace: "      select * from holdfast.captured_change where tenant = $1 and tx = pg_current_xact_id())",
+      },
+    ],
+  },
+  {
+    name: "tables, whole: each step of a large transaction is a commit of its own",
+    judge: inRowsOfTwoWriters,
+    finds: ["torn", "unheard", "invented"],
+    edits: [
+      {
+        file: `${server}/flows/tables/drain-changes.ts`,
+        find: "capturedCommit(tenant, tx, changes)",
+        replace: "capturedCommit(tenant, `${tx}_${to}`, changes)",
+      },
+    ],
+  },
+  {
+    name: "tables, last state: of a row that a transaction changes twice, the first change counts",
+    judge: inRowsOfTwoWriters,
+    finds: ["torn", "unequal", "order"],
+    edits: [
+      {
+        file: `${server}/rules/tables/captured-changes.ts`,
+        find: "const { model, id, left: data } = sights.at(-1) as Sight;",
+        replace: "const { model, id, left: data } = first;",
+      },
+    ],
+  },
+  {
+    name: "tables, refused: a commit that a table refuses is confirmed",
+    judge: inRowsOfTwoWriters,
+    finds: ["log", "undone"],
+    edits: [
+      {
+        file: `${server}/rules/tables/settle-writes.ts`,
+        find: "else if (!result.done) refused.set(commit, tableRefusal(commit, own, result));",
+        replace: "else if (!result.done) changesOf.set(commit, []);",
+      },
+    ],
+  },
 ];
