@@ -578,7 +578,8 @@ $$;
 -- itself says what became of a row. Of a partitioned table no trigger sees that a key changes. If a statement deletes rows
 -- and inserts rows of the same keys, its deletions may be captured last: then the table says what became of those.
 create function holdfast.capture_change() returns trigger language plpgsql security definer
-  set search_path = pg_catalog, pg_temp set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1
+  set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, MDY' set intervalstyle = 'iso_8601'
+  set extra_float_digits = 1 set bytea_output = 'hex' set lc_monetary = 'C'
 as $$
 declare
   of_tenant constant integer := tg_argv[0];
@@ -676,10 +677,36 @@ end $$;
 
 -- A value whose text would depend on settings of the session.
 create function holdfast.pinned_json(value anyelement) returns json language plpgsql stable parallel safe
-  set timezone = 'UTC' set intervalstyle = 'iso_8601' set extra_float_digits = 1 as $$
+  set search_path = pg_catalog, pg_temp set timezone = 'UTC' set datestyle = 'ISO, MDY' set intervalstyle = 'iso_8601'
+  set extra_float_digits = 1 set bytea_output = 'hex' set lc_monetary = 'C' as $$
 begin
-  return to_json(value);
+  return holdfast.storable_json(to_json(value));
 end $$;
+
+-- Prepares a large transaction to be taken in steps: afterwards a row that it changed several times has one line, with the
+-- image before the first change and the one after the last; if they are nested, its lines stand together at the end.
+create function holdfast.fold_changes(of_tenant integer, of_tx xid8) returns void language sql as $$
+  with keyed as (
+    select c.seq, c.model, c.nested, holdfast.storable_json(coalesce(c.after, c.before)) ->> t.key_column as id
+    from holdfast.captured_change c join holdfast.attached_table t on t.tenant = c.tenant and t.model = c.model
+    where c.tenant = of_tenant and c.tx = of_tx
+  ), several as materialized (
+    select * from (
+      select seq, min(seq) over k as first, max(seq) over k as last, bool_or(nested) over k as nested
+      from keyed where id is not null window k as (partition by model, id)) s
+    where first < last
+  ), merged as (
+    update holdfast.captured_change c set before = f.before
+    from several s join holdfast.captured_change f on f.tenant = of_tenant and f.seq = s.first
+    where not s.nested and s.seq = s.last and c.tenant = of_tenant and c.seq = s.last
+  ), gone as (
+    delete from holdfast.captured_change c using several s
+    where c.tenant = of_tenant and c.seq = s.seq and (s.nested or s.seq < s.last)
+    returning c.*, s.nested as is_moved, s.last
+  )
+  insert into holdfast.captured_change (tenant, tx, model, before, after, nested, present)
+    select tenant, tx, model, before, after, nested, present from gone where is_moved order by last, seq
+$$;
 
 -- The type of a column, without domains around it: a value of another form would fail a cast.
 create function holdfast.base_type(of_relation oid, of_column text) returns text stable language sql as $$

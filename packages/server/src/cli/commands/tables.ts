@@ -42,7 +42,7 @@ export function addTables(program: Command, terminal: Terminal): void {
     .action(async (names: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const inspecting = async (tools: TableTools) => {
-        const derived = await tools.inspect(names, modelNames(options.model));
+        const derived = await tools.inspect(names, modelNames(options.model, names));
         return { derived, missing: await tools.missingRights(derived.filter(isAttachable)) };
       };
       const { derived, missing } = await terminal.withTables(inspecting, { migrates: false });
@@ -61,7 +61,7 @@ export function addTables(program: Command, terminal: Terminal): void {
       const options = command.optsWithGlobals<Options>();
       const stopping = terminal.interrupted();
       await terminal.withTables(async (tools) => {
-        const derived = await tools.inspect(names, modelNames(options.model));
+        const derived = await tools.inspect(names, modelNames(options.model, names));
         for (const line of remarks(derived)) say(line);
         const found = derived.filter(isAttachable);
         if (found.length < derived.length) throw new UsageError("Nothing was attached.");
@@ -180,7 +180,7 @@ const STEPS = { changes: "changes recorded", values: "records kept", records: "r
 
 function stateOf(found: readonly Attachable[], listed: Awaited<ReturnType<TableTools["list"]>>): string[] {
   const names = found.map(({ table }) => table.sqlName);
-  const begun = listed.filter(({ name }) => names.includes(name));
+  const begun = listed.filter(({ name, status }) => names.includes(name) && status !== "detaching");
   const attached = begun.map(({ name }) => name);
   const others = names.filter((name) => !attached.includes(name));
   return [
@@ -246,13 +246,15 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
 const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable, { replace }: Options): string =>
   `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
 
-function modelNames(pairs: readonly string[]): Map<string, string> {
+function modelNames(pairs: readonly string[], tables: readonly string[]): Map<string, string> {
   return new Map(
     pairs.map((pair) => {
       const at = pair.lastIndexOf("=");
       if (at < 1 || at === pair.length - 1)
         throw new UsageError(`--model must be <table>=<name>, like public.people=person (got "${pair}").`);
-      return [pair.slice(0, at), pair.slice(at + 1)];
+      const table = pair.slice(0, at);
+      if (!tables.includes(table)) throw new UsageError(`--model names ${table}, which is none of the tables.`);
+      return [table, pair.slice(at + 1)];
     }),
   );
 }

@@ -127,7 +127,7 @@ export function loadSourceRecords(
       : "case when k.with_values and octet_length(r.data::text) <= 16384 then r.data end as data";
   const query = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}
     from unnest($1::text[], $2::boolean[]) as k(id, with_values)
-    join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type}`;
+    join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type} and r.id = k.id`;
   const known = names.filter(({ id }) => takesId(id));
   return {
     name: "load_source_records",
@@ -160,7 +160,7 @@ export async function readRecord(
   const { rows } = source
     ? await reading(source, () =>
         db.query<RecordRow>(
-          `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} limit 1`,
+          `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} and id = $1::text limit 1`,
           [name.id],
         ),
       )
@@ -181,7 +181,7 @@ export async function readGroups(
   const { from, idOrder, takesId } = source;
   const { rows } = await reading(source, () =>
     db.query<{ id: string; groups: string[] }>(
-      `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[])`,
+      `select id, groups from ${from} r where ${idOrder.expression} = any($1::text[]::${idOrder.type}[]) and id = any($1::text[])`,
       [ids.filter(takesId)],
     ),
   );

@@ -14,7 +14,14 @@ export type Answers<S extends readonly Statement<unknown>[]> = {
   -readonly [I in keyof S]: S[I] extends Statement<infer T> ? T : never;
 };
 
-export const begin: Statement<void> = { name: "", text: "begin", values: [], read: () => {} };
+/** Each statement sees what was committed before it, whatever the database's default is: our rounds rely on that. */
+export const BEGIN = "begin isolation level read committed";
+export const begin: Statement<void> = { name: "", text: BEGIN, values: [], read: () => {} };
+
+const plain = (text: string): Statement<void> => ({ name: "", text, values: [], read: () => {} });
+
+/** What the caller's triggers may have left on a connection: another tenant's round has its own settings, role and locks. */
+export const resets = [plain("reset all"), plain("reset role"), plain("select pg_advisory_unlock_all()")] as const;
 
 /** In a failed transaction, COMMIT replies ROLLBACK without an error. Treat that as a failure. */
 export const commit: Statement<void> = {

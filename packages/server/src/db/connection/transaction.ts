@@ -2,6 +2,7 @@ import type pg from "pg";
 import { Connection, READ_ONLY_STATE } from "./connection.ts";
 import { errorState } from "./database-error.ts";
 import type { Database } from "./pool.ts";
+import { BEGIN } from "./statement.ts";
 
 export type Transaction = Pick<pg.ClientBase, "query">;
 
@@ -18,11 +19,7 @@ export const momentOf = <T>(pool: Database, work: (tx: Transaction) => Promise<T
   transaction(pool, work, "begin isolation level repeatable read read only");
 
 /** Runs `work` in one transaction. Retries, up to three times, if Postgres asks for it. */
-export async function transaction<T>(
-  pool: Database,
-  work: (tx: Transaction) => Promise<T>,
-  begin = "begin",
-): Promise<T> {
+export async function transaction<T>(pool: Database, work: (tx: Transaction) => Promise<T>, begin = BEGIN): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const client = await pool.connect();
     let broken: Error | undefined;
@@ -43,7 +40,7 @@ export async function transaction<T>(
 export async function transactionOn<T>(
   client: Transaction,
   work: (tx: Transaction) => Promise<T>,
-  begin = "begin",
+  begin = BEGIN,
   broke: (error: Error) => void = () => {},
 ): Promise<T> {
   try {

@@ -103,14 +103,24 @@ const columnOf = (source: RecordSource, column: SortColumn, param: Param): Colum
   source.column(column, (text) => `${param(text)}::text`);
 
 function conditionsOf({ tenant, model, source, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
-  const { expression, type } = source.idOrder;
   return [
     `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
-    ...(ids ? [`${expression} = any(${param(ids.filter(source.takesId))}::text[]::${type}[])`] : []),
+    ...(ids ? [idsCondition(source, ids, param)] : []),
     ...(groups ? [`groups && ${param(groups)}::text[]`] : []),
     ...filters.map((filter) => filterSql(source, filter, param)),
   ];
+}
+
+/** Different ids can be the same key, as a type compares it. */
+function idsCondition(
+  { table, idOrder: { expression, type }, takesId }: RecordSource,
+  ids: readonly string[],
+  param: Param,
+) {
+  const wanted = `${param(ids.filter(takesId))}::text[]`;
+  const among = `${expression} = any(${wanted}::${type}[])`;
+  return table === undefined ? among : `${among} and id = any(${wanted})`;
 }
 
 const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const satisfies Record<Comparison, string>;
@@ -220,13 +230,12 @@ function compared(
   return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
 }
 
-function equalTo({ expression, type, takes }: EqualitySql, value: string, param: Param): string {
+function equalTo({ expression, type, exact, takes }: EqualitySql, value: string, param: Param): string {
   if (!takes(value)) return "false";
   const wanted = `${param(value)}::text`;
-  // An index serves the first condition. A collation may hold different texts to be equal, which the second one does not.
-  return type === "text"
-    ? `${expression} = ${wanted} and ${expression}::text collate "C" = ${wanted}`
-    : `${expression} = ${wanted}::${type}`;
+  // An index serves the first condition.
+  const equal = `${expression} = ${wanted}::${type}`;
+  return exact === undefined ? equal : `${equal} and ${exact} = ${wanted}`;
 }
 
 /** Compares the stored prefixes first, which the index has. Only equal prefixes need a comparison of the full texts. */

@@ -30,6 +30,8 @@ export interface RecordSource {
 export interface EqualitySql {
   readonly expression: string;
   readonly type: string;
+  /** The value as a text, where different values may be equal for the type. */
+  readonly exact?: string;
   /** Whether a value is one of the type. */
   takes(value: string): boolean;
 }

@@ -61,11 +61,12 @@ export async function readLastValues(
 export async function deleteSomeRecords(
   tx: Transaction,
   { tenant, model }: OfModel,
-  after: string,
+  after: string | null,
   most: number,
 ): Promise<Page> {
   const { rows } = await tx.query<Page>(
-    `with page as (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4),
+    `with page as (select id from holdfast.record
+          where tenant = $1 and model = $2 and ($3::text is null or id > $3) order by id limit $4),
         gone as (delete from holdfast.record r using page where r.tenant = $1 and r.model = $2 and r.id = page.id)
       select count(*)::int as count, max(id) as last from page`,
     [tenant, model, after, most],

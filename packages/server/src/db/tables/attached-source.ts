@@ -15,8 +15,10 @@ export interface SourceRules {
   readonly madeBy: string;
 }
 
-/** `null`: the column is gone, or of another type than its field. */
 interface SourceColumn extends AttachedColumn {
+  /** Its name in the relation, as an SQL name. */
+  readonly exposed: string;
+  /** `null`: the column is gone, or of another type than its field. */
   readonly form: ValueForm | "null";
 }
 
@@ -28,13 +30,15 @@ interface SourceTable extends Omit<AttachedTable, "columns"> {
  * The records of an attached table: their values are in the table alone, and what the table lacks is in the lines of
  * `holdfast.record`. A row without a line was there when the table was attached.
  *
- * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <name>`. It has no
- * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
+ * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <number>`. It has no
+ * parameters. Postgres reads it in the order of the key, and `limit 1` makes each row one probe of its line, whatever the
+ * statistics say: they know nothing yet of a table that was attached just now.
  */
 export function attachedSource(attached: AttachedTable, rules: SourceRules): RecordSource {
   const columns = attached.columns.map(
-    (column): SourceColumn => ({
+    (column, i): SourceColumn => ({
       ...column,
+      exposed: identifier(`column ${i}`),
       form: rules.takesColumn(column.declared, column.type) ? rules.formOf(column.declared, column.type) : "null",
     }),
   );
@@ -56,13 +60,13 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
 }
 
 function recordsSql(
-  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
+  { tenant, model, sqlName, keyColumn, keyType, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
   { madeBy }: SourceRules,
 ) {
   const key = `t.${identifier(keyColumn)}`;
   const id = `${key}::text`;
   const values = columns.map((column) => `${jsonOf(column)} as ${identifier(column.field)}`);
-  const raw = columns.filter(isThere).map(({ name }) => `t.${identifier(name)} as ${exposed(name)}`);
+  const raw = columns.filter(isThere).map((column) => `t.${identifier(column.name)} as ${column.exposed}`);
   const line = (column: string, otherwise: string) => `coalesce(l.${column}, ${otherwise}) as ${column}`;
   const since = `timestamptz ${literal(attachedAt)}`;
   const facts = [
@@ -73,7 +77,7 @@ function recordsSql(
       `${key} as key`,
     ],
     line("sync_id", String(attachedSyncId)),
-    `(select row_to_json(d) from (select ${[`${id} as id`, ...values].join(", ")}) d) as data`,
+    `(select row_to_json(d.*) from (select ${[`${id} as id`, ...values].join(", ")}) d) as data`,
     `${groupsOf(columns, groupRules)} as groups`,
     "l.archived_at",
     line("created_sync_id", String(attachedSyncId)),
@@ -83,9 +87,13 @@ function recordsSql(
     line("updated_by", literal(madeBy)),
     ...raw,
   ];
-  return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
-    on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = ${id})`;
+  return `(select ${facts.join(", ")} from ${sqlName} t left join lateral (select * from holdfast.record r
+    where r.tenant = ${tenant} and r.model = ${literal(model)} and r.id = (${id}) collate "C" limit 1) l on true${keyBound(keyType, key)})`;
 }
+
+/** A row whose key is too long is no record. */
+const keyBound = (type: string | null, key: string): string =>
+  type !== null && isTextType(type) ? ` where char_length(${key}::text) <= ${MOST_KEY}` : "";
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
 function jsonOf({ name, form, type }: SourceColumn): string {
@@ -97,6 +105,9 @@ function jsonOf({ name, form, type }: SourceColumn): string {
   return isPlain(type) ? column : `holdfast.pinned_json(${column})`;
 }
 
+/** The longest key that the log's indexes take beside a model's name, in characters. */
+const MOST_KEY = 512;
+
 /** Types whose JSON text depends on no setting that a session of ours may have. */
 const PLAIN =
   /^(enum|text|character varying|character|"char"|name|uuid|smallint|integer|bigint|numeric|real|double precision|boolean|jsonb|timestamp|date|time)\b/;
@@ -104,23 +115,23 @@ const isPlain = (type: string): boolean => PLAIN.test(type) || isCitext(type);
 const isCitext = (type: string): boolean => /(^|\.)citext$/.test(type);
 
 const TEXTS = /^(enum|text|character varying|name|uuid)(\(\d+\))?$/;
-const isText = ({ type, form }: SourceColumn): boolean => form === "json" && (TEXTS.test(type) || isCitext(type));
+const isText = ({ type, form }: SourceColumn): boolean => form === "json" && isTextType(type);
 const NUMBERS: ReadonlyMap<string, string> = new Map([
   ...["smallint", "integer", "bigint"].map((type) => [type, "int8"] as const),
-  ...["real", "double precision"].map((type) => [type, "float8"] as const),
+  ["double precision", "float8"],
 ]);
-
-const exposed = (name: string): string => identifier(`column ${name}`);
 
 const isThere = ({ form }: SourceColumn): boolean => form !== "null";
 
 const found = ({ columns }: SourceTable, field: string): SourceColumn | undefined =>
   columns.filter(isThere).find((column) => column.field === field);
 
+const isTextType = (type: string): boolean => TEXTS.test(type) || isCitext(type);
+
 /** The text of a field that a column of text has. */
 function textOf(table: SourceTable, field: string): string | undefined {
   const column = found(table, field);
-  return column && isText(column) ? `${exposed(column.name)}::text` : undefined;
+  return column && isText(column) ? `${column.exposed}::text` : undefined;
 }
 
 /** Undefined: the field is compared by its JSON value, without an index of the table. */
@@ -128,7 +139,7 @@ function columnOf(table: SourceTable, column: SortColumn, written: Written): Col
   if (column.kind !== "field" && column.kind !== "rank") return undefined;
   const attached = found(table, column.name);
   if (!attached) return undefined;
-  const raw = exposed(attached.name);
+  const raw = attached.exposed;
   if (column.kind === "rank") {
     if (!isText(attached)) return undefined;
     return {
@@ -149,13 +160,17 @@ function columnOf(table: SourceTable, column: SortColumn, written: Written): Col
 function equalityOf(table: SourceTable, column: ListColumn, { isKeyOf }: SourceRules): EqualitySql | undefined {
   const { keyType } = table;
   if (column.kind === "id")
-    return keyType === null ? undefined : { expression: "key", type: keyType, takes: (id) => isKeyOf(keyType, id) };
+    return keyType === null
+      ? undefined
+      : { expression: "key", type: keyType, exact: "id", takes: (id) => isKeyOf(keyType, id) };
   const attached = column.kind === "field" ? found(table, column.name) : undefined;
   if (attached?.form !== "json") return undefined;
-  const expression = exposed(attached.name);
+  const expression = attached.exposed;
   if (attached.type === "uuid") return { expression, type: "uuid", takes: (value) => isKeyOf("uuid", value) };
   const isPlainText = /^(text|character varying)(\(\d+\))?$/.test(attached.type);
-  return isPlainText ? { expression, type: "text", takes: () => true } : undefined;
+  if (!isPlainText) return undefined;
+  // A collation may hold different texts to be equal.
+  return { expression, type: "text", exact: `${expression}::text collate "C"`, takes: () => true };
 }
 
 /** The groups that the rules make of the columns, as `groupsOf` does. */

@@ -10,6 +10,11 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
   t.group_rules::text as "groupRules", coalesce(holdfast.table_name(t.relation), '') as "sqlName",
   coalesce(holdfast.reads_rows(t.relation), false) as readable,
   holdfast.base_type(t.relation, t.key_column) as "keyType",
+  exists (select from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+    where i.indrelid = t.relation and a.attname = t.key_column and i.indisunique and i.indisvalid and i.indpred is null
+      and i.indnkeyatts = 1) as "keyIsUnique",
+  exists (select from pg_inherits i join pg_class c on c.oid = i.inhparent
+    where i.inhrelid = t.relation or i.inhparent = t.relation and c.relkind <> 'p') as "hasRelatives",
   exists (select from pg_attribute a left join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
     where a.attrelid = t.relation and a.attname = t.key_column
       and (a.attidentity <> '' or pg_get_expr(d.adbin, d.adrelid) like 'nextval(%')) as "keyIsGenerated",

@@ -47,14 +47,19 @@ export async function readIdsWithoutRow(
   db: Transaction,
   { tenant, model, keyColumn }: Attached,
   { name, keyType }: FoundTable,
-  after: string,
+  after: string | null,
   most: number,
 ): Promise<{ readonly ids: readonly string[]; readonly count: number; readonly last: string | undefined }> {
-  const { rows } = await db.query<{ id: string; hasRow: boolean }>(
-    `select r.id, exists (select from ${name} t where t.${identifier(keyColumn)} = r.id::${keyType}) as "hasRow"
-      from (select id from holdfast.record where tenant = $1 and model = $2 and id > $3 order by id limit $4) r
-      order by r.id`,
+  const { rows } = await db.query<{ id: string }>(
+    `select id from holdfast.record where tenant = $1 and model = $2 and ($3::text is null or id > $3) order by id limit $4`,
     [tenant, model, after, most],
   );
-  return { ids: rows.filter(({ hasRow }) => !hasRow).map(({ id }) => id), count: rows.length, last: rows.at(-1)?.id };
+  const page = rows.map(({ id }) => id);
+  const key = identifier(keyColumn);
+  const found = await db.query<{ id: string }>(
+    `select t.${key}::text as id from ${name} t where t.${key} = any($1::text[]::${keyType}[])`,
+    [page],
+  );
+  const present = new Set(found.rows.map(({ id }) => id));
+  return { ids: page.filter((id) => !present.has(id)), count: page.length, last: page.at(-1) };
 }

@@ -96,6 +96,14 @@ export const takeCapturedChanges = (
   read: (rows) => (rows as (ChangeRow & { seq: number })[]).map(parsed),
 });
 
+/** Prepares a large transaction to be taken in steps: see `holdfast.fold_changes`. */
+export const foldCapturedChanges = (tenant: number, transaction: string): Statement<void> => ({
+  name: "fold_changes",
+  text: "select holdfast.fold_changes($1, $2::text::xid8)",
+  values: [tenant, transaction],
+  read: () => {},
+});
+
 /** The columns of a `ChangeRow`, of `holdfast.captured_change t`. */
 export const CAPTURED = "t.tx::text, t.model, t.before, t.after, t.nested, t.present";
 

@@ -72,7 +72,16 @@ test("[DS9] columns come in order, with types, lengths, not null and defaults", 
   expect(column(table, "title").default).toBe("'it''s'::character varying");
   expect(column(table, "amount").default).toBe("0");
   expect(column(table, "note")).toEqual({
-    ...{ name: "note", type: "text", isArray: false, length: null, labels: null, isObject: false, notNull: false },
+    ...{
+      name: "note",
+      type: "text",
+      isArray: false,
+      isLoose: false,
+      length: null,
+      labels: null,
+      isObject: false,
+      notNull: false,
+    },
     ...{ default: null, isIdentity: false, generated: null, domainChecks: [] },
   });
 });

@@ -115,6 +115,7 @@ async function readColumns(db: Transaction, relations: readonly number[]): Promi
           array(select e.enumlabel::text from pg_enum e where e.enumtypid = b.type order by e.enumsortorder) end as labels,
         b.typtype = 'c' or exists(select from pg_cast k where k.castsource = b.type and k.casttarget = 'json'::regtype
           and k.castmethod = 'f') as "isObject",
+        exists (select from pg_collation l where l.oid = a.attcollation and not l.collisdeterministic) as "isLoose",
         a.attnotnull or coalesce(d."notNull", false) as "notNull",
         case a.attgenerated when '' then
           coalesce(pg_get_expr(f.adbin, f.adrelid), pg_get_expr(t.typdefaultbin, 0)) end as default,

@@ -17,9 +17,11 @@ export async function findTable(
   { relation, keyColumn }: Pick<AttachedTable, "relation" | "keyColumn">,
 ): Promise<FoundTable | undefined> {
   const { rows } = await db.query<FoundTable>(
-    `select format('%I.%I', n.nspname, c.relname) as name, format_type(a.atttypid, a.atttypmod) as "keyType"
+    `select format('%I.%I', n.nspname, c.relname) as name, case when y.typnamespace = 'pg_catalog'::regnamespace then format_type(a.atttypid, a.atttypmod)
+          else format('%I.%I', m.nspname, y.typname) end as "keyType"
       from pg_class c join pg_namespace n on n.oid = c.relnamespace
       join pg_attribute a on a.attrelid = c.oid and a.attname = $2 and not a.attisdropped
+      join pg_type y on y.oid = a.atttypid join pg_namespace m on m.oid = y.typnamespace
       where c.oid = $1::oid`,
     [relation, keyColumn],
   );

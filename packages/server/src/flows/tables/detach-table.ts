@@ -1,5 +1,6 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { lockHead, readHead } from "../../db/commits/heads.ts";
+import { errorState } from "../../db/connection/database-error.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
@@ -72,7 +73,7 @@ export async function detachTable(
   const waiting = await countCapturedChanges(pool, tenant);
   // Changes that cannot be recorded go with the attachment.
   for (let recorded = 0; ; ) {
-    const drained = await drainChanges(drain.pipe, drain.rules, tenant);
+    const drained = await drainChanges(drain.pipe, drain.rules, tenant).catch(takenAway);
     if (drained === "broken" || !drained.more) break;
     recorded += drained.to - drained.from;
     progress?.("changes", recorded, waiting);
@@ -80,6 +81,12 @@ export async function detachTable(
   const about = await estimateRows(pool, attached.relation);
   if (!drop) await keepValues(pool, attached, { ...options, about });
   await transaction(pool, (tx) => forget(tx, attached, { ...options, about }));
+}
+
+/** A value that the log cannot take must not keep its table attached. */
+function takenAway(error: unknown): "broken" {
+  if (error instanceof RangeError || /^(22|54)/.test(errorState(error) ?? "")) return "broken";
+  throw error;
 }
 
 /** Under the head's lock: a round that wrote the table without triggers would not see what the table made of it. */
@@ -129,12 +136,13 @@ async function forget(
   await takeTime(tx);
   const { schemaVersion } = await lockHead(tx, tenant);
   await deleteAttachment(tx, attached);
-  for (let after: string | null = drop ? "" : null, removed = 0; after !== null; ) {
+  for (let after: string | null = null, more = drop, removed = 0; more; ) {
     const { count, last }: Awaited<ReturnType<typeof deleteSomeRecords>> = await deleteSomeRecords(
       ...([tx, attached, after, STEP] as const),
     );
     removed += count;
     after = last;
+    more = last !== null;
     progress?.("records", removed, about);
   }
   await deleteRecordsWithoutValues(tx, attached);

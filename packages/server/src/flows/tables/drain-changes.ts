@@ -7,7 +7,9 @@ import { begin, commit as commitTransaction, probe, rollback } from "../../db/co
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import {
   type CapturedTransaction,
+  foldCapturedChanges,
   loadCapturedTransactions,
+  type NumberedChange,
   takeCapturedChanges,
 } from "../../db/tables/captured-changes.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
@@ -17,6 +19,7 @@ import {
   type BrokenTable,
   changesOf,
   type RecordChange,
+  startOfLastRow,
   type TransactionChanges,
 } from "../../rules/tables/captured-changes.ts";
 import { capturedCommit, WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
@@ -96,16 +99,24 @@ export async function drainLocked(
     claimsChanged ||= result.claimTenants.length > 0;
     to = result.heads[0]?.syncId ?? to;
   };
-  for (const batch of inBatches(transactions))
-    for (let after = 0; ; ) {
-      const names = batch.map(({ tx }) => tx);
-      const [changes] = await pipe.send([takeCapturedChanges(tenant, names, { ...STEP, after })]);
-      if (changes.length === 0) break;
-      if (names.length === 1) after = changes.at(-1)?.seq ?? after;
-      const made = changesOf(changes, attached);
+  for (const batch of inBatches(transactions)) {
+    const names = batch.map(({ tx }) => tx);
+    const [large] = batch.filter(({ changes }) => changes > STEP.most);
+    if (large) await pipe.send([foldCapturedChanges(tenant, large.tx)]);
+    let kept: readonly NumberedChange[] = [];
+    for (let after = 0, isLast = false; !isLast; ) {
+      const [taken] = await pipe.send([takeCapturedChanges(tenant, names, { ...STEP, after })]);
+      isLast = taken.length === 0;
+      if (names.length === 1) after = taken.at(-1)?.seq ?? after;
+      const all = [...kept, ...taken];
+      // The next step may go on with the last row of this one.
+      const end = isLast || !large ? all.length : startOfLastRow(all, attached);
+      kept = all.slice(end);
+      const made = changesOf(all.slice(0, end), attached);
       if ("problem" in made) return made;
-      await record(made);
+      if (made.length > 0) await record(made);
     }
+  }
   return { from: syncId, to, claimsChanged, left };
 }
 

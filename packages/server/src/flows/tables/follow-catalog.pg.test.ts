@@ -106,9 +106,8 @@ test("[DS50] a column of another type breaks the model: SQL goes on, its value r
 test("[DS50] changes that were captured while a column had another type are captured again by a repair", async () => {
   await db.query("create table public.swung (id text primary key, price int)");
   const { model } = await attach("public.swung", { price: { type: "integer" } });
-  await db.query("alter table swung alter price type text");
-  await db.query("insert into swung values ('a', '1')");
-  await db.query("alter table swung alter price type int using price::int");
+  await db.query(`begin; alter table swung alter price type text; insert into swung values ('a', '1');
+    alter table swung alter price type int using price::int; commit`);
   await until(async () => (await app.sql("select from holdfast.attached_table where problem is not null")).length > 0);
   expect((await verifyTable(pool, tenant, model)).problems).toEqual([expect.stringContaining("verify --repair")]);
   await verifyTable(pool, tenant, model, { repair: true });

@@ -7,6 +7,7 @@ import {
   begin,
   commit as commitTransaction,
   probe,
+  resets,
   rollback,
   rollbackToSavepoint,
   type Statement,
@@ -100,8 +101,8 @@ async function loadTableRound(
     return { asked, rows, waiting, loaded };
   };
   for (;;) {
-    const [[, [head], attached], atOnce] = await Promise.all([
-      pipe.send([begin, lockHeads([tenant]), loadAttachments(tenant)]),
+    const [[, , , , [head], attached], atOnce] = await Promise.all([
+      pipe.send([...resets, begin, lockHeads([tenant]), loadAttachments(tenant)]),
       lockAndLoad(known),
     ]);
     if (!head) throw new TenantElsewhere(tenant);

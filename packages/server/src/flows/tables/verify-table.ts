@@ -86,8 +86,8 @@ export async function verifyTable(
     after = page.last ?? null;
     more = page.count === PAGE;
   }
-  for (let after: string | undefined = "", compared = 0; after !== undefined; ) {
-    const from: string = after;
+  for (let after: string | null | undefined = null, compared = 0; after !== undefined; ) {
+    const from: string | null = after;
     const page: IdPage = await momentOf(pool, (tx) => extraPage(tx, attached, found, from));
     counts.extra += page.ids.length;
     if (repair && page.ids.length > 0) await transaction(pool, (tx) => captureDeletions(tx, attached, found, page.ids));
@@ -162,7 +162,12 @@ const hasInexact = (image: ParsedRow, { columns }: AttachedTable): boolean =>
 
 type IdPage = Awaited<ReturnType<typeof readIdsWithoutRow>>;
 
-async function extraPage(tx: Transaction, attached: AttachedTable, found: FoundTable, after: string): Promise<IdPage> {
+async function extraPage(
+  tx: Transaction,
+  attached: AttachedTable,
+  found: FoundTable,
+  after: string | null,
+): Promise<IdPage> {
   const page = await readIdsWithoutRow(tx, attached, found, after, PAGE);
   const waits = page.ids.length > 0 ? await waitingIds(tx, attached) : () => false;
   return { ...page, ids: page.ids.filter((id) => !waits(id)) };

@@ -15,7 +15,9 @@ test.each([
   ["integer", "-0", false],
   ["integer", "1.0", false],
   ["text", "007", true],
-  ["character varying(3)", "longer", true],
+  ["character varying(3)", "abc", true],
+  ["character varying(3)", "abcd", false],
+  ["character varying(3)", "😀😀😀", true],
 ])("[DS17] a key of the type %s can be %s: %s", (type, id, can) => {
   expect(isKeyOf(type, id)).toBe(can);
 });

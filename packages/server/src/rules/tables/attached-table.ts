@@ -32,6 +32,10 @@ export interface AttachedTable {
   readonly readable: boolean;
   /** The SQL type of the key, without domains; null if the table or the column is gone. */
   readonly keyType: string | null;
+  /** Its key tells all its rows apart: by a primary key, or another index. */
+  readonly keyIsUnique: boolean;
+  /** Its rows are also another table's, or another table's are also its: by inheritance, or because it is a partition. */
+  readonly hasRelatives: boolean;
   /** The database makes the keys of new rows. */
   readonly keyIsGenerated: boolean;
   /** The caller's own triggers or rules act on its rows. */
@@ -39,7 +43,10 @@ export interface AttachedTable {
 }
 
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
-export type Attachment = Omit<AttachedTable, "sqlName" | "readable" | "keyType" | "keyIsGenerated" | "hasTriggers">;
+export type Attachment = Omit<
+  AttachedTable,
+  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers"
+>;
 
 /**
  * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a

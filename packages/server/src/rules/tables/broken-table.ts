@@ -9,6 +9,14 @@ export function faultsOf(table: AttachedTable): readonly string[] {
   const missing = [...(keyType === null ? [keyColumn] : []), ...gone];
   return [
     ...(missing.length > 0 ? [missingColumns(name, missing)] : []),
+    ...(keyType !== null && !table.keyIsUnique
+      ? [`${name} has no primary key any more: run "alter table ${sqlName} add primary key (${keyColumn})".`]
+      : []),
+    ...(table.hasRelatives
+      ? [
+          `${name} has become a partition, or has parents or children by inheritance: "holdfast tables inspect ${name}" says what to do, then run "holdfast tables verify --repair".`,
+        ]
+      : []),
     ...columns.filter(isRetyped).map((column) => retypedColumn(name, column)),
   ];
 }

@@ -71,6 +71,21 @@ export function changesOf(
   return transactions.map(({ tx, records }) => ({ tx, changes: [...records.values()].map(changeOfRecord) }));
 }
 
+/** Where the changes of the last change's row begin, which stand together. */
+export function startOfLastRow(captured: readonly CapturedChange[], attached: readonly AttachedTable[]): number {
+  const rowOf = ({ model, before, after }: CapturedChange): string => {
+    const table = attached.find((one) => one.model === model);
+    const key = table && ownValue((after ?? before) as ParsedRow, table.keyColumn);
+    return recordKey(model, JSON.stringify(typeof key === "function" ? key() : (key ?? null)));
+  };
+  const last = captured.at(-1);
+  if (!last) return 0;
+  const row = rowOf(last);
+  let start = captured.length - 1;
+  while (start > 0 && rowOf(captured[start - 1] as CapturedChange) === row) start -= 1;
+  return start;
+}
+
 /** What one captured change says of one record. */
 interface Sight {
   readonly model: string;
@@ -92,6 +107,8 @@ function sightsOf(
   { model, before, after, nested, present }: CapturedChange,
   table: AttachedTable,
 ): readonly (Sight | { readonly problem: string })[] {
+  const image = after ?? before;
+  if (image && isNoRecord(image, table)) return [];
   const [old, to, now] = [before, after, present].map((row) => (row === null ? null : readRowImage(row, table)));
   const missing = [
     ...new Set([
@@ -113,6 +130,15 @@ function sightsOf(
   const id = (to ?? old)?.id ?? "";
   return [{ model, id, before: from, after: left, left: nested ? (now?.data ?? null) : left, nested }];
 }
+
+/** A row that no id can name. */
+function isNoRecord(row: ParsedRow, { keyColumn }: AttachedTable): boolean {
+  const key = ownValue(row, keyColumn);
+  return key === null || (typeof key === "string" && [...key].length > MOST_KEY);
+}
+
+/** The longest key that the log's indexes take beside a model's name, in characters. */
+const MOST_KEY = 512;
 
 const missingIn = (image: RowImage | null | undefined, { keyColumn }: AttachedTable): readonly string[] =>
   !image ? [] : image.id === undefined ? [keyColumn] : image.missing;

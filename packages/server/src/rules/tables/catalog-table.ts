@@ -35,6 +35,8 @@ export interface CatalogColumn {
   readonly labels: readonly string[] | null;
   /** In JSON its values are objects: a composite type, or one with a cast to json, like hstore. */
   readonly isObject: boolean;
+  /** Different texts may be equal in its collation. */
+  readonly isLoose: boolean;
   readonly notNull: boolean;
   /** The expression of its default. */
   readonly default: string | null;

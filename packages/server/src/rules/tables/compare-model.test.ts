@@ -4,7 +4,16 @@ import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { compareModel, missingIndexes } from "./compare-model.ts";
 
 const COLUMN: CatalogColumn = {
-  ...{ name: "state", type: "text", isArray: false, length: null, labels: null, isObject: false, notNull: false },
+  ...{
+    name: "state",
+    type: "text",
+    isArray: false,
+    length: null,
+    labels: null,
+    isObject: false,
+    isLoose: false,
+    notNull: false,
+  },
   ...{ default: null, isIdentity: false, generated: null, domainChecks: [] },
 };
 const KEY: CatalogColumn = { ...COLUMN, name: "id", notNull: true };

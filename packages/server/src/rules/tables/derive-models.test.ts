@@ -4,7 +4,16 @@ import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { type DerivedTable, deriveModels } from "./derive-models.ts";
 
 const column = (name: string, more: Partial<CatalogColumn> = {}): CatalogColumn => ({
-  ...{ name, type: "text", isArray: false, length: null, labels: null, isObject: false, notNull: false },
+  ...{
+    name,
+    type: "text",
+    isArray: false,
+    length: null,
+    labels: null,
+    isObject: false,
+    isLoose: false,
+    notNull: false,
+  },
   ...{ default: null, isIdentity: false, generated: null, domainChecks: [], ...more },
 });
 

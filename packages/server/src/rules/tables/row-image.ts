@@ -89,7 +89,8 @@ function textOf(value: RowValue): Json {
  */
 function storable(value: RowValue): Json {
   if (typeof value === "string") return storableText(value);
-  if (typeof value === "function") return Number(value());
+  // JSON knows no number that a double cannot hold.
+  if (typeof value === "function") return Number.isFinite(Number(value())) ? Number(value()) : null;
   if (value === null || typeof value !== "object") return value;
   if (Array.isArray(value)) return value.map(storable);
   return Object.fromEntries(

@@ -44,6 +44,8 @@ function keyProblem({ sqlName, kind, primaryKey, columns }: CatalogTable): strin
   const column = columns.find(({ name }) => name === key);
   if (!column || column.isArray || column.labels || column.isObject || !KEY_TYPES.includes(column.type))
     return `Its key ${key} is of type ${column?.type}${column?.isArray ? "[]" : ""}: a key must be text, varchar, citext, uuid, smallint, integer or bigint.`;
+  if (column.isLoose)
+    return `Its key ${key} has a collation that holds different texts to be equal, and ids are told apart: run "alter table ${sqlName} alter column ${key} type ${column.type} collate "default"" first.`;
   return undefined;
 }
 
