@@ -20,6 +20,9 @@ export async function copySomeValues(
   after: string | null,
   most: number,
 ): Promise<Page> {
+  // Each row is one probe of its line. The statistics know nothing yet of the lines that the steps before have written.
+  await tx.query(`set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
+    set local enable_material = off`);
   const { rows } = await tx.query<Page>(
     `with page as (select ${COLUMNS}, ${expression} as place from ${from} r
         where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),

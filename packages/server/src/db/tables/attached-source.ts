@@ -31,8 +31,7 @@ interface SourceTable extends Omit<AttachedTable, "columns"> {
  * `holdfast.record`. A row without a line was there when the table was attached.
  *
  * The SQL has the columns of `holdfast.record`, `key`, and each column of the table under `column <number>`. It has no
- * parameters. Postgres reads it in the order of the key, and `limit 1` makes each row one probe of its line, whatever the
- * statistics say: they know nothing yet of a table that was attached just now.
+ * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
  */
 export function attachedSource(attached: AttachedTable, rules: SourceRules): RecordSource {
   const columns = attached.columns.map(
@@ -87,8 +86,8 @@ function recordsSql(
     line("updated_by", literal(madeBy)),
     ...raw,
   ];
-  return `(select ${facts.join(", ")} from ${sqlName} t left join lateral (select * from holdfast.record r
-    where r.tenant = ${tenant} and r.model = ${literal(model)} and r.id = (${id}) collate "C" limit 1) l on true${keyBound(keyType, key)})`;
+  return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
+    on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = (${id}) collate "C"${keyBound(keyType, key)})`;
 }
 
 /** A row whose key is too long is no record. */
