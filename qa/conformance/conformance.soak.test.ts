@@ -9,7 +9,6 @@ const OF_TIMESTAMPS = [
   "values: The datetime 2024-02-29T23:59:59Z comes back unchanged.",
   "values: The datetime 2024-01-01T00:00:00.123456+05:30 comes back unchanged.",
   "values: The datetime 1999-12-31T23:59:59.9-11:00 comes back unchanged.",
-  "lists: [G3] [G4] order_by=at sorts date-times as instants, in both directions, over pages, ties by id.",
 ];
 
 test("[X1] [DS6] it passes with the rows of all models in tables of the caller's", async () => {

@@ -216,7 +216,7 @@ export const mutants: readonly Mutant[] = [
       {
         file: `${server}/flows/tables/drain-changes.ts`,
         find: "capturedCommit(tenant, tx, changes)",
-        replace: "capturedCommit(tenant, `${tx}_${to}`, changes)",
+        replace: "capturedCommit(tenant, tx + to, changes)",
       },
     ],
   },
