@@ -590,6 +590,13 @@ declare
   whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
   is_nested boolean;
 begin
+  -- What `write_at_once` writes it returns itself. A cascade is no such thing.
+  if current_setting('holdfast.at_once', true) = pg_current_xact_id()::text then
+    if pg_trigger_depth() > 1 then
+      raise exception using errcode = 'HF005';
+    end if;
+    return null;
+  end if;
   -- A partition that was detached keeps its triggers.
   if is_partitioned and not exists (
     select from holdfast.attached_table where tenant = of_tenant and model = of_model and relation = whole)
@@ -795,13 +802,37 @@ stable language sql as $$
       from pg_catalog.json_array_elements_text(names::json) with ordinality as c(name, n)) c
 $$;
 
+-- Writes rows by one statement for each batch, which db/tables/write-statement.ts makes, and returns what the tables made of
+-- them. Fails if a row was not written, or one besides.
+create function holdfast.write_at_once(statements text[], batches integer[], ids text[], rows text[])
+returns table (key text, image text, batch integer) language plpgsql
+  set datestyle = 'ISO, MDY' set intervalstyle = 'iso_8601' set extra_float_digits = 1 set bytea_output = 'hex'
+  set lc_monetary = 'C' set enable_seqscan = on set plan_cache_mode = auto as $$
+#variable_conflict use_column
+declare
+  one record;
+  written bigint;
+begin
+  for one in
+    select w.batch, array_agg(w.image order by w.n) as images, array_agg(w.id order by w.n) as ids
+      from unnest(batches, rows, ids) with ordinality as w(batch, image, id, n) group by w.batch order by w.batch
+  loop
+    return query execute statements[one.batch] using one.images, one.ids, one.batch;
+    get diagnostics written = row_count;
+    if written <> cardinality(one.ids) then
+      raise exception using errcode = 'HF005';
+    end if;
+  end loop;
+end $$;
+
 -- Writes the rows of some commits, each commit whole or not at all: what fails is undone, and the others stay. Deferred
 -- constraints are checked at the end of their commit. Returns a line for each commit; `up_to` is the number of the last
 -- change that was captured until then.
 --
--- `at_once`: all rows are different, and their tables have no triggers of the caller's. Then neighbours of one `batch`
--- are written by one statement. If that does not go as each write by itself would (a failure, a row that is not there, a
--- cascade), it is undone, and they are written one by one. Else `up_to` is null: each row's change is its commit's.
+-- `statements`: all rows are different, and their tables have no triggers of the caller's. Then neighbours of one `batch`
+-- are written by one of these. If that does not go as each write by itself would (a failure, a row that is not there, a
+-- cascade), it is undone, and they are written one by one. Else the first line has what the tables made of the rows, and
+-- `up_to` is null: each row's change is its commit's.
 --
 -- Ends early once it has taken long or has changed many rows, well before the statement's timeout and the server's
 -- memory: commits without a line were not written. If a commit reaches the timeout although it is the first one, that
@@ -810,15 +841,14 @@ $$;
 -- The settings of planning are for the caller's triggers: the lane has its own. The search path is the session's, for
 -- the same reason.
 create function holdfast.write_rows(
-  of_tenant integer, at_once boolean, batches integer[], commits integer[], operations integer[], relations oid[],
+  of_tenant integer, statements text[], batches integer[], commits integer[], operations integer[], relations oid[],
   key_columns text[], actions text[], ids text[], columns text[], rows text[]
 ) returns table (
   commit integer, done boolean, operation integer, state text, message text, of_constraint text, of_table text,
-  of_column text, up_to bigint
+  of_column text, up_to bigint, keys text[], images text[], of_batches integer[]
 ) language plpgsql set enable_seqscan = on set plan_cache_mode = auto as $$
 #variable_conflict use_column
 declare
-  one record;
   n integer;
   prepared text := '';
   table_name text;
@@ -832,34 +862,21 @@ declare
 begin
   perform set_config('holdfast.writing', pg_current_xact_id()::text, true);
   select last_value into first from holdfast.captured_change_seq_seq;
-  if at_once then
+  if statements is not null then
     begin
+      perform set_config('holdfast.at_once', pg_current_xact_id()::text, true);
       set constraints all deferred;
-      for one in
-        select min(w.relation) as relation, min(w.key) as key, min(w.action) as action, min(w.names) as names,
-            array_agg(w.image order by w.n) as images, array_agg(w.id order by w.n) as ids
-          from unnest(batches, relations, key_columns, actions, columns, rows, ids)
-            with ordinality as w(batch, relation, key, action, names, image, id, n)
-          group by w.batch order by w.batch
-      loop
-        execute format('with done as (%s) select count(*) from done where key = any($2)',
-            holdfast.write_statement(one.action, one.relation, one.key, one.names))
-          into written using one.images, one.ids;
-        if written <> cardinality(one.ids) then
-          raise exception using errcode = 'HF005';
-        end if;
-      end loop;
+      select array_agg(w.key), array_agg(w.image), array_agg(w.batch) into keys, images, of_batches
+        from holdfast.write_at_once(statements, batches, ids, rows) w;
       set constraints all immediate;
-      select count(*) into written from holdfast.captured_change c
-        where c.tenant = of_tenant and c.seq > first and c.tx = pg_current_xact_id();
-      if written <> cardinality(ids) then
-        raise exception using errcode = 'HF005';
-      end if;
-      return query select c, true, null::integer, null, null, null, null, null, null::bigint
-        from (select distinct c from unnest(commits) c) c order by c;
+      perform set_config('holdfast.at_once', '', true);
+      return query select c, true, null::integer, null, null, null, null, null, null::bigint,
+          case when n = 1 then keys end, case when n = 1 then images end, case when n = 1 then of_batches end
+        from (select c, row_number() over (order by c) as n from unnest(commits) c group by c) c order by c;
       return;
     exception when others or assert_failure then
       -- One by one.
+      keys := null; images := null; of_batches := null;
     end;
   end if;
   n := 1;
@@ -965,7 +982,7 @@ begin
   end if;
 end $$;
 
-revoke all on function holdfast.lock_rows, holdfast.rows_of, holdfast.write_rows from public;
+revoke all on function holdfast.lock_rows, holdfast.rows_of, holdfast.write_at_once, holdfast.write_rows from public;
 
 -- Tenants on their way: see move-tenant.ts. Source or target are null for the service's own database.
 create table holdfast.move (

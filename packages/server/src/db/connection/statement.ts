@@ -23,6 +23,9 @@ const plain = (text: string): Statement<void> => ({ name: "", text, values: [], 
 /** What the caller's triggers may have left on a connection: another tenant's round has its own settings, role and locks. */
 export const resets = [plain("reset all"), plain("reset role"), plain("select pg_advisory_unlock_all()")] as const;
 
+/** In the place of a statement that is not needed this time. */
+export const nothing: Statement<undefined> = { name: "nothing", text: "select", values: [], read: () => undefined };
+
 /** In a failed transaction, COMMIT replies ROLLBACK without an error. Treat that as a failure. */
 export const commit: Statement<void> = {
   name: "",

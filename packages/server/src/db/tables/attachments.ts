@@ -21,7 +21,8 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
   exists (select from pg_trigger g where g.tgrelid in (select t.relation union all select relid from pg_partition_tree(t.relation))
     and not g.tgisinternal and g.tgname not like 'holdfast\\_%')
     or exists (select from pg_rewrite w where w.ev_class = t.relation) as "hasTriggers",
-  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'declared', c.declared, 'type',
+  (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'declared', c.declared,
+      'sqlType', format_type(a.atttypid, a.atttypmod), 'type',
       case when y.typtype = 'e' then 'enum' when y.typtype = 'd' then holdfast.base_type(t.relation, c.name)
         else coalesce(format_type(a.atttypid, a.atttypmod), '') end) order by c.position), '[]')
     from holdfast.attached_column c
@@ -46,6 +47,15 @@ export const loadAttachments = (tenant: number): Statement<AttachedTable[]> => (
   text: `select ${COLUMNS} from holdfast.attached_table t where t.tenant = $1 order by t.model`,
   values: [tenant],
   read: (rows) => (rows as Row[]).map(toAttachment),
+});
+
+/** Changes with what is stored about the attachments of a tenant; the catalog may say something else of their tables. */
+export const loadAttachmentMarks = (tenant: number): Statement<string> => ({
+  name: "load_attachment_marks",
+  text: `select coalesce(string_agg(model || ' ' || xmin, ', ' order by model), '') as marks
+    from holdfast.attached_table where tenant = $1`,
+  values: [tenant],
+  read: ([row]) => (row as { marks: string }).marks,
 });
 
 export async function readAttachments(db: Transaction, tenant: number): Promise<AttachedTable[]> {

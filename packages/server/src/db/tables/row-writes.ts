@@ -2,6 +2,8 @@ import type { OrderedWrites } from "../../rules/tables/row-writes.ts";
 import type { TableRefusal } from "../../rules/tables/written-commit.ts";
 import type { Statement } from "../connection/statement.ts";
 import { CAPTURED, type ChangeRow, type NumberedChange, parsed } from "./captured-changes.ts";
+import { parseRow } from "./row-text.ts";
+import { writeStatement } from "./write-statement.ts";
 
 /** A row that is there, and whether no other transaction has locked it. */
 export interface FoundRow {
@@ -20,19 +22,25 @@ export const lockRows = (relation: number, keyColumn: string, ids: readonly stri
 /** What the tables said to one commit. */
 export interface WriteResult extends TableRefusal {
   readonly done: boolean;
-  /** The number of the last change that was captured until then; null: each row's change is its commit's. */
+  /** The number of the last change that was captured until then; null: the rows were written at once. */
   readonly upTo: number | null;
 }
 
-/** Writes the rows of several commits, each whole or not at all: see migration 21. */
-export const writeRows = (tenant: number, { atOnce, writes }: OrderedWrites): Statement<WriteResult[]> => ({
+/** What the tables said to each commit, and what they made of rows that were written at once. */
+export interface WrittenRows {
+  readonly results: readonly WriteResult[];
+  readonly changes: readonly NumberedChange[];
+}
+
+/** Writes the rows of several commits, each whole or not at all: see `holdfast.write_rows`. */
+export const writeRows = (tenant: number, { atOnce, writes }: OrderedWrites): Statement<WrittenRows> => ({
   name: "write_rows",
   text: `select done, operation, state as sqlstate, message, of_constraint as "constraint", of_table as "table",
-      of_column as "column", up_to as "upTo"
+      of_column as "column", up_to as "upTo", keys, images, of_batches as batches
     from holdfast.write_rows($1, $2, $3, $4, $5, $6::bigint[]::oid[], $7, $8, $9, $10, $11)`,
   values: [
     tenant,
-    atOnce,
+    atOnce ? firstOfBatches(writes).map(writeStatement) : null,
     writes.map(({ batch }) => batch),
     writes.map(({ commit }) => commit),
     writes.map(({ operation }) => operation),
@@ -43,8 +51,32 @@ export const writeRows = (tenant: number, { atOnce, writes }: OrderedWrites): St
     writes.map(({ names }) => names),
     writes.map(({ action, values }) => (action === "delete" ? null : JSON.stringify(values))),
   ],
-  read: (rows) => rows as WriteResult[],
+  read: (rows) => {
+    const [first] = rows as unknown as readonly Made[];
+    return { results: rows as WriteResult[], changes: first?.keys ? changesOfMade(first, writes) : [] };
+  },
 });
+
+/** On the first line, of rows that were written at once: their keys, what they are now, and the batches they were in. */
+type Made = WriteResult &
+  Readonly<Record<"keys" | "images", readonly (string | null)[] | null> & { batches: readonly number[] | null }>;
+
+const firstOfBatches = (writes: OrderedWrites["writes"]): OrderedWrites["writes"] =>
+  writes.filter(({ batch }, i) => batch !== writes[i - 1]?.batch);
+
+/** As if they had been captured. */
+function changesOfMade({ keys, images, batches }: Made, writes: OrderedWrites["writes"]): NumberedChange[] {
+  const tables = firstOfBatches(writes).map(({ table }) => table);
+  return (keys ?? []).map((key, i): NumberedChange => {
+    const { model, keyColumn } = tables[(batches?.[i] ?? 1) - 1] as (typeof tables)[number];
+    const image = images?.[i];
+    return {
+      ...{ seq: i, tx: "", model, nested: false, present: null },
+      before: image ? null : { [keyColumn]: key },
+      after: image ? parseRow(image) : null,
+    };
+  });
+}
 
 /** Takes the changes that this transaction itself has made to a tenant's tables. */
 export const takeOwnChanges = (tenant: number): Statement<NumberedChange[]> => ({

@@ -49,8 +49,7 @@ export async function checkTables(
       return refuse("invalid_schema", { param: `models.${name}${field ? `.fields.${field}` : ""}`, message });
     }
     followed.push({ table, columns: compared.columns });
-    for (const { field, statement } of compared.missingIndexes)
-      warnings.push(`"${name}.${field}" has no index in the table, and none is made there: run "${statement}".`);
+    warnings.push(...compared.notes.map((note) => `"${name}": ${note}`));
   }
   return { changed: followed, warnings };
 }

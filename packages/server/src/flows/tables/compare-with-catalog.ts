@@ -3,17 +3,13 @@ import type { Transaction } from "../../db/connection/transaction.ts";
 import { readCatalog, readIndexes } from "../../db/tables/catalog.ts";
 import type { AttachedTable, FieldColumn } from "../../rules/tables/attached-table.ts";
 import { faultsOf } from "../../rules/tables/broken-table.ts";
-import {
-  compareModel,
-  type Disagreement,
-  type MissingIndex,
-  missingIndexes,
-} from "../../rules/tables/compare-model.ts";
+import { compareModel, type Disagreement, missingIndexes } from "../../rules/tables/compare-model.ts";
 
-/** An attached model as the catalog has it. */
+/** An attached model that fits its table as it is now. */
 export interface Compared {
   readonly columns: readonly FieldColumn[];
-  readonly missingIndexes: readonly MissingIndex[];
+  /** What else is worth knowing, in sentences. */
+  readonly notes: readonly string[];
 }
 
 /** Compares an attached model with its table as it is now. */
@@ -25,8 +21,11 @@ export async function compareWithCatalog(
   const { tables } = await readCatalog(db, table.sqlName === "" ? [] : [table.sqlName]);
   const found = tables.find(({ relation }) => relation === table.relation);
   if (!found) return { message: faultsOf(table)[0] ?? `${table.name} is gone.` };
-  const columns = compareModel(model, found);
-  if ("message" in columns) return columns;
-  const indexes = await readIndexes(db, table.relation);
-  return { columns, missingIndexes: missingIndexes(model, table.sqlName, found.columns, indexes) };
+  const fitting = compareModel(model, found);
+  if ("message" in fitting) return fitting;
+  const missing = missingIndexes(model, table.sqlName, found.columns, await readIndexes(db, table.relation));
+  const said = missing.map(
+    ({ field, statement }) => `"${field}" has no index in the table, and none is made there: run "${statement}".`,
+  );
+  return { columns: fitting.columns, notes: [...fitting.notes, ...said] };
 }

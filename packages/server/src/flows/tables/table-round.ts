@@ -6,6 +6,7 @@ import { isUnreadable } from "../../db/connection/reading-table.ts";
 import {
   begin,
   commit as commitTransaction,
+  nothing,
   probe,
   resets,
   rollback,
@@ -14,13 +15,14 @@ import {
   savepoint,
 } from "../../db/connection/statement.ts";
 import { UnreadableTable } from "../../db/connection/unreadable-table.ts";
-import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
+import { loadAttachmentMarks, loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
 import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
 import type { TenantTables } from "../../rules/commits/tenant-state.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { problemOf } from "../../rules/tables/broken-table.ts";
 import type { RecordChange } from "../../rules/tables/captured-changes.ts";
 import { capturedCommit } from "../../rules/tables/captured-commit.ts";
 import { isReadable } from "../../rules/tables/check-attached.ts";
@@ -35,6 +37,21 @@ import { sourceOfTable } from "./record-sources.ts";
 
 /** What a round of a tenant with attached tables loads. */
 type TableLoaded = Loaded & { readonly tables: TenantTables; readonly drained: Drained | undefined };
+
+/** The attached tables of a tenant, as a round found them. */
+interface KnownTables {
+  readonly attached: readonly AttachedTable[];
+  readonly marks: string;
+  /** When they were read from the catalog. */
+  readonly at: number;
+}
+
+/**
+ * How long a round takes from the last one what the catalog says of the tables: to read it takes as long as to write some
+ * rows. A table can change at any moment, also in the middle of a round. Then what is written fails, or what the table
+ * made of it does not fit, and the next round looks again.
+ */
+const KNOWN_MS = 250;
 
 /**
  * More subtransactions than this in one transaction slow down all of Postgres: each commit that writes tables is one. A
@@ -53,8 +70,8 @@ interface TableRoundOptions {
 /** Rounds of tenants with attached tables, each of a single tenant. */
 export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
   const unclaimed = new Set<number>();
-  /** By tenant, as the last round found them. */
-  const known = new Map<number, readonly AttachedTable[]>();
+  /** By tenant. */
+  const known = new Map<number, KnownTables>();
   return {
     async load(pipe, jobs) {
       const tenant = tenantOf(jobs[0] as Job);
@@ -63,13 +80,13 @@ export function tableRounds(options: TableRoundOptions): Rounds<TableLoaded> {
         known.delete(tenant);
         throw isUnreadable(error) ? new UnreadableTable("A table", error) : error;
       });
-      const attached = [...found.tables.attached.values()];
-      if (attached.length > 0) known.set(tenant, attached);
+      if (found.known.attached.length > 0) known.set(tenant, found.known);
       else known.delete(tenant);
-      options.hasTables(tenant, attached.length > 0);
+      options.hasTables(tenant, found.known.attached.length > 0);
       return found;
     },
-    judge: (pipe, jobs, found) => judgeTableRound(pipe, options.rules, jobs, found),
+    judge: (pipe, jobs, found) =>
+      judgeTableRound(pipe, options.rules, jobs, found, () => known.delete(tenantOf(jobs[0] as Job))),
   };
 }
 
@@ -86,9 +103,9 @@ async function loadTableRound(
   pipe: Pipe,
   jobs: readonly Job[],
   unclaimed: Set<number>,
-  known: readonly AttachedTable[] = [],
+  last: KnownTables | undefined,
   { rules, recorded }: TableRoundOptions,
-): Promise<TableLoaded> {
+): Promise<TableLoaded & { readonly known: KnownTables }> {
   const tenant = tenantOf(jobs[0] as Job);
   const commits = commitsOf(jobs);
   const lockAndLoad = async (tables: readonly AttachedTable[]) => {
@@ -100,14 +117,26 @@ async function loadTableRound(
     ]);
     return { asked, rows, waiting, loaded };
   };
-  for (;;) {
-    const [[, , , , [head], attached], atOnce] = await Promise.all([
-      pipe.send([...resets, begin, lockHeads([tenant]), loadAttachments(tenant)]),
-      lockAndLoad(known),
+  for (let isFresh = last !== undefined && performance.now() < last.at + KNOWN_MS; ; isFresh = false) {
+    const [[, , , , [head], marks, read], atOnce] = await Promise.all([
+      pipe.send([
+        ...resets,
+        begin,
+        lockHeads([tenant]),
+        loadAttachmentMarks(tenant),
+        isFresh ? nothing : loadAttachments(tenant),
+      ]),
+      lockAndLoad(last?.attached ?? []),
     ]);
     if (!head) throw new TenantElsewhere(tenant);
-    const isKnown = JSON.stringify(attached) === JSON.stringify(known);
+    const isSame = isFresh && last !== undefined && marks === last.marks;
+    const attached = isSame ? last.attached : (read ?? (await pipe.send([loadAttachments(tenant)]))[0]);
+    const isKnown = isSame || JSON.stringify(attached) === JSON.stringify(last?.attached ?? []);
     const { asked, rows, waiting, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
+    const at = isSame ? last.at : performance.now();
+    // What could not be read may be another table by now, and one that is broken may be mended.
+    const isOdd = loaded.unread.size > 0 || attached.some((table) => problemOf(table) !== undefined);
+    const known = { attached, marks, at: isOdd ? Number.NEGATIVE_INFINITY : at };
     const locked = new Set([
       ...asked.flatMap(({ table }, i) =>
         ((rows[i] ?? []) as FoundRow[]).flatMap(({ id, free }) => (free ? [] : recordKey(table.model, id))),
@@ -119,7 +148,7 @@ async function loadTableRound(
     const tables = { attached: new Map(attached.map((table) => [table.model, table])), locked, settle: decided };
     // The changes of a broken table wait until it is mended, and nothing may overtake them.
     const isBroken = attached.some(({ problem }) => problem !== null);
-    if (waiting.length === 0 || isBroken) return { ...loaded, tables, drained: undefined };
+    if (waiting.length === 0 || isBroken) return { ...loaded, tables, drained: undefined, known };
     const chosen = within(waiting);
     const drained = await drainLocked(pipe, rules, head, attached, chosen);
     if ("problem" in drained) {
@@ -128,7 +157,7 @@ async function loadTableRound(
     } else if (chosen.length < waiting.length) {
       await pipe.send([commitTransaction]);
       recorded(tenant, drained);
-    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe, rowsOf(attached))), tables, drained };
+    } else return { ...(await load(pipe, jobs, unclaimed, rules, probe, rowsOf(attached))), tables, drained, known };
   }
 }
 
@@ -176,6 +205,7 @@ async function judgeTableRound(
   rules: RoundRules,
   jobs: readonly Job[],
   loaded: TableLoaded,
+  changed: () => void,
 ): Promise<RoundResult> {
   const tenant = tenantOf(jobs[0] as Job);
   const order = commitsOf(jobs);
@@ -189,13 +219,15 @@ async function judgeTableRound(
     const planned = await judge(found, planWrites(order, plan));
     const writes = writtenByCommit(judgedOf(jobs, planned), found.tables.attached);
     if (writes.size === 0) return planned;
-    const [, results, changes, late] = await pipe.send([
+    const [, { results, changes: made }, captured, late] = await pipe.send([
       savepoint,
       writeRows(tenant, orderWrites([...writes.values()])),
       takeOwnChanges(tenant),
       loadCapturedTransactions(tenant),
     ]);
+    const changes = made.length > 0 ? made : captured;
     const outcome = settleWrites({ order, writes, results, changes, tables: found.tables });
+    if (outcome.kind === "denied" || results.some(({ done, sqlstate }) => !done && IS_OTHER.test(sqlstate))) changed();
     if (outcome.kind === "denied") {
       plan = { ...plan, denied: new Map([...plan.denied, ...outcome.denied]) };
       await pipe.send([rollbackToSavepoint]);
@@ -214,6 +246,9 @@ async function judgeTableRound(
     await pipe.send([rollbackToSavepoint]);
   }
 }
+
+/** A table, column, type or right that is not as the catalog said. */
+const IS_OTHER = /^(42|HF003)/;
 
 /** More changes that come late are left to the next round, which begins with them and holds no rows meanwhile. */
 const MOST_LATE = 1_000;

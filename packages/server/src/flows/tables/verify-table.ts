@@ -112,14 +112,13 @@ async function remarksOn(
   const schema = await readSchema(pool, tenant, schemaVersion);
   const model = Object.entries(schema?.models ?? {}).find(([name]) => name.toLowerCase() === key)?.[1];
   const compared = model?.table && (await compareWithCatalog(pool, attached, { ...model, table: model.table }));
-  const missing = compared && "missingIndexes" in compared ? compared.missingIndexes : [];
   return {
     problems: [
       ...(problem === null ? [] : [problem]),
       ...(compared && "message" in compared ? [compared.message] : []),
     ],
     notes: [
-      ...missing.map(({ field, statement }) => `The index of "${field}" is missing in the table: run "${statement}".`),
+      ...(compared && "notes" in compared ? compared.notes : []),
       ...(inexact > 0
         ? [`${inexact} rows have integers beyond ±${Number.MAX_SAFE_INTEGER}, which JavaScript rounds.`]
         : []),

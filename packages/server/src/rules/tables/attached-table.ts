@@ -63,6 +63,8 @@ export interface FieldColumn {
 }
 
 export interface AttachedColumn extends FieldColumn {
+  /** The SQL name of its type now, which may be a domain. Null if the column is gone. */
+  readonly sqlType: string | null;
   /** Its SQL type now, without domains: `character varying(20)`, or `enum`. Empty if the column is gone. */
   readonly type: string;
 }

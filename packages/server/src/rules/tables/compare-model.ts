@@ -11,15 +11,23 @@ export interface Disagreement {
   readonly message: string;
 }
 
+/** The columns of a model's fields. */
+export interface FittingModel {
+  readonly columns: readonly FieldColumn[];
+  /** In sentences: null can be where the model has none, or cannot be where it has. Triggers may see to it. */
+  readonly notes: readonly string[];
+}
+
 /** The first disagreement between an attached model and its table, or the columns of its fields. */
 export function compareModel(
   { table: declared, fields }: Model & { readonly table: ModelTable },
   table: CatalogTable,
-): readonly FieldColumn[] | Disagreement {
+): FittingModel | Disagreement {
   const problem = tableProblem(table);
   if (problem !== undefined) return { message: problem };
   const taken = new Map<string, string>();
   const columns: FieldColumn[] = [];
+  const notes: string[] = [];
   for (const [field, type] of Object.entries(fields)) {
     if (field === "id") continue;
     const name = columnOf(declared, field);
@@ -35,8 +43,9 @@ export function compareModel(
     if (message !== undefined) return { field, message };
     taken.set(name, field);
     columns.push({ field, name, declared: type.type });
+    if (column) notes.push(...notesOnNull(field, type, column, table));
   }
-  return columns;
+  return { columns, notes };
 }
 
 function disagreementOf(name: string, field: Field, column: CatalogColumn, table: CatalogTable): string | undefined {
@@ -51,18 +60,28 @@ function disagreementOf(name: string, field: Field, column: CatalogColumn, table
   const less = (field.values ?? []).filter((value) => found.type === "enum" && !found.values?.includes(value));
   if (less.length > 0)
     return `${at} cannot be ${listed(less)}: remove that from the values of "${name}", or add it to the table's.`;
-  if (found.nullable && !field.nullable)
-    return `${at} can be null: declare "nullable" for "${name}", or run "alter table ${table.sqlName} alter column ${column.name} set not null".`;
-  if (!found.nullable && field.nullable)
-    return `${at} cannot be null: remove "nullable" from "${name}", or run "alter table ${table.sqlName} alter column ${column.name} drop not null".`;
   return undefined;
 }
 
-/** Whether every value of the column fits the field. What an `enum` of a text column may be, only the model says. */
+function notesOnNull(name: string, field: Field, { name: column, notNull }: CatalogColumn, { sqlName }: CatalogTable) {
+  if (!notNull === (field.nullable === true)) return [];
+  const alter = (act: string) => `run "alter table ${sqlName} alter column ${column} ${act} not null"`;
+  return [
+    notNull
+      ? `${sqlName}.${column} cannot be null, and "${name}" is nullable: remove that, or ${alter("drop")}.`
+      : `${sqlName}.${column} can be null, and "${name}" is not nullable: declare that, or ${alter("set")}.`,
+  ];
+}
+
+/**
+ * Whether every value of the column fits the field. What an `enum` of a text column may be, and whether JSON is a list, only
+ * the model says.
+ */
 function takes(field: Field, found: Field, { type, isArray }: CatalogColumn): boolean {
   if (field.type === found.type) return true;
   if (field.type === "number") return !isArray && (found.type === "integer" || type === "numeric");
   if (field.type === "enum") return found.type === "string" && ["text", "varchar"].includes(type);
+  if (field.type === "array") return found.type === "json";
   return field.type === "string" && found.type === "enum";
 }
 

@@ -34,7 +34,7 @@ export interface RowImage {
 /** How to read the rows of a table. */
 export interface RowForm extends Pick<AttachedTable, "keyColumn"> {
   readonly keyType?: string | null;
-  readonly columns: readonly AttachedColumn[];
+  readonly columns: readonly Omit<AttachedColumn, "sqlType">[];
 }
 
 /** Postgres does not count the blanks at the end of char(n). */
@@ -50,15 +50,15 @@ export function readRowImage(row: ParsedRow, { keyColumn, keyType, columns }: Ro
   );
   const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
   const mistyped = columns
-    .filter(({ field, declared }) => !isOf(declared, data[field] ?? null))
+    .filter(({ field, declared, type }) => !isOf(declared, type, data[field] ?? null))
     .map(({ name }) => name);
   const key = ownValue(row, keyColumn) ?? null;
   return { id: key === null ? undefined : idOf(String(textOf(key)), keyType), data, missing, mistyped };
 }
 
 /** Whether a value came from a column of a type that the field takes. As JSON, NaN and the infinite numbers are texts. */
-function isOf(declared: FieldType, value: Json): boolean {
-  if (value === null || declared === "json") return true;
+function isOf(declared: FieldType, type: string, value: Json): boolean {
+  if (value === null || declared === "json" || type.startsWith("json")) return true;
   if (declared === "array") return Array.isArray(value);
   if (declared === "integer" || declared === "number") return typeof value === "number" || NO_NUMBERS.has(value);
   return typeof value === (declared === "boolean" ? "boolean" : "string");

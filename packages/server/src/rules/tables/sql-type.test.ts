@@ -33,6 +33,7 @@ test.for<[FieldType, string, boolean]>([
   ["array", "integer[]", true],
   ["array", "numeric(10,2)[]", true],
   ["array", "integer", false],
+  ["array", "jsonb", true],
   ["string", "", false],
 ])("[DS50] a %s field takes a column of the type %s: %s", ([declared, type, takes]) => {
   expect(takesColumn(declared, type)).toBe(takes);

@@ -11,8 +11,8 @@ const FIELD_TYPES: ReadonlyMap<string, readonly FieldType[]> = new Map<string, F
   ["numeric", ["string", "number"]],
   ["boolean", ["boolean"]],
   ["timestamp with time zone", ["datetime"]],
-  ["json", ["json"]],
-  ["jsonb", ["json"]],
+  ["json", ["json", "array"]],
+  ["jsonb", ["json", "array"]],
 ]);
 const OTHERS: readonly FieldType[] = ["string", "enum", "json"];
 
