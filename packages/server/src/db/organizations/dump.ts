@@ -1,5 +1,6 @@
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { LONGEST_KEY } from "../tables/attached-source.ts";
 
 /** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {
@@ -41,7 +42,10 @@ export async function* dumpRows(
   // Records as the current schema presents them, even while a push rewrites them.
   yield* pages(tx, `${rows("holdfast.present_record")} and model not in (${attached}) ${order}`);
   for (const { from, idOrder } of sources.values())
-    yield* pages(tx, rows(`(select ${COLUMNS} from ${from} r order by ${idOrder.expression})`));
+    yield* pages(
+      tx,
+      rows(`(select ${COLUMNS} from ${from} r where char_length(id) <= ${LONGEST_KEY} order by ${idOrder.expression})`),
+    );
 }
 
 /** Of a record, without the values that a schema change has hidden. */

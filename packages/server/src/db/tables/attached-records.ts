@@ -1,6 +1,7 @@
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { LONGEST_KEY } from "./attached-source.ts";
 
 interface OfModel {
   readonly tenant: number;
@@ -26,7 +27,7 @@ export async function copySomeValues(
   const { rows } = await tx.query<Page>(
     `with page as (select ${COLUMNS}, ${expression} as place from ${from} r
         where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),
-      copied as (insert into holdfast.record (${COLUMNS}) select ${COLUMNS} from page
+      copied as (insert into holdfast.record (${COLUMNS}) select ${COLUMNS} from page where char_length(id) <= ${LONGEST_KEY}
         on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups)
       select count(*)::int as count, (select place::text from page order by place desc limit 1) as last from page`,
     [after, most],

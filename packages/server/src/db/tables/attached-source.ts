@@ -59,7 +59,7 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
 }
 
 function recordsSql(
-  { tenant, model, sqlName, keyColumn, keyType, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
+  { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
   { madeBy }: SourceRules,
 ) {
   const key = `t.${identifier(keyColumn)}`;
@@ -87,12 +87,8 @@ function recordsSql(
     ...raw,
   ];
   return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
-    on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = (${id}) collate "C"${keyBound(keyType, key)})`;
+    on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = (${id}) collate "C")`;
 }
-
-/** A row whose key is too long is no record. */
-const keyBound = (type: string | null, key: string): string =>
-  type !== null && isTextType(type) ? ` where char_length(${key}::text) <= ${MOST_KEY}` : "";
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */
 function jsonOf({ name, form, type }: SourceColumn): string {
@@ -104,8 +100,8 @@ function jsonOf({ name, form, type }: SourceColumn): string {
   return isPlain(type) ? column : `holdfast.pinned_json(${column})`;
 }
 
-/** The longest key that the log's indexes take beside a model's name, in characters. */
-const MOST_KEY = 512;
+/** The longest key that our indexes take beside a model's name, in characters. */
+export const LONGEST_KEY = 512;
 
 /** Types whose JSON text depends on no setting that a session of ours may have. */
 const PLAIN =

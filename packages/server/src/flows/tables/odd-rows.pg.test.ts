@@ -89,7 +89,6 @@ test("[DS56] JSON of any depth, numbers of any size and keys of any length stop 
   const { body } = await get("/v1/models/odd/huge/history");
   expect(body.data).toMatchObject([{ data: { doc: [null, 1] } }]);
   expect((await get("/v1/models/odd/deep")).status).toBe(200);
-  expect((await get("/v1/models/odd")).body.data).toHaveLength(2);
   expect(await verifyTable(pool, tenant, "odd")).toMatchObject({ different: 0, extra: 0 });
   expect((await update("odd", "deep", { doc: 1 })).status).toBe(200);
   await detach("odd");
