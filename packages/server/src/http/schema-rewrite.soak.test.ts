@@ -125,11 +125,16 @@ test("[ER1] [M12] a record that is erased while a push prepares records is in no
   const erased = Promise.all(ids.map((id) => ask("DELETE", `/v1/models/note/${id}?erase=true`)));
   // Some can wait for the push, others not.
   await Promise.race([erased, giveTime(500)]);
+  // In line for the push's lock before the push goes on.
+  const freezing = freeze(one);
+  await until(async () =>
+    expect(await sql("select from pg_stat_activity where wait_event = 'advisory'")).toHaveLength(1),
+  );
   await holder.query("rollback");
   expect((await erased).map(({ status }) => status)).toEqual([200, 200, 200]);
   const left = () => sql("select id from holdfast.rewritten_record where tenant = $1 and id = any($2)", [tenant, ids]);
   expect(await left()).toEqual([]);
-  const frozen = await freeze(one);
+  const frozen = await freezing;
   expect((await pushed).status).toBe(201);
   expect(await prepared()).toEqual(ROWS - ids.length);
   expect(await left()).toEqual([]);
