@@ -508,6 +508,8 @@ create table holdfast.attached_table (
   status text not null default 'attached' check (status in ('attached', 'detaching')),
   -- The key up to which they have come; null: none yet.
   copied_to text,
+  -- The key up to which its rows have got entries, if that was asked for.
+  emitted_to text,
   -- Why its changes cannot be recorded. They wait.
   problem text,
   -- Where the log stood when it was attached: rows that the log has not named since count as made there.

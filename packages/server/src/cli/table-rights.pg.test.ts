@@ -109,7 +109,8 @@ const needs = [...page.matchAll(/^\| (`?(?:tables|clients|your SQL) .*?) +\|(.*?
 
 test("[DS36] the page says of each command and of each write what it needs", () => {
   expect(needs.map(({ what }) => what)).toEqual([
-    ...["tables inspect", "tables attach", "tables verify", "tables verify --repair", "tables detach"],
+    ...["tables inspect", "tables attach", "tables attach --emit", "tables verify", "tables verify --repair"],
+    "tables detach",
     ...["tables detach --drop", "clients create records", "clients update records", "clients delete records"],
     ...["clients read records", "your SQL reaches clients"],
   ]);
@@ -124,7 +125,7 @@ const reset = async (isAttached: boolean) => {
 };
 const wordsOf = (what: string): readonly string[] => {
   const [command = "", ...options] = what.split(" ").slice(1);
-  if (command === "inspect" || command === "attach") return [command, "public.slides", ...yes(command)];
+  if (command === "inspect" || command === "attach") return [command, "public.slides", ...options, ...yes(command)];
   return [command, "slide", ...options, ...yes(command)];
 };
 const yes = (command: string) => (command === "attach" || command === "detach" ? ["--yes"] : []);

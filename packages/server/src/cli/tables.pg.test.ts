@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
+import { openTableTools } from "../flows/tables/table-tools.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 import { runSql } from "../testing/run-sql.ts";
@@ -161,6 +162,38 @@ test("[DS55] a table that was detached is attached again with --replace: its row
     200,
   );
   expect(await app.sql("select title from moods")).toEqual([{ title: "Both" }]);
+});
+
+test("[DS57] with --emit each row gets an entry, once, and what was interrupted goes on", async () => {
+  await app.sql(
+    "create table public.items (id int primary key, title text); insert into items select g, 'Item ' || g from generate_series(1, 1200) g",
+  );
+  expect((await cli.run("tables", "attach", "public.items", "--yes", ...ORG)).code).toBe(0);
+  await app.sql("update items set title = 'Changed' where id = 3");
+  const emitted = async () =>
+    await app.sql<{ text: string }>(
+      "select verb || ' ' || actor as text, count(*)::int as n from holdfast.log where model = 'item' group by 1",
+    );
+  await until(async () => (await emitted()).length > 0);
+  const stopping = new AbortController();
+  const tools = openTableTools(app.pool(), app.databaseUrl);
+  const tenant = { organization: app.organization, livemode: true };
+  const broken = tools.emit(tenant, "item", { stopping: stopping.signal, progress: () => stopping.abort() });
+  await expect(broken).rejects.toThrow();
+  const run = await cli.run("tables", "attach", "public.items", "--emit", "--yes", ...ORG);
+  expect([run.code, run.out]).toEqual([
+    0,
+    "attached: public.items as item\ncaptured: the rows of item; the server records them\n",
+  ]);
+  await until(async () => (await app.sql("select from holdfast.captured_change limit 1")).length === 0);
+  expect(await emitted()).toEqual(
+    expect.arrayContaining([
+      { text: "created database", n: 1199 },
+      { text: "updated database", n: 1 },
+    ]),
+  );
+  expect(await emitted()).toHaveLength(2);
+  expect((await cli.run("tables", "verify", "item", ...ORG)).out).toBe("item: 1200 rows, equal\n");
 });
 
 test("[DS13] a restored organization has the records of its tables as records that Holdfast writes", async () => {

@@ -4,6 +4,7 @@ import type { AttachOptions } from "../../flows/tables/attach-table.ts";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
 import type { Verified } from "../../flows/tables/verify-table.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
+import type { TableTask } from "../../rules/tables/table-rights.ts";
 import { ask, isYes } from "../ask.ts";
 import { createProgress } from "../progress.ts";
 import { table } from "../table.ts";
@@ -19,6 +20,7 @@ interface Options extends CommonOptions {
   readonly repair?: boolean;
   readonly drop?: boolean;
   readonly replace?: boolean;
+  readonly emit?: boolean;
 }
 
 export type Attachable = Extract<DerivedTable, { model: Model }>;
@@ -43,7 +45,7 @@ export function addTables(program: Command, terminal: Terminal): void {
       const options = command.optsWithGlobals<Options>();
       const inspecting = async (tools: TableTools) => {
         const derived = await tools.inspect(names, modelNames(options.model, names));
-        return { derived, missing: await tools.missingRights(derived.filter(isAttachable)) };
+        return { derived, missing: await tools.missingRights(derived.filter(isAttachable), "attach") };
       };
       const { derived, missing } = await terminal.withTables(inspecting, { migrates: false });
       const found = derived.filter(isAttachable);
@@ -56,6 +58,7 @@ export function addTables(program: Command, terminal: Terminal): void {
   tenantOptions(modelOption(tables.command("attach <table...>")))
     .description("make the rows of tables the records of models")
     .option("--replace", "remove the records that a model has already: the rows take their place")
+    .option("--emit", "give each row a log entry, so that webhooks hear of it (default: clients read the rows again)")
     .option("--yes", "do not ask")
     .action(async (names: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
@@ -65,7 +68,7 @@ export function addTables(program: Command, terminal: Terminal): void {
         for (const line of remarks(derived)) say(line);
         const found = derived.filter(isAttachable);
         if (found.length < derived.length) throw new UsageError("Nothing was attached.");
-        await refuseWithoutRights(tools, found);
+        await refuseWithoutRights(tools, found, options.emit ? ["attach", "repair"] : ["attach"]);
         for (const one of found) say(planOf(one, options));
         await confirmed(
           options,
@@ -73,6 +76,7 @@ export function addTables(program: Command, terminal: Terminal): void {
           `Attach ${found.length === 1 ? "this table" : `these ${found.length} tables`}?`,
         );
         await attachAll(tools, tenantOf(options), found, terminal, { stopping, replace: options.replace === true });
+        if (options.emit) await emitAll(tools, tenantOf(options), found, terminal, stopping);
       });
     });
 
@@ -153,8 +157,13 @@ function outcomeOf({ broken, rows, different, extra, repaired }: Verified, { rep
 }
 
 /** Before anything is attached. */
-export async function refuseWithoutRights(tools: TableTools, found: readonly Attachable[]): Promise<void> {
-  const missing = await tools.missingRights(found);
+export async function refuseWithoutRights(
+  tools: TableTools,
+  found: readonly Attachable[],
+  tasks: readonly TableTask[] = ["attach"],
+): Promise<void> {
+  const missing: string[] = [];
+  for (const task of tasks) missing.push(...(await tools.missingRights(found, task)));
   if (missing.length > 0) throw new UsageError([...missing, "Nothing was attached."].join("\n"));
 }
 
@@ -173,6 +182,23 @@ export async function attachAll(
     const listed = await tools.list().catch(() => []);
     for (const line of stateOf(found, listed)) terminal.say(line);
     throw error;
+  }
+}
+
+async function emitAll(
+  tools: TableTools,
+  tenant: TenantChoice,
+  found: readonly Attachable[],
+  { out, say }: Terminal,
+  stopping: AbortSignal,
+): Promise<void> {
+  for (const { modelName } of found) {
+    const progress = createProgress(say);
+    await tools.emit(tenant, modelName, {
+      stopping,
+      progress: (done, about) => progress(() => `${modelName}: ${ofAbout(done, about)} rows captured`),
+    });
+    out(`captured: the rows of ${modelName}; the server records them\n`);
   }
 }
 

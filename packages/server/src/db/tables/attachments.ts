@@ -6,7 +6,7 @@ import type { Transaction } from "../connection/transaction.ts";
 import { identifier, literal } from "./row-text.ts";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
-  t.copied_to as "copiedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", to_json(t.attached_at) #>> '{}' as "attachedAt",
+  t.copied_to as "copiedTo", t.emitted_to as "emittedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", to_json(t.attached_at) #>> '{}' as "attachedAt",
   t.group_rules::text as "groupRules", coalesce(holdfast.table_name(t.relation), '') as "sqlName",
   coalesce(holdfast.reads_rows(t.relation), false) as readable,
   holdfast.base_type(t.relation, t.key_column) as "keyType",
@@ -166,6 +166,17 @@ export async function updateAttachment(
 ): Promise<void> {
   await tx.query("update holdfast.attached_table set status = $3, copied_to = $4 where tenant = $1 and model = $2", [
     ...[tenant, model, status, copiedTo],
+  ]);
+}
+
+/** How far its rows have been captured to get entries. */
+export async function updateEmitted(
+  tx: Transaction,
+  { tenant, model }: Pick<AttachedTable, "tenant" | "model">,
+  to: string,
+): Promise<void> {
+  await tx.query("update holdfast.attached_table set emitted_to = $3 where tenant = $1 and model = $2", [
+    ...[tenant, model, to],
   ]);
 }
 

@@ -42,6 +42,29 @@ export async function captureDeletions(
   );
 }
 
+/** Of a page of rows, after a key: the ids of those that the log has not named, how many rows it has, and its last key. */
+export async function readIdsWithoutLine(
+  db: Transaction,
+  { tenant, model, keyColumn }: Attached,
+  { name, keyType }: FoundTable,
+  after: string | null,
+  most: number,
+): Promise<{ readonly ids: readonly string[]; readonly count: number; readonly last: string | undefined }> {
+  const key = identifier(keyColumn);
+  const { rows } = await db.query<{ id: string }>(
+    `select t.${key}::text as id from ${name} t
+      where $1::text is null or t.${key} > $1::${keyType} order by t.${key} limit $2`,
+    [after, most],
+  );
+  const page = rows.map(({ id }) => id);
+  const named = await db.query<{ id: string }>(
+    "select id from holdfast.record where tenant = $1 and model = $2 and id = any($3)",
+    [tenant, model, page],
+  );
+  const known = new Set(named.rows.map(({ id }) => id));
+  return { ids: page.filter((id) => !known.has(id)), count: page.length, last: page.at(-1) };
+}
+
 /** Of a page of records' ids, after an id: those that have no row, how many it has, and its last id. */
 export async function readIdsWithoutRow(
   db: Transaction,

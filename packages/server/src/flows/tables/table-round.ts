@@ -134,8 +134,9 @@ async function loadTableRound(
     const isKnown = isSame || JSON.stringify(attached) === JSON.stringify(last?.attached ?? []);
     const { asked, rows, waiting, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
     const at = isSame ? last.at : performance.now();
-    // What could not be read may be another table by now, and one that is broken may be mended.
-    const isOdd = loaded.unread.size > 0 || attached.some((table) => problemOf(table) !== undefined);
+    // What could not be read may be another table by now, and what takes no writes may be mended.
+    const isOdd =
+      loaded.unread.size > 0 || attached.some((table) => !isReadable(table) || problemOf(table) !== undefined);
     const known = { attached, marks, at: isOdd ? Number.NEGATIVE_INFINITY : at };
     const locked = new Set([
       ...asked.flatMap(({ table }, i) =>

@@ -6,13 +6,14 @@ import { findSecretKeys, listOrganizations, tenantOf } from "../../db/organizati
 import { readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { readCatalog, readTableNames } from "../../db/tables/catalog.ts";
 import { type DerivedTable, deriveModels } from "../../rules/tables/derive-models.ts";
-import { deniedWrites, missingRights, type TableRights } from "../../rules/tables/table-rights.ts";
+import { deniedWrites, missingRights, type TableRights, type TableTask } from "../../rules/tables/table-rights.ts";
 import { tokenPrefixes } from "../../rules/tokens/token.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { tokenHash } from "../tokens/secret-keys.ts";
 import { type AttachOptions, attachTable } from "./attach-table.ts";
 import { type DetachOptions, detachTable } from "./detach-table.ts";
+import { type EmitOptions, emitRows } from "./emit-rows.ts";
 import { type ListedTable, listTables } from "./list-tables.ts";
 import { inSentences } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -38,13 +39,14 @@ export interface TableTools {
   create(secretKey: string): Promise<TenantChoice>;
   /** Derives models from tables. `modelNames`: by table as it was given. */
   inspect(names: readonly string[], modelNames?: ReadonlyMap<string, string>): Promise<readonly DerivedTable[]>;
-  /** What our role lacks to attach these tables, in sentences. */
-  missingRights(derived: readonly DerivedTable[]): Promise<readonly string[]>;
+  /** What our role lacks for a task with these tables, in sentences. */
+  missingRights(derived: readonly DerivedTable[], task: TableTask): Promise<readonly string[]>;
   attach(
     tenant: TenantChoice,
     derived: Extract<DerivedTable, { model: unknown }>,
     options: AttachOptions,
   ): Promise<void>;
+  emit(tenant: TenantChoice, model: string, options: EmitOptions): Promise<void>;
   verify(tenant: TenantChoice, model: string, options: VerifyOptions): Promise<Verified>;
   detach(tenant: TenantChoice, model: string, options: DetachOptions): Promise<void>;
 }
@@ -98,10 +100,10 @@ export function openTableTools(pool: Database, url: string): TableTools {
         }
       return derived;
     },
-    async missingRights(derived) {
+    async missingRights(derived, task) {
       const rights: TableRights[] = [];
       for (const { table } of derived) rights.push(...(await readTableRights(pool, table.relation)));
-      return missingRights("attach", rights);
+      return missingRights(task, rights);
     },
     async attach(choice, { table, modelName, model, columns, keyColumn }, options) {
       const tenant = await numberOf(choice);
@@ -109,6 +111,10 @@ export function openTableTools(pool: Database, url: string): TableTools {
       return inSentences(pool, "attach", relation, () =>
         attachTable(pool, { tenant, relation, name, modelName, model, columns, keyColumn }, options),
       );
+    },
+    async emit(choice, model, options) {
+      const [tenant, relation] = await relationOf(choice, model);
+      return inSentences(pool, "repair", relation, () => emitRows(pool, tenant, model, options));
     },
     async verify(choice, model, options) {
       const [tenant, relation] = await relationOf(choice, model);

@@ -17,6 +17,8 @@ export interface AttachedTable {
   readonly columns: readonly AttachedColumn[];
   /** While it is detached: the key up to which the values have come to the records. */
   readonly copiedTo: string | null;
+  /** The key up to which its rows have got entries, if that was asked for. */
+  readonly emittedTo: string | null;
   readonly status: AttachmentStatus;
   /** Where the log stood when it was attached. */
   readonly attachedSyncId: number;
