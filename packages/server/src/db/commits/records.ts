@@ -31,7 +31,8 @@ interface RecordRow {
 
 const NAMES = `tenant model id sync_id data groups archived_at created_sync_id created_by created_at updated_at
   updated_by`.split(/\s+/);
-const COLUMNS = NAMES.join(", ");
+/** All columns of `holdfast.record` but what a schema change has hidden. */
+export const RECORD_COLUMNS = NAMES.join(", ");
 
 /**
  * Rows by name. `limit 1` in the lateral query makes each name one probe of the primary key, whatever the statistics
@@ -40,7 +41,7 @@ const COLUMNS = NAMES.join(", ");
 export const loadRecords = (names: readonly RecordName[]): Statement<FoundRecord[]> => ({
   name: "load_records",
   text: `select r.* from unnest($1::int[], $2::text[], $3::text[]) as k(tenant, model, id)
-    cross join lateral (select ${COLUMNS} from holdfast.record r
+    cross join lateral (select ${RECORD_COLUMNS} from holdfast.record r
       where r.tenant = k.tenant and r.model = k.model and r.id = k.id limit 1) r`,
   values: [names.map(({ tenant }) => tenant), names.map(({ model }) => model), names.map(({ id }) => id)],
   read: readSmall,
@@ -59,7 +60,7 @@ export interface RequestedRecord extends RecordName {
 export const loadSmallRecords = (names: readonly RequestedRecord[]): Statement<FoundRecord[]> => ({
   name: "load_small_records",
   text: `select r.* from unnest($1::int[], $2::text[], $3::text[], $4::boolean[]) as k(tenant, model, id, with_values)
-    cross join lateral (select ${COLUMNS.replace(
+    cross join lateral (select ${RECORD_COLUMNS.replace(
       " data,",
       ` case when k.with_values and pg_column_size(data) <= 8192
         and (pg_column_compression(data) is null or octet_length(data::text) <= 16384) then data end as data,`,
@@ -131,7 +132,7 @@ export function loadSourceRecords(
   const known = names.filter(({ id }) => takesId(id));
   return {
     name: "load_source_records",
-    text: `select ${COLUMNS} from holdfast.rows_of($1, $2, $3)`,
+    text: `select ${RECORD_COLUMNS} from holdfast.rows_of($1, $2, $3)`,
     values: [query, known.map(({ id }) => id), known.map(({ values }) => values)],
     read: (rows) => ((rows as { id: string | null }[]).some(({ id }) => id === null) ? undefined : readSmall(rows)),
   };
@@ -160,13 +161,13 @@ export async function readRecord(
   const { rows } = source
     ? await reading(source, () =>
         db.query<RecordRow>(
-          `select ${COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} and id = $1::text limit 1`,
+          `select ${RECORD_COLUMNS} from ${source.from} r where ${source.idOrder.expression} = $1::text::${source.idOrder.type} and id = $1::text limit 1`,
           [name.id],
         ),
       )
     : await db.query<RecordRow>({
         name: "read_record",
-        text: `select ${COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
+        text: `select ${RECORD_COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
         values: [name.tenant, name.model, name.id],
       });
   return rows[0] && toRecord(rows[0], rows[0].data);

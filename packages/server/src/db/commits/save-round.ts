@@ -1,6 +1,7 @@
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewReceipt, RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
+import { RECORD_COLUMNS } from "./records.ts";
 import { rowColumns } from "./row-columns.ts";
 
 /** An entry to append. */
@@ -143,8 +144,7 @@ export const FILE_GROUPS = `insert into holdfast.group_head as g (tenant, name, 
 export const KEEP_RECEIPTS = `insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
 select ${RECEIPTS.rows}, $1::timestamptz(3)`;
 
-const ROW_COLUMNS =
-  "tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at, updated_by";
+/** In the order of `RECORD_COLUMNS`. */
 const ROW = `tenant, model, id, sync_id, case when keeps_values then data end, groups, archived_at, created_sync_id, created_by, row_created_at, created_at, updated_by`;
 
 const SAVE = `
@@ -161,9 +161,9 @@ with entry as materialized (
     -- Of a record that was gone already, the entry that ended it says where it was made.
     case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from entry
 ), inserted as (
-  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from entry where row = 'inserted'
+  insert into holdfast.record (${RECORD_COLUMNS}) select ${ROW} from entry where row = 'inserted'
 ), updated as (
-  insert into holdfast.record (${ROW_COLUMNS}) select ${ROW} from entry where row = 'updated'
+  insert into holdfast.record (${RECORD_COLUMNS}) select ${ROW} from entry where row = 'updated'
   on conflict (tenant, model, id) do update set sync_id = excluded.sync_id, data = excluded.data, groups = excluded.groups,
     archived_at = excluded.archived_at, created_sync_id = excluded.created_sync_id, created_by = excluded.created_by,
     created_at = excluded.created_at, updated_at = excluded.updated_at, updated_by = excluded.updated_by,

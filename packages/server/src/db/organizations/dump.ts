@@ -1,3 +1,4 @@
+import { RECORD_COLUMNS } from "../commits/records.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 import { LONGEST_KEY } from "../tables/attached-source.ts";
@@ -44,13 +45,11 @@ export async function* dumpRows(
   for (const { from, idOrder } of sources.values())
     yield* pages(
       tx,
-      rows(`(select ${COLUMNS} from ${from} r where char_length(id) <= ${LONGEST_KEY} order by ${idOrder.expression})`),
+      rows(
+        `(select ${RECORD_COLUMNS} from ${from} r where char_length(id) <= ${LONGEST_KEY} order by ${idOrder.expression})`,
+      ),
     );
 }
-
-/** Of a record, without the values that a schema change has hidden. */
-const COLUMNS = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at,
-  updated_by`;
 
 /** A server-side cursor: one pass over all rows, whatever their number. */
 async function* pages(tx: Transaction, query: string): AsyncGenerator<string[]> {

@@ -1,4 +1,5 @@
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
+import { RECORD_COLUMNS } from "../commits/records.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 import { LONGEST_KEY } from "./attached-source.ts";
@@ -7,9 +8,6 @@ interface OfModel {
   readonly tenant: number;
   readonly model: string;
 }
-
-const COLUMNS = `tenant, model, id, sync_id, data, groups, archived_at, created_sync_id, created_by, created_at, updated_at,
-  updated_by`;
 
 /**
  * Copies the values of some rows to their records, in the order of the key, after a key. Returns how many, and the last
@@ -25,9 +23,9 @@ export async function copySomeValues(
   await tx.query(`set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
     set local enable_material = off`);
   const { rows } = await tx.query<Page>(
-    `with page as (select ${COLUMNS}, ${expression} as place from ${from} r
+    `with page as (select ${RECORD_COLUMNS}, ${expression} as place from ${from} r
         where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),
-      copied as (insert into holdfast.record (${COLUMNS}) select ${COLUMNS} from page where char_length(id) <= ${LONGEST_KEY}
+      copied as (insert into holdfast.record (${RECORD_COLUMNS}) select ${RECORD_COLUMNS} from page where char_length(id) <= ${LONGEST_KEY}
         on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups)
       select count(*)::int as count, (select place::text from page order by place desc limit 1) as last from page`,
     [after, most],
