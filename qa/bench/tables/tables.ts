@@ -42,6 +42,8 @@ export async function measureTables({ rounds, print }: Options): Promise<Row[]> 
     keep(await writesInTurn(hosted, attached), n);
     keep(await heardFromSql(databaseUrl, attached), n);
     keep(await costOfTriggers(stage, databaseUrl, attached.child), n);
+    // Otherwise the next round would record what this one has left.
+    await collected(stage, databaseUrl);
   }
   await checkEqual(stage, databaseUrl);
   await Promise.all([hosted.stop(), attached.stop()]);
