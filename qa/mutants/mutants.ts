@@ -173,16 +173,10 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "tables, order: a round does not record first what SQL has committed",
+    name: "tables, whole: the changes of transactions are taken in the order in which they were made, mixed",
     judge: inRowsOfTwoWriters,
-    finds: ["order", "unequal"],
-    edits: [
-      {
-        file: `${server}/flows/tables/table-round.ts`,
-        find: "const isBroken = attached.some(({ problem }) => problem !== null);",
-        replace: "const isBroken = true;",
-      },
-    ],
+    finds: ["torn", "unheard"],
+    edits: [{ file: captured, find: "order by chosen.n, t.seq", replace: "order by t.seq" }],
   },
   {
     name: "tables, order: what SQL commits while a round waits for its rows comes after the round",
@@ -197,14 +191,14 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "tables, once: the collector records what a round wrote too",
+    name: "tables, rows are records: a deletion in SQL counts as a change",
     judge: inRowsOfTwoWriters,
-    finds: ["invented", "author", "order", "log", "unequal"],
+    finds: ["log"],
     edits: [
       {
-        file: `${server}/db/tables/row-writes.ts`,
-        find: "      delete from holdfast.captured_change where tenant = $1 and tx = pg_current_xact_id() returning *)",
-        replace: "      select * from holdfast.captured_change where tenant = $1 and tx = pg_current_xact_id())",
+        file: `${server}/rules/tables/captured-changes.ts`,
+        find: "const left = to?.data ?? null;",
+        replace: "const left = to?.data ?? old?.data ?? null;",
       },
     ],
   },
