@@ -1,6 +1,6 @@
 import { type ErrorCode, operationParam } from "@holdfast/sdk/protocol";
 import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "../commits/commit-request.ts";
-import { entriesOf } from "../commits/decide-commit.ts";
+import { entriesOf } from "../commits/dry-run.ts";
 import { type CommitOutcome, confirmedReceipt } from "../commits/receipt.ts";
 import type { Decision, TenantState } from "../commits/tenant-state.ts";
 import { type Refusal, refuse } from "../refusal.ts";
