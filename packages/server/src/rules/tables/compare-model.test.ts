@@ -1,29 +1,11 @@
 import type { Field } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { column, table } from "../../testing/catalog-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { compareModel, missingIndexes } from "./compare-model.ts";
 
-const COLUMN: CatalogColumn = {
-  ...{
-    name: "state",
-    type: "text",
-    isArray: false,
-    length: null,
-    labels: null,
-    isObject: false,
-    isLoose: false,
-    notNull: false,
-  },
-  ...{ default: null, isIdentity: false, generated: null, domainChecks: [] },
-};
-const KEY: CatalogColumn = { ...COLUMN, name: "id", notNull: true };
-
-const tableOf = (column: Partial<CatalogColumn>, more: Partial<CatalogTable> = {}): CatalogTable => ({
-  ...{ relation: 1, asked: "public.slides", schema: "public", name: "slides", sqlName: "public.slides" },
-  ...{ kind: "table", persistence: "permanent", rowSecurity: "off", partitionOf: null, parents: [], children: [] },
-  ...{ columns: [KEY, { ...COLUMN, ...column }], primaryKey: ["id"], foreignKeys: [], checks: [] },
-  ...more,
-});
+const tableOf = (of: Partial<CatalogColumn>, more: Partial<CatalogTable> = {}): CatalogTable =>
+  table("slides", [column("state", of)], more);
 
 const modelOf = (field: Field, name = "state") => ({
   fields: { id: { type: "string" as const }, [name]: field },

@@ -1,30 +1,8 @@
 import type { Field } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
+import { column, table } from "../../testing/catalog-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { type DerivedTable, deriveModels } from "./derive-models.ts";
-
-const column = (name: string, more: Partial<CatalogColumn> = {}): CatalogColumn => ({
-  ...{
-    name,
-    type: "text",
-    isArray: false,
-    length: null,
-    labels: null,
-    isObject: false,
-    isLoose: false,
-    notNull: false,
-  },
-  ...{ default: null, isIdentity: false, generated: null, domainChecks: [], ...more },
-});
-
-function table(name: string, columns: readonly CatalogColumn[], more: Partial<CatalogTable> = {}): CatalogTable {
-  const sqlName = `public.${name}`;
-  return {
-    ...{ relation: 1, asked: sqlName, schema: "public", name, sqlName, kind: "table", persistence: "permanent" },
-    ...{ rowSecurity: "off", partitionOf: null, parents: [], children: [], primaryKey: ["id"], foreignKeys: [] },
-    ...{ checks: [], columns: [column("id", { notNull: true }), ...columns], ...more },
-  };
-}
 
 type Attachable = Extract<DerivedTable, { model: unknown }>;
 

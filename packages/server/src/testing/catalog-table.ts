@@ -1,0 +1,17 @@
+import type { CatalogColumn, CatalogTable } from "../rules/tables/catalog-table.ts";
+
+/** A column of text that can be null, unless told otherwise. */
+export const column = (name: string, more: Partial<CatalogColumn> = {}): CatalogColumn => ({
+  ...{ name, type: "text", isArray: false, length: null, labels: null, isObject: false, isLoose: false },
+  ...{ notNull: false, default: null, isIdentity: false, generated: null, domainChecks: [], ...more },
+});
+
+/** A table of these columns and the key `id`. */
+export function table(name: string, columns: readonly CatalogColumn[], more: Partial<CatalogTable> = {}): CatalogTable {
+  const sqlName = `public.${name}`;
+  return {
+    ...{ relation: 1, asked: sqlName, schema: "public", name, sqlName, kind: "table", persistence: "permanent" },
+    ...{ rowSecurity: "off", partitionOf: null, parents: [], children: [], primaryKey: ["id"], foreignKeys: [] },
+    ...{ checks: [], columns: [column("id", { notNull: true }), ...columns], ...more },
+  };
+}
