@@ -41,6 +41,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   browser: async (options) => (await import("./browser/browser.ts")).measureBrowser(options),
   demo: async (options) => (await import("./browser/demo.ts")).measureDemo(options),
   memory: async (options) => (await import("./commits/memory.ts")).measureMemory(options),
+  disk: async (options) => (await import("./commits/disk.ts")).measureDisk(options),
 };
 
 await runProgram({

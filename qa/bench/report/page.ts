@@ -25,6 +25,7 @@ export const HEADINGS = {
   browser: "In Chromium",
   demo: "The slide board",
   memory: "Memory",
+  disk: "Disk",
 } as const;
 
 export type Part = keyof typeof HEADINGS;
