@@ -133,7 +133,7 @@ async function choose(found: readonly DerivedTable[], { tables, yes }: Options, 
     if (answer.trim() === "") return possible;
     const wanted = answer.split(",").map((word) => word.trim());
     const unknown = wanted.find((word) => !chosenBy(word, possible));
-    if (unknown === undefined) return wanted.flatMap((word) => chosenBy(word, possible) ?? []);
+    if (unknown === undefined) return [...new Set(wanted.flatMap((word) => chosenBy(word, possible) ?? []))];
     say(`"${unknown}" is none of these.`);
   }
 }

@@ -44,7 +44,7 @@ export function addTables(program: Command, terminal: Terminal): void {
     .action(async (names: string[], _, command: Command) => {
       const options = command.optsWithGlobals<Options>();
       const inspecting = async (tools: TableTools) => {
-        const derived = await tools.inspect(names, modelNames(options.model, names));
+        const derived = await inspectNamed(tools, names, options);
         return { derived, missing: await tools.missingRights(derived.filter(isAttachable), "attach") };
       };
       const { derived, missing } = await terminal.withTables(inspecting, { migrates: false });
@@ -64,7 +64,7 @@ export function addTables(program: Command, terminal: Terminal): void {
       const options = command.optsWithGlobals<Options>();
       const stopping = terminal.interrupted();
       await terminal.withTables(async (tools) => {
-        const derived = await tools.inspect(names, modelNames(options.model, names));
+        const derived = await inspectNamed(tools, names, options);
         for (const line of remarks(derived)) say(line);
         const found = derived.filter(isAttachable);
         if (found.length < derived.length) throw new UsageError("Nothing was attached.");
@@ -272,15 +272,22 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
 const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable, { replace }: Options): string =>
   `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
 
-function modelNames(pairs: readonly string[], tables: readonly string[]): Map<string, string> {
+async function inspectNamed(tools: TableTools, names: readonly string[], { model }: Options) {
+  const chosen = modelNames(model);
+  const derived = await tools.inspect(names, chosen);
+  const isOf = (name: string) => derived.some(({ table: { sqlName, asked } }) => name === sqlName || name === asked);
+  for (const name of chosen.keys())
+    if (!isOf(name)) throw new UsageError(`--model names ${name}, which is none of the tables.`);
+  return derived;
+}
+
+function modelNames(pairs: readonly string[]): Map<string, string> {
   return new Map(
     pairs.map((pair) => {
       const at = pair.lastIndexOf("=");
       if (at < 1 || at === pair.length - 1)
         throw new UsageError(`--model must be <table>=<name>, like public.people=person (got "${pair}").`);
-      const table = pair.slice(0, at);
-      if (!tables.includes(table)) throw new UsageError(`--model names ${table}, which is none of the tables.`);
-      return [table, pair.slice(at + 1)];
+      return [pair.slice(0, at), pair.slice(at + 1)];
     }),
   );
 }

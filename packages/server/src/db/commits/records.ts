@@ -4,6 +4,7 @@ import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { cutDeep } from "../tables/row-text.ts";
 
 export interface RecordName {
   readonly tenant: number;
@@ -81,6 +82,12 @@ const readSmall = (rows: readonly unknown[]): FoundRecord[] =>
     row.data === null ? withoutValues(row) : toRecord(row, row.data),
   );
 
+/** In a table of the caller's, JSON may be of any depth. */
+const cutValues = <Row>(row: Row): Row => {
+  const { data } = row as { data?: string | null };
+  return data ? { ...row, data: cutDeep(data) } : row;
+};
+
 const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
   ...placed(row),
   data: JSON.parse(text) as JsonObject,
@@ -134,7 +141,8 @@ export function loadSourceRecords(
     name: "load_source_records",
     text: `select ${RECORD_COLUMNS} from holdfast.rows_of($1, $2, $3)`,
     values: [query, known.map(({ id }) => id), known.map(({ values }) => values)],
-    read: (rows) => ((rows as { id: string | null }[]).some(({ id }) => id === null) ? undefined : readSmall(rows)),
+    read: (rows) =>
+      (rows as { id: string | null }[]).some(({ id }) => id === null) ? undefined : readSmall(rows.map(cutValues)),
   };
 }
 
@@ -170,7 +178,8 @@ export async function readRecord(
         text: `select ${RECORD_COLUMNS} from holdfast.present_record where tenant = $1 and model = $2 and id = $3 limit 1`,
         values: [name.tenant, name.model, name.id],
       });
-  return rows[0] && toRecord(rows[0], rows[0].data);
+  const [row] = source ? rows.map(cutValues) : rows;
+  return row && toRecord(row, row.data);
 }
 
 /** The groups of some records of a source, by id. */

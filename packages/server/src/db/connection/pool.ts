@@ -15,8 +15,9 @@ export interface DatabaseOptions {
   readonly verify?: ConnectionConfig["verify"];
 }
 
+/** A database may have another time zone, and another order of day and month. */
 const SESSION =
-  "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000 -c timezone=UTC";
+  "-c statement_timeout=5000 -c lock_timeout=5000 -c idle_in_transaction_session_timeout=5000 -c timezone=UTC -c datestyle=ISO,MDY";
 
 /** Settings shared by the pool and by connections outside it. */
 export const session: pg.ClientConfig = { options: SESSION, types: { getTypeParser }, keepAlive: true };

@@ -42,14 +42,23 @@ export async function captureDeletions(
   );
 }
 
-/** Of a page of rows, after a key: the ids of those that the log has not named, how many rows it has, and its last key. */
+/** What was looked for in a page of ids. */
+export interface IdPage {
+  readonly ids: readonly string[];
+  /** How many the page has. */
+  readonly count: number;
+  /** Its last one; undefined if it is empty. */
+  readonly last: string | undefined;
+}
+
+/** Of a page of rows, after a key: the ids of those that the log has not named. */
 export async function readIdsWithoutLine(
   db: Transaction,
   { tenant, model, keyColumn }: Attached,
   { name, keyType }: FoundTable,
   after: string | null,
   most: number,
-): Promise<{ readonly ids: readonly string[]; readonly count: number; readonly last: string | undefined }> {
+): Promise<IdPage> {
   const key = identifier(keyColumn);
   const { rows } = await db.query<{ id: string }>(
     `select t.${key}::text as id from ${name} t
@@ -65,14 +74,14 @@ export async function readIdsWithoutLine(
   return { ids: page.filter((id) => !known.has(id)), count: page.length, last: page.at(-1) };
 }
 
-/** Of a page of records' ids, after an id: those that have no row, how many it has, and its last id. */
+/** Of a page of records' ids, after an id: those that have no row. */
 export async function readIdsWithoutRow(
   db: Transaction,
   { tenant, model, keyColumn }: Attached,
   { name, keyType }: FoundTable,
   after: string | null,
   most: number,
-): Promise<{ readonly ids: readonly string[]; readonly count: number; readonly last: string | undefined }> {
+): Promise<IdPage> {
   const { rows } = await db.query<{ id: string }>(
     `select id from holdfast.record where tenant = $1 and model = $2 and ($3::text is null or id > $3) order by id limit $4`,
     [tenant, model, after, most],

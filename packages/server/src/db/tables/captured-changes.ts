@@ -48,6 +48,8 @@ export async function isCapturedUpTo(db: Transaction, tenant: number, last: numb
 export interface CapturedTransaction {
   readonly tx: string;
   readonly changes: number;
+  /** Of the images of its rows. */
+  readonly bytes: number;
 }
 
 /**
@@ -56,8 +58,8 @@ export interface CapturedTransaction {
  */
 export const loadCapturedTransactions = (tenant: number): Statement<CapturedTransaction[]> => ({
   name: "load_captured_transactions",
-  text: `select tx::text, count(*)::int as changes from holdfast.captured_change
-    where tenant = $1 group by tx order by max(seq)`,
+  text: `select tx::text, count(*)::int as changes, sum(holdfast.captured_bytes(c))::bigint as bytes
+    from holdfast.captured_change c where tenant = $1 group by tx order by max(seq)`,
   values: [tenant],
   read: (rows) => rows as CapturedTransaction[],
 });

@@ -2,12 +2,19 @@ import { parse } from "lossless-json";
 import type { ParsedRow } from "../../rules/tables/row-image.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
-/** Reads a row as Postgres writes it in JSON. Numbers that JavaScript would round keep their digits. */
-export const parseRow = (text: string): ParsedRow =>
-  parse(cutDeep(text), undefined, {
+/**
+ * Reads a row as Postgres writes it in JSON. Numbers that JavaScript would round keep their digits. Long texts are read by
+ * JavaScript itself, which takes a fiftieth of the time.
+ */
+export function parseRow(text: string): ParsedRow {
+  const { short, long, mark } = withoutLongTexts(cutDeep(text));
+  const restored = (_: string, value: unknown) =>
+    typeof value === "string" && value.startsWith(mark) ? long[Number(value.slice(mark.length))] : value;
+  return parse(short, long.length > 0 ? restored : undefined, {
     parseNumber: (digits) => (String(Number(digits)) === digits ? Number(digits) : () => digits),
     onDuplicateKey: ({ newValue }) => newValue,
   }) as ParsedRow;
+}
 
 /** Deeper than a person or program writes it on purpose, and not deep enough to exhaust our stack. */
 const DEEPEST = 500;
@@ -15,25 +22,63 @@ const DEEPEST = 500;
 /** JSON with null for what is nested deeper than `DEEPEST` levels: Postgres stores values of any depth. */
 export function cutDeep(text: string): string {
   if (text.length <= 2 * DEEPEST) return text;
-  let kept = "";
+  let cut = "";
   let from = 0;
   let depth = 0;
-  let isInText = false;
   for (let i = 0; i < text.length; i++) {
     const char = text[i];
-    if (isInText) {
-      if (char === "\\") i += 1;
-      else if (char === '"') isInText = false;
-    } else if (char === '"') isInText = true;
+    if (char === '"') i = endOfText(text, i);
     else if (char === "[" || char === "{") {
       depth += 1;
-      if (depth === DEEPEST + 1) kept += `${text.slice(from, i)}null`;
+      if (depth === DEEPEST + 1) cut += `${text.slice(from, i)}null`;
     } else if (char === "]" || char === "}") {
       if (depth === DEEPEST + 1) from = i + 1;
       depth -= 1;
     }
   }
-  return kept + text.slice(from);
+  return cut + text.slice(from);
+}
+
+const LONG = 1_000;
+
+/** JSON without its long texts: in the place of each stands a text of `mark` and its place in `long`. */
+function withoutLongTexts(text: string): {
+  readonly short: string;
+  readonly long: readonly string[];
+  readonly mark: string;
+} {
+  let mark = "~";
+  if (text.length <= LONG) return { short: text, long: [], mark };
+  while (text.includes(`"${mark}`)) mark += "~";
+  const long: string[] = [];
+  let short = "";
+  let from = 0;
+  for (let start = text.indexOf('"'); start >= 0; ) {
+    const end = endOfText(text, start);
+    if (end - start > LONG && !isName(text, end)) {
+      short += `${text.slice(from, start)}"${mark}${long.length}"`;
+      long.push(JSON.parse(text.slice(start, end + 1)) as string);
+      from = end + 1;
+    }
+    start = text.indexOf('"', end + 1);
+  }
+  return { short: short + text.slice(from), long, mark };
+}
+
+/** Whether the text that ends here is a member's name. */
+function isName(text: string, end: number): boolean {
+  let next = end + 1;
+  while (/\s/.test(text[next] ?? "")) next += 1;
+  return text[next] === ":";
+}
+
+/** The place of the quote that ends the text which begins here. */
+function endOfText(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); ; end = text.indexOf('"', end + 1)) {
+    let slashes = 0;
+    while (text[end - 1 - slashes] === "\\") slashes += 1;
+    if (slashes % 2 === 0) return end;
+  }
 }
 
 /** The text of rows must not depend on settings of the database: see `holdfast.capture_change`. */

@@ -3,7 +3,7 @@ import { lockHead } from "../../db/commits/heads.ts";
 import { hasRecords } from "../../db/commits/records.ts";
 import { errorState, UNIQUE_VIOLATION } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import type { Transaction } from "../../db/connection/transaction.ts";
+import { type Transaction, takeTime } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { deleteRecordsOf } from "../../db/tables/attached-records.ts";
 import { insertAttachment, installTriggers, type NewAttachment, readAttachments } from "../../db/tables/attachments.ts";
@@ -55,8 +55,10 @@ async function install(tx: Transaction, table: TableToAttach, { replace = false 
   const { tenant, modelName } = table;
   const model = modelName.toLowerCase();
   const head = await lockHead(tx, tenant);
-  if (replace) await deleteRecordsOf(tx, { tenant, model });
-  else if (await hasRecords(tx, tenant, model))
+  if (replace) {
+    await takeTime(tx);
+    await deleteRecordsOf(tx, { tenant, model });
+  } else if (await hasRecords(tx, tenant, model))
     throw new TableError(
       `The "${modelName}" model has records already. With --replace they are removed, and the table's rows take their place; or choose another model with --model.`,
     );

@@ -28,11 +28,6 @@ import { type InTables, load } from "../commits/load-round.ts";
 import type { Drained } from "../commits/round-result.ts";
 import { tableSources } from "./record-sources.ts";
 
-export interface DrainedLocked extends Drained {
-  /** By `recordKey`: what became of the records. */
-  readonly left: ReadonlyMap<string, RecordChange>;
-}
-
 export interface Run extends Drained {
   /** More changes wait. */
   readonly more: boolean;
@@ -40,7 +35,7 @@ export interface Run extends Drained {
 
 /** Bounds of memory: what is judged at once, and what one transaction of ours takes if the caller's are small. */
 const STEP = { most: 200, bytes: 2 ** 21 };
-const RUN = { transactions: 1_000, changes: 1_000 };
+const RUN = { transactions: 1_000, changes: 1_000, bytes: 2 ** 24 };
 
 /**
  * Turns the captured changes of a tenant into log entries: each transaction of the caller's becomes one commit, whole,
@@ -71,17 +66,20 @@ export async function drainChanges(pipe: Pipe, rules: RoundRules, tenant: number
   }
 }
 
-/** The same in an open transaction that holds the head's lock. It neither commits, nor undoes what a broken table stopped. */
+/**
+ * The same in an open transaction that holds the head's lock. It neither commits, nor undoes what a broken table stopped.
+ * `recorded`: called with what became of each record.
+ */
 export async function drainLocked(
   pipe: Pipe,
   rules: RoundRules,
   { tenant, syncId }: Pick<LockedHead, "tenant" | "syncId">,
   attached: readonly AttachedTable[],
   transactions: readonly CapturedTransaction[],
-): Promise<DrainedLocked | BrokenTable> {
+  recorded: (change: RecordChange) => void = () => {},
+): Promise<Drained | BrokenTable> {
   let claimsChanged = false;
   let to = syncId;
-  const left = new Map<string, RecordChange>();
   const record = async (transactions: readonly TransactionChanges[]) => {
     const commits = transactions.map(({ tx, changes }) => capturedCommit(tenant, tx, changes));
     const jobs = [{ commits, captured: true }];
@@ -94,31 +92,54 @@ export async function drainLocked(
     const found = { ...loaded, records };
     const result = await judgeRound(pipe, { ...rules, ...NO_BOUNDS }, jobs, found);
     if (result.round.entries.length > 0 || result.claims.length > 0) await pipe.send(savings(result));
-    for (const { changes } of transactions)
-      for (const change of changes) left.set(recordKey(change.model, change.id), change);
+    for (const { changes } of transactions) changes.forEach(recorded);
     claimsChanged ||= result.claimTenants.length > 0;
     to = result.heads[0]?.syncId ?? to;
   };
-  for (const batch of inBatches(transactions)) {
-    const names = batch.map(({ tx }) => tx);
-    const [large] = batch.filter(({ changes }) => changes > STEP.most);
-    if (large) await pipe.send([foldCapturedChanges(tenant, large.tx)]);
-    let kept: readonly NumberedChange[] = [];
-    for (let after = 0, isLast = false; !isLast; ) {
-      const [taken] = await pipe.send([takeCapturedChanges(tenant, names, { ...STEP, after })]);
-      isLast = taken.length === 0;
-      if (names.length === 1) after = taken.at(-1)?.seq ?? after;
-      const all = [...kept, ...taken];
-      // The next step may go on with the last row of this one.
-      const end = isLast || !large ? all.length : startOfLastRow(all, attached);
-      kept = all.slice(end);
-      const made = changesOf(all.slice(0, end), attached);
+  for (const batch of inBatches(transactions))
+    for await (const changes of stepsOf(pipe, tenant, attached, batch)) {
+      const made = changesOf(changes, attached);
       if ("problem" in made) return made;
       if (made.length > 0) await record(made);
     }
-  }
-  return { from: syncId, to, claimsChanged, left };
+  return { from: syncId, to, claimsChanged };
 }
+
+/** Takes the changes of a batch: all at once, or in steps that end between two rows. */
+async function* stepsOf(
+  pipe: Pipe,
+  tenant: number,
+  attached: readonly AttachedTable[],
+  batch: readonly CapturedTransaction[],
+): AsyncGenerator<readonly NumberedChange[]> {
+  const names = batch.map(({ tx }) => tx);
+  const take = async (most: number, after: number) => {
+    const [taken] = await pipe.send([takeCapturedChanges(tenant, names, { most, bytes: STEP.bytes, after })]);
+    return taken;
+  };
+  const [large] = batch.filter((one) => !isSmall(one));
+  if (!large) return yield await take(STEP.most, 0);
+  await pipe.send([foldCapturedChanges(tenant, large.tx)]);
+  let kept: readonly NumberedChange[] = [];
+  for (let most = STEP.most, after = 0; ; ) {
+    const taken = await take(most, after);
+    if (taken.length === 0) break;
+    after = taken.at(-1)?.seq ?? after;
+    // The size of each that may be taken has to be looked at.
+    most = Math.min(STEP.most, 2 * taken.length + 1);
+    const all = [...kept, ...taken];
+    const end = startOfLastRow(all, attached);
+    kept = all.slice(end);
+    if (end > 0) yield all.slice(0, end);
+  }
+  if (kept.length > 0) yield kept;
+}
+
+const isSmall = ({ changes, bytes }: Sized): boolean => changes <= STEP.most && bytes <= STEP.bytes;
+
+type Sized = Omit<CapturedTransaction, "tx">;
+
+const sumOf = (a: Sized, b: Sized): Sized => ({ changes: a.changes + b.changes, bytes: a.bytes + b.bytes });
 
 /** The records as they were before their first change: what the log said last, with the values of the rows. */
 export function asBefore(
@@ -161,27 +182,31 @@ export const linesOf = (attached: readonly AttachedTable[]): InTables => ({
 /** A step is small already, and what has happened cannot be refused for its size. */
 export const NO_BOUNDS = { commitBytes: Number.MAX_SAFE_INTEGER, roundBytes: Number.MAX_SAFE_INTEGER };
 
-/** The first transactions that together are small; at least one. */
-export function within<T extends { readonly changes: number }>(transactions: readonly T[]): readonly T[] {
-  let changes = 0;
+/** Whether one transaction of ours may take so much. */
+export function isRun(transactions: readonly Sized[]): boolean {
+  const { changes, bytes } = transactions.reduce(sumOf, { changes: 0, bytes: 0 });
+  return transactions.length <= RUN.transactions && changes <= RUN.changes && bytes <= RUN.bytes;
+}
+
+/** The first transactions that it may take; at least one. */
+export function within<T extends Sized>(transactions: readonly T[]): readonly T[] {
+  let sum: Sized = { changes: 0, bytes: 0 };
   const end = transactions.findIndex((one, i) => {
-    changes += one.changes;
-    return i > 0 && (i >= RUN.transactions || changes > RUN.changes);
+    sum = sumOf(sum, one);
+    return i > 0 && (i >= RUN.transactions || sum.changes > RUN.changes || sum.bytes > RUN.bytes);
   });
   return end < 0 ? transactions : transactions.slice(0, end);
 }
 
-/** Small transactions are taken together, a large one alone. */
+/** Transactions that fit into one step are taken together, a larger one alone. */
 function inBatches(transactions: readonly CapturedTransaction[]): CapturedTransaction[][] {
   const batches: CapturedTransaction[][] = [];
-  let changes = Number.POSITIVE_INFINITY;
+  let sum: Sized | undefined;
   for (const one of transactions) {
-    changes += one.changes;
-    if (changes <= STEP.most) batches.at(-1)?.push(one);
-    else {
-      batches.push([one]);
-      changes = one.changes;
-    }
+    const more: Sized = sum ? sumOf(sum, one) : one;
+    if (sum && isSmall(more)) batches.at(-1)?.push(one);
+    else batches.push([one]);
+    sum = sum && isSmall(more) ? more : one;
   }
   return batches;
 }

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
 
@@ -28,4 +28,27 @@ test("[DS2] [DS3] a transaction of many statements and 10 000 rows is one commit
   expect(third?.filter((told) => told.startsWith("deleted"))).toHaveLength(1_285);
   expect(more).toEqual([]);
   await log.expectEqual();
+});
+
+test("[DS2] a transaction that changes 300 MB is one commit, and only some of its rows are in memory at once", async () => {
+  await db.query(
+    "create table public.heavy (id int primary key, t text); insert into heavy select g, repeat(md5(g::text), 32768) from generate_series(1, 300) g",
+  );
+  const { model } = await tables.attach("public.heavy", { t: {} });
+  const start = process.memoryUsage().rss;
+  let most = 0;
+  const watch = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss - start);
+  }, 20);
+  onTestFinished(() => clearInterval(watch));
+  await tables.mark();
+  await db.query("update heavy set t = reverse(t)");
+  const other = tables.app.call("POST", "/v1/models/document", { key: "beside", json: { id: "beside", data: {} } });
+  expect((await other).status).toBe(200);
+  const made = await tables.app.sql<{ names: number; entries: number }>(
+    "select count(distinct client_tx_id)::int as names, count(*)::int as entries from holdfast.log where model = $1",
+    [model],
+  );
+  expect(made).toEqual([{ names: 1, entries: 300 }]);
+  expect(most / 2 ** 20).toBeLessThan(1_000);
 });

@@ -32,7 +32,7 @@ import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-roun
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
 import { type InTables, type Loaded, load } from "../commits/load-round.ts";
 import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
-import { asBefore, drainLocked, linesOf, NO_BOUNDS, within } from "./drain-changes.ts";
+import { asBefore, drainLocked, isRun, linesOf, NO_BOUNDS, within } from "./drain-changes.ts";
 import { sourceOfTable } from "./record-sources.ts";
 
 /** What a round of a tenant with attached tables loads. */
@@ -251,9 +251,6 @@ async function judgeTableRound(
 /** A table, column, type or right that is not as the catalog said. */
 const IS_OTHER = /^(42|HF003)/;
 
-/** More changes that come late are left to the next round, which begins with them and holds no rows meanwhile. */
-const MOST_LATE = 1_000;
-
 /**
  * Records what SQL committed until the round had its locks, and loads again. Undefined if it cannot be recorded now: it
  * is too much, or a table is broken, which the next round finds.
@@ -267,14 +264,18 @@ async function recordLate(
 ): Promise<TableLoaded | undefined> {
   const [head] = heads;
   if (!head || late.length === 0) return { ...loaded, tables, heads, drained };
-  if (late.reduce((sum, { changes }) => sum + changes, 0) > MOST_LATE) return undefined;
+  // More is left to the next round, which begins with it and holds no rows meanwhile.
+  if (!isRun(late)) return undefined;
   const attached = [...tables.attached.values()];
-  const more = await drainLocked(pipe, rules, head, attached, late);
+  const left = new Map<string, RecordChange>();
+  const more = await drainLocked(pipe, rules, head, attached, late, (change) =>
+    left.set(recordKey(change.model, change.id), change),
+  );
   if ("problem" in more) return undefined;
   const again = await load(pipe, jobs, new Set(), rules, probe, linesOf(attached));
   return {
     ...again,
-    records: asFound(attached, again.records, loaded.records, more.left),
+    records: asFound(attached, again.records, loaded.records, left),
     tables,
     drained: {
       from: drained?.from ?? more.from,

@@ -28,7 +28,7 @@ export interface TenantChoice {
 
 /** What `holdfast tables` does, straight on the database. */
 export interface TableTools {
-  /** The database, as a person knows it: `localhost:5432/app`. */
+  /** Which database it is, to begin a sentence with: `The database localhost:5432/app`. */
   readonly place: string;
   list(): Promise<readonly ListedTable[]>;
   /** The SQL names of the caller's tables, without those in which tools keep their migrations. */

@@ -5,7 +5,7 @@ import { momentOf, type Transaction, transaction } from "../../db/connection/tra
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
 import { clearProblem, installTriggers, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
-import { captureDeletions, captureRows, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
+import { captureDeletions, captureRows, type IdPage, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
@@ -158,8 +158,6 @@ async function comparePage(
 
 const hasInexact = (image: ParsedRow, { columns }: AttachedTable): boolean =>
   columns.some(({ name, declared }) => declared === "integer" && typeof image[name] === "function");
-
-type IdPage = Awaited<ReturnType<typeof readIdsWithoutRow>>;
 
 async function extraPage(
   tx: Transaction,
