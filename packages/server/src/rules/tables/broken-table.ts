@@ -1,23 +1,24 @@
 import type { AttachedColumn, AttachedTable } from "./attached-table.ts";
+import { sqlNameOf } from "./sql-name.ts";
 import { takesColumn } from "./sql-type.ts";
 
 /** What makes a table `broken`: it is not as its model says any more. In sentences that say what to do. */
 export function faultsOf(table: AttachedTable): readonly string[] {
-  const { name, sqlName, keyColumn, keyType, columns } = table;
-  if (sqlName === "") return [`${name} is gone: detach it with "holdfast tables detach ${table.model} --drop".`];
+  const { name, model, sqlName, keyColumn, keyType, columns } = table;
+  if (sqlName === "") return [`${name} is gone: detach it with "holdfast tables detach ${model} --drop".`];
   const gone = columns.filter(({ type }) => type === "").map((column) => column.name);
-  const missing = [...(keyType === null ? [keyColumn] : []), ...gone];
   return [
-    ...(missing.length > 0 ? [missingColumns(name, missing)] : []),
+    ...(keyType === null ? [missingKey(table)] : []),
+    ...(gone.length > 0 ? [missingColumns(table, gone)] : []),
     ...(keyType !== null && !table.keyIsUnique
-      ? [`${name} has no primary key any more: run "alter table ${sqlName} add primary key (${keyColumn})".`]
+      ? [`${name} has no primary key any more: run "alter table ${sqlName} add primary key (${sqlNameOf(keyColumn)})".`]
       : []),
     ...(table.hasRelatives
       ? [
-          `${name} has become a partition, or has parents or children by inheritance: "holdfast tables inspect ${name}" says what to do, then run "holdfast tables verify --repair".`,
+          `${name} has become a partition, or has parents or children by inheritance: "holdfast tables inspect ${sqlName}" says what to do, then run "holdfast tables verify --repair".`,
         ]
       : []),
-    ...columns.filter(isRetyped).map((column) => retypedColumn(name, column)),
+    ...columns.filter(isRetyped).map((column) => retypedColumn(table, column)),
   ];
 }
 
@@ -26,14 +27,21 @@ export const problemOf = (table: AttachedTable): string | undefined => faultsOf(
 
 export const isRetyped = ({ declared, type }: AttachedColumn): boolean => type !== "" && !takesColumn(declared, type);
 
-export const missingColumns = (name: string, missing: readonly string[]): string =>
-  `${name} has no column ${missing.join(", ")} any more. Give it its name back, or ${FOLLOW(name)}.`;
+type Named = Pick<AttachedTable, "name" | "model" | "sqlName" | "keyColumn">;
 
-const retypedColumn = (name: string, { name: column, type, field, declared }: AttachedColumn): string =>
-  `${name}.${column} is of the type ${type} now, and the field "${field}" of the type ${declared}. Change the type back, or ${FOLLOW(name)}.`;
+export const missingKey = ({ name, model, keyColumn }: Named): string =>
+  `${name} has no column ${keyColumn} any more, and it is the key. Give it its name back, or run "holdfast tables detach ${model} --drop", and attach the table again.`;
+
+export const missingColumns = (table: Named, missing: readonly string[]): string =>
+  `${table.name} has no column ${missing.join(", ")} any more. Give it its name back, or ${follow(table)}.`;
+
+const retypedColumn = (table: Named, { name: column, type, field, declared }: AttachedColumn): string =>
+  `${table.name}.${column} is of the type ${type} now, and the field "${field}" of the type ${declared}. Change the type back, or ${follow(table)}.`;
 
 /** The values that were captured are of another type than the column's now. */
 export const mistypedValues = (name: string, columns: readonly string[]): string =>
   `Changes of ${name} were captured while ${columns.join(", ")} had another type: run "holdfast tables verify --repair".`;
 
-const FOLLOW = (name: string): string => `push the schema that "holdfast tables inspect ${name}" prints`;
+/** A table may have another name by now. */
+const follow = ({ name, sqlName }: Named): string =>
+  `push the schema that "holdfast tables inspect ${sqlName === "" ? name : sqlName}" prints`;

@@ -1,8 +1,8 @@
 import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import { recordKey } from "../commits/commit-request.ts";
 import type { AttachedTable } from "./attached-table.ts";
-import { faultsOf, isRetyped, missingColumns, mistypedValues } from "./broken-table.ts";
-import { type ParsedRow, type RowImage, readRowImage } from "./row-image.ts";
+import { faultsOf, isRetyped, missingColumns, missingKey, mistypedValues } from "./broken-table.ts";
+import { type ParsedRow, readRowImage } from "./row-image.ts";
 
 /** What a trigger captured: the row before and after a statement. An insert has no `before`, a deletion no `after`. */
 export interface CapturedChange {
@@ -110,14 +110,9 @@ function sightsOf(
   const image = after ?? before;
   if (image && isNoRecord(image, table)) return [];
   const [old, to, now] = [before, after, present].map((row) => (row === null ? null : readRowImage(row, table)));
-  const missing = [
-    ...new Set([
-      ...(old?.id === undefined && old ? [table.keyColumn] : []),
-      ...missingIn(to, table),
-      ...missingIn(now, table),
-    ]),
-  ];
-  if (missing.length > 0) return [{ problem: missingColumns(table.name, missing) }];
+  if ([old, to, now].some((image) => image && image.id === undefined)) return [{ problem: missingKey(table) }];
+  const missing = [...new Set([to, now].flatMap((image) => image?.missing ?? []))];
+  if (missing.length > 0) return [{ problem: missingColumns(table, missing) }];
   const mistyped = [...new Set([to, now].flatMap((image) => image?.mistyped ?? []))];
   if (mistyped.length > 0) return [{ problem: mistypedValues(table.name, mistyped) }];
   const from = old ? { data: old.missing.length + old.mistyped.length > 0 ? undefined : old.data } : null;
@@ -139,9 +134,6 @@ function isNoRecord(row: ParsedRow, { keyColumn }: AttachedTable): boolean {
 
 /** The longest key that the log's indexes take beside a model's name, in characters. */
 const MOST_KEY = 512;
-
-const missingIn = (image: RowImage | null | undefined, { keyColumn }: AttachedTable): readonly string[] =>
-  !image ? [] : image.id === undefined ? [keyColumn] : image.missing;
 
 function changeOfRecord(sights: readonly Sight[]): RecordChange {
   const [first] = sights as [Sight];

@@ -3,6 +3,7 @@ import type { FieldColumn } from "./attached-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { columnField } from "./column-field.ts";
 import { columnOf } from "./column-of.ts";
+import { sqlNameOf } from "./sql-name.ts";
 import { tableProblem } from "./table-problem.ts";
 
 /** Where a model and its table's catalog disagree, and what to do. `field` undefined: the table as a whole. */
@@ -65,7 +66,7 @@ function disagreementOf(name: string, field: Field, column: CatalogColumn, table
 
 function notesOnNull(name: string, field: Field, { name: column, notNull }: CatalogColumn, { sqlName }: CatalogTable) {
   if (!notNull === (field.nullable === true)) return [];
-  const alter = (act: string) => `run "alter table ${sqlName} alter column ${column} ${act} not null"`;
+  const alter = (act: string) => `run "alter table ${sqlName} alter column ${sqlNameOf(column)} ${act} not null"`;
   return [
     notNull
       ? `${sqlName}.${column} cannot be null, and "${name}" is nullable: remove that, or ${alter("drop")}.`
@@ -117,12 +118,9 @@ export function missingIndexes(
     const isText = TEXTS.has(column.type);
     const has = indexes.some((one) => one.column === column.name && (!isText || one.isByCodePoint));
     if (has) return [];
-    const [name, key] = [column.name, table.key].map(quoted);
+    const [name, key] = [column.name, table.key].map(sqlNameOf);
     return [{ field, statement: `create index on ${sqlName} (${isText ? `(${name} collate "C")` : name}, ${key})` }];
   });
 }
 
 const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "citext", "name"]);
-
-/** As `%I` writes it, but for words that SQL reserves. */
-const quoted = (name: string): string => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : `"${name.replaceAll('"', '""')}"`);
