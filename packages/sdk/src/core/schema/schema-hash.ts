@@ -17,12 +17,36 @@ export function shapeOf(
   models: Models,
   operations: readonly Pick<MutationOperation, "model" | "data" | "changes">[],
 ): string {
-  const used = operations.map(({ model, data, changes }) => {
-    const known = models[tableOf(model)];
-    const fields = [...writtenFields({ data, changes })].sort();
-    return [tableOf(model), known !== undefined, fields.map((field) => [field, meaningOf(known?.fields[field])])];
-  });
-  return shortHash(sortedJson(used));
+  const used = operations.map(
+    ({ model, data, changes }): Used => [tableOf(model), [...writtenFields({ data, changes })].sort()],
+  );
+  const name = JSON.stringify(used);
+  const shapes = shapesOf(models);
+  const known = shapes.get(name);
+  if (known !== undefined) return known;
+  const shape = shortHash(sortedJson(used.map((each) => partOf(models, each))));
+  if (shapes.size < REMEMBERED) shapes.set(name, shape);
+  return shape;
+}
+
+/** A model and the fields of it that an operation writes. */
+type Used = readonly [table: string, fields: readonly string[]];
+
+function partOf(models: Models, [table, fields]: Used): unknown {
+  const known = models[table];
+  return [table, known !== undefined, fields.map((field) => [field, meaningOf(known?.fields[field])])];
+}
+
+/** An app writes few combinations of fields, and hashing one costs more than the rest of queueing its write. */
+const REMEMBERED = 1_000;
+const remembered = new WeakMap<Models, Map<string, string>>();
+
+function shapesOf(models: Models): Map<string, string> {
+  const known = remembered.get(models);
+  if (known) return known;
+  const made = new Map<string, string>();
+  remembered.set(models, made);
+  return made;
 }
 
 /**
