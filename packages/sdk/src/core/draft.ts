@@ -5,11 +5,13 @@ import type { Mutation } from "./queue/mutation.ts";
 import type { ClientState } from "./state.ts";
 
 /**
- * The mutable state inside one `step`, and the effects that the step requests. `step` copies the state once, so the
- * copy may be changed until the step returns it.
+ * The mutable state inside one `step`, and the effects that the step requests. The first change copies the state, and
+ * the copy may be changed until the step returns it. A step without a change returns the state that it was given.
  */
 export interface Draft {
   state: ClientState;
+  /** What the step began with. */
+  readonly before?: ClientState;
   readonly effects: Effect[];
   readonly now: number;
   readonly roll: number;
@@ -18,7 +20,8 @@ export interface Draft {
 }
 
 export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?: Draft["merging"]): Draft => ({
-  state: { ...state, touched: [], appended: [] },
+  state,
+  before: state,
   effects: [],
   now,
   roll,
@@ -26,7 +29,12 @@ export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?
 });
 
 export function set(draft: Draft, change: Partial<ClientState>): void {
-  Object.assign(draft.state, change);
+  Object.assign(ownState(draft), change);
+}
+
+function ownState(draft: Draft): ClientState {
+  if (draft.state === draft.before) draft.state = { ...draft.state, touched: [], appended: [] };
+  return draft.state;
 }
 
 export const emit = (draft: Draft, effect: Effect): void => void draft.effects.push(effect);
@@ -49,7 +57,7 @@ export function logged(draft: Draft, clientTxId: string): void {
 
 /** Marks records whose view may have changed. */
 export function touch(draft: Draft, keys: readonly string[] | "everything"): void {
-  const { touched } = draft.state;
+  const { touched } = ownState(draft);
   if (touched === "everything") return;
   if (keys === "everything") return set(draft, { touched: keys });
   // The list belongs to this step, so it may grow in place. Copying it for every write would be quadratic in the queue

@@ -23,6 +23,7 @@ import type { Machine } from "./machine.ts";
 import { followClock } from "./queue/age.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
 import { onDecided } from "./queue/decided.ts";
+import { mayReload } from "./queue/reconcile/reconcile.ts";
 import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.ts";
 import { onRestored, onStorageFailed } from "./queue/store-read.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
@@ -38,11 +39,11 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
     followClock(draft, event.lived);
     applyEvent(draft, event);
     lead.leadIfOwner(draft);
-    reconcileQueue(draft, { type: "due" });
+    if (mayReload(draft.state.shared, draft.now)) reconcileQueue(draft, { type: "due" });
     proceed(draft);
     tabs.shareConnection(draft, state);
     forgetErased(draft, state);
-    return [refreshed(draft.state, state), draft.effects];
+    return [draft.state === state ? state : refreshed(draft.state, state), draft.effects];
   },
 });
 

@@ -15,12 +15,16 @@ import { withChanged } from "./queue-changes.ts";
 /** Smaller steps change nothing that matters here, and are often a night's sleep. */
 const JUMP_MS = 86_400_000;
 
+/** The two clocks never differ by exactly as much as before, and less than this need not be noted. */
+const NOTED_MS = 1_000;
+
 /** `lived`: the monotonic clock. */
 export function followClock(draft: Draft, lived: number | undefined): void {
   if (lived === undefined) return;
   const { clock, queue } = draft.state;
   const offset = draft.now - lived;
   const by = clock ? offset - clock.offset : 0;
+  if (clock && Math.abs(by) < NOTED_MS) return;
   const isJump = by > JUMP_MS;
   set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (isJump ? by : 0) : draft.now } });
   if (!isJump) return;

@@ -140,6 +140,10 @@ function reloadIfDue(r: Reconciliation): void {
 export const isBehind = ({ seqs, changes, outOfOrder, knownElsewhere }: SharedQueue): boolean =>
   outOfOrder.length > 0 || !isWhole(seqs) || knownElsewhere.lastSeq > lastSeq(seqs) || knownElsewhere.changes > changes;
 
+/** Whether a message may be missing by now. */
+export const mayReload = (shared: SharedQueue, now: number): boolean =>
+  shared.gapAt !== undefined || isBehind(shared) || shared.announced.some(({ at }) => at <= now);
+
 /** When to reload the queue from disk if nothing else happens first. */
 export function reloadDueAt({ gapAt, announced }: SharedQueue): number | undefined {
   const times = [...(gapAt === undefined ? [] : [gapAt]), ...announced.map(({ at }) => at)];
