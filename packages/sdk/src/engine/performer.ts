@@ -3,6 +3,7 @@ import { canSend } from "../core/connection/auth.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
+import type { Removed } from "../core/queue/mutation.ts";
 import { reasonOf } from "../core/reason-of.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
@@ -26,6 +27,7 @@ import {
 } from "./ports.ts";
 import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
+import { SnapshotReader } from "./snapshot-reader.ts";
 
 /** The close code of a lost connection. */
 export const LOST = 1006;
@@ -62,6 +64,7 @@ export function createPerformer(
 ): Performer {
   const { storage, server, stream, tabs, token, waiters, clock } = deps;
   let requests = new AbortController();
+  const pages = new SnapshotReader(server);
   const onDisk = new Set<Promise<void>>();
   const listeners = new Set<(frame: CollabFrame) => void>();
   let nextToken: string | undefined;
@@ -109,10 +112,21 @@ export function createPerformer(
   }
 
   async function readSnapshot(at: string | null, scope: Scope, limit: number): Promise<void> {
-    const read = await server.readSnapshot(at, requests.signal, scope, limit);
+    const read = await pages.read(at, scope, limit);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
     dispatch({ type: "snapshotRead", ...page, begin: at, scope });
+  }
+
+  /** A store that ends with its process needs no second copy of the rows. */
+  function forget({
+    settled,
+    generation,
+  }: {
+    readonly settled: readonly Removed[];
+    readonly generation: number;
+  }): void {
+    if (settled.length > 0) queue.forget(settled, generation);
   }
 
   function keepPage(page: StoredPage, generation: number): void {
@@ -190,8 +204,10 @@ export function createPerformer(
       case "forget":
         return queue.forget(effect.settled, effect.generation);
       case "keepRows":
+        if (state.inMemory) return forget(effect);
         return rows.keep(effect, effect.generation);
       case "keepSnapshot":
+        if (state.inMemory) return forget(effect);
         return rows.keepAll(effect.settled, effect.generation, effect.other);
       case "takeLead":
         return queue.takeLead();
@@ -208,6 +224,7 @@ export function createPerformer(
       case "readSnapshot":
         return void readSnapshot(effect.cursor, effect.scope, effect.limit);
       case "keepPage":
+        if (state.inMemory) return;
         for (const piece of chunksOf(effect.page)) keepPage(piece, effect.generation);
         return;
       case "readLog":
@@ -223,6 +240,7 @@ export function createPerformer(
       case "sendHello":
         return void hello(effect, state.clientId);
       case "abort":
+        pages.abort();
         requests.abort();
         requests = new AbortController();
         return;
@@ -249,6 +267,7 @@ export function createPerformer(
       },
     },
     close: async () => {
+      pages.abort();
       requests.abort();
       lookup.close();
       stream.close();

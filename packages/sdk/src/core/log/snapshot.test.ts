@@ -5,7 +5,7 @@ import { createTestServer } from "../../testing/test-server.ts";
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
 const ids = (n: number) => Array.from({ length: n }, (_, i) => `s${i}`);
 
-/** A server with seven records, two in a page, and a connection that is cut after some pages. */
+/** A server with seven records, two in a page, and a connection that is cut after some pages: one more is on its way. */
 async function start(pages: number, disk = new MemoryDisk()) {
   const own = createTestServer(schema);
   for (const id of ids(7)) {
@@ -27,7 +27,7 @@ async function start(pages: number, disk = new MemoryDisk()) {
 }
 
 test("[N13] a first snapshot is shown as it comes, with how much has come, and is ready when it is whole", async () => {
-  const { client, connection, slides, settle, clock } = await start(2);
+  const { client, connection, slides, settle, clock } = await start(1);
   expect(client.status()).toMatchObject({ name: "connecting", loadedRows: 4 });
   expect(slides.list().map((s) => s.id)).toEqual(ids(4));
   let isReady = false;
@@ -47,7 +47,7 @@ test("[N13] a first snapshot is shown as it comes, with how much has come, and i
 
 test("[N13] after a reload the snapshot continues where it was: no page is read twice", async () => {
   const disk = new MemoryDisk();
-  const { client, open, server } = await start(2, disk);
+  const { client, open, server } = await start(1, disk);
   await client.close();
   // What happens meanwhile comes with the log.
   const update = {
