@@ -76,7 +76,7 @@ function noted<T>(promise: Promise<T>): { readonly value: T | undefined } {
 
 /** Time that the test moves, while bytes really travel. */
 function movedByHand() {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance"] });
   onTestFinished(() => void vi.useRealTimers());
   return {
     async pass(ms: number) {

@@ -172,8 +172,8 @@ async function within<T>(
 ): Promise<T | Reply> {
   if (outer.aborted) return { kind: "silence", timedOut: false, reason: "The request was aborted." };
   const inner = new AbortController();
-  let hasBegun = false;
-  let isOver = false;
+  const begun = performance.now();
+  let heard: number | undefined;
   let stop: (reply: Reply) => void = () => {};
   const stopped = new Promise<Reply>((resolve) => {
     stop = (reply) => {
@@ -181,28 +181,41 @@ async function within<T>(
       inner.abort();
     };
   });
-  const endIn = (after: number, reason: string) =>
-    setTimeout(() => stop({ kind: "silence", timedOut: true, reason }), after);
-  const noAnswer = () => endIn(ms, hasBegun ? `The response stalled for ${ms} ms.` : `No response within ${ms} ms.`);
-  let silence = noAnswer();
-  const ceiling = endIn(LONGEST * ms, `The response was incomplete after ${LONGEST * ms} ms.`);
+  /** One timer for both limits. It is not moved for each piece of data: it looks when the last one came. */
+  const look = () => {
+    const now = performance.now();
+    const [silentUntil, end] = [(heard ?? begun) + ms, begun + LONGEST * ms];
+    const until = Math.min(silentUntil, end);
+    if (now < until) {
+      timer = setTimeout(look, until - now);
+      return;
+    }
+    const reason =
+      now >= end
+        ? `The response was incomplete after ${LONGEST * ms} ms.`
+        : heard === undefined
+          ? `No response within ${ms} ms.`
+          : `The response stalled for ${ms} ms.`;
+    stop({ kind: "silence", timedOut: true, reason });
+  };
+  let timer = setTimeout(look, ms);
   const onProgress = () => {
-    hasBegun = true;
-    clearTimeout(silence);
-    // Data of an abandoned request must not start a timer.
-    if (!isOver) silence = noAnswer();
+    heard = performance.now();
   };
   const giveUp = () => stop({ kind: "silence", timedOut: false, reason: "The request was aborted." });
   outer.addEventListener("abort", giveUp, { once: true });
   try {
     const done = work(inner.signal, onProgress).catch(
-      (error: unknown): Reply => ({ kind: "silence", timedOut: false, cut: hasBegun, reason: reasonOf(error) }),
+      (error: unknown): Reply => ({
+        kind: "silence",
+        timedOut: false,
+        cut: heard !== undefined,
+        reason: reasonOf(error),
+      }),
     );
     return await Promise.race([done, stopped]);
   } finally {
-    isOver = true;
-    clearTimeout(silence);
-    clearTimeout(ceiling);
+    clearTimeout(timer);
     outer.removeEventListener("abort", giveUp);
   }
 }

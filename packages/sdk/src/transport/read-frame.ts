@@ -1,9 +1,23 @@
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { areReadFacts, areTokenFacts } from "./token-facts.ts";
 
-/** Parses the frames that this version knows. Undefined: an unknown frame of a newer server, to be ignored. */
+/** Longer texts would stay in memory. */
+const REMEMBERED_LENGTH = 65_536;
+let latest: { readonly text: string; readonly frame: FrameDown | undefined } | undefined;
+
+/**
+ * Parses the frames that this version knows. Undefined: an unknown frame of a newer server, to be ignored. All clients
+ * of a process that read the same hear the same frame at the same moment: it is parsed once for all of them.
+ */
 export function readFrame(text: unknown): FrameDown | undefined {
   if (typeof text !== "string") return undefined;
+  if (text === latest?.text) return latest.frame;
+  const frame = parsed(text);
+  if (text.length <= REMEMBERED_LENGTH) latest = { text, frame };
+  return frame;
+}
+
+function parsed(text: string): FrameDown | undefined {
   let said: unknown;
   try {
     said = JSON.parse(text);
