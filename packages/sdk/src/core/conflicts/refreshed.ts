@@ -27,18 +27,18 @@ function refreshKeys(state: ClientState, before: ClientState, keys: readonly str
   for (const key of new Set(keys)) {
     const record = refOf(key);
     const row = lookUp(state.rows.tables, record);
-    const writes = onRecord(state.queue, key);
-    const shownBefore = shownRow(before, record);
-    if (writes.length > 0) {
-      const shown = overlaid(state, key, row, writes);
+    if (state.queue.byRecord.has(key)) {
+      const shown = overlaid(state, key, row, onRecord(state.queue, key));
+      const shownBefore = shownRow(before, record);
       overlay.push({
         record,
         value: shown && shownBefore && isSameRow(shown, shownBefore) ? shownBefore : (shown ?? null),
       });
       continue;
     }
-    overlay.push({ record, value: undefined });
+    if (lookUp(state.overlay, record) !== undefined) overlay.push({ record, value: undefined });
     // The log confirmed what was shown already: keep the same object, so that views do not render again.
+    const shownBefore = row && shownRow(before, record);
     if (row && shownBefore && row.data !== shownBefore.data && jsonEqual(row.data, shownBefore.data))
       same.push({ record, value: { ...row, data: shownBefore.data } });
   }

@@ -125,7 +125,9 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
  */
 export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLog = false } = {}): void {
   const before = draft.state.rows;
-  const rows = { ...read, tables: withSameData(read.tables, before.tables) };
+  // During the first load, the rows shown are those of the pages before.
+  const isFirst = before.position === undefined;
+  const rows = isFirst ? read : { ...read, tables: withSameData(read.tables, before.tables) };
   const isOther = before.logId !== rows.logId || (!isSameLog && (rows.position ?? 0) < (before.position ?? 0));
   const other = before.position !== undefined && isOther;
   const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);

@@ -22,10 +22,7 @@ export function withSameData(tables: Rows["tables"], before: Rows["tables"]): Ro
 /** The rows of a page of a snapshot. Few participants write many rows: each name is kept once. */
 export function rowChanges(lines: readonly SnapshotLine[]): RowChange[] {
   const names = new Map<string, string>();
-  const once = (name: string | undefined) => (name === undefined ? undefined : keptOnce(names, name));
-  return lines.map((line) =>
-    rowChange({ ...line, createdBy: once(line.createdBy), updatedBy: once(line.updatedBy) } as SnapshotLine),
-  );
+  return lines.map((line) => rowChange(line, (name) => keptOnce(names, name)));
 }
 
 /** The first of equal texts. */
@@ -35,15 +32,16 @@ export function keptOnce(texts: Map<string, string>, text: string): string {
   return known ?? text;
 }
 
-export function rowChange({ model, id, data, syncId, archivedAt, ...line }: SnapshotLine): RowChange {
+export function rowChange(line: SnapshotLine, once = (name: string): string => name): RowChange {
+  const { model, id, data, syncId, archivedAt = null, createdAt, createdBy, updatedAt, updatedBy } = line;
   const value: LogRow = {
     data,
-    archivedAt: archivedAt ?? null,
+    archivedAt,
     syncId,
-    createdAtMs: msOf(line.createdAt),
-    createdBy: line.createdBy,
-    updatedAtMs: msOf(line.updatedAt),
-    updatedBy: line.updatedBy,
+    createdAtMs: msOf(createdAt),
+    createdBy: createdBy === undefined ? undefined : once(createdBy),
+    updatedAtMs: msOf(updatedAt),
+    updatedBy: updatedBy === undefined ? undefined : once(updatedBy),
   };
   return { record: { model, id }, value };
 }
