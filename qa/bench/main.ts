@@ -32,6 +32,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   away: async (options) => (await import("./tenants/away.ts")).measureAway(options),
   fleet: async (options) => (await import("./tenants/fleet.ts")).measureFleet(options),
   herd: async (options) => (await import("./tenants/herd.ts")).measureHerd(options),
+  client: async (options) => (await import("./client/client-cost.ts")).measureClientCost(options),
   flush: async (options) => (await import("./client/flush.ts")).measureFlush(options),
   step: async (options) => (await import("./client/step.ts")).measureStep(options),
   "live-lists": async (options) => (await import("./lists/live-lists.ts")).measureLiveLists(options),

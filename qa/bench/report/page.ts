@@ -16,6 +16,7 @@ export const HEADINGS = {
   away: "Beside a database that is away",
   fleet: "A fleet of organizations",
   herd: "Many sockets that return at once",
+  client: "What the client adds to its wire",
   flush: "The SDK's queue",
   step: "A write in the client",
   "live-lists": "Live lists",

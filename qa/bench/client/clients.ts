@@ -1,0 +1,105 @@
+import { Agent, request } from "node:http";
+import { createClient } from "@holdfast/sdk/node";
+import { WebSocket } from "ws";
+import { slideSchema as schema } from "./slide-schema.ts";
+
+export interface Place {
+  readonly url: string;
+  readonly token: string;
+}
+
+/** A client's work, done by the SDK or by bare requests and sockets. */
+export interface BenchClient {
+  /** Resolves with the server's receipt. */
+  write(id: string, data: Slide): Promise<unknown>;
+  /** Calls back with each slide that arrives, once. */
+  hear(listener: (id: string) => void): void;
+  close(): Promise<void>;
+}
+
+export interface Slide {
+  readonly deckId: string;
+  readonly title: string;
+  readonly notes: string;
+}
+
+/** Follows one deck, or everything. */
+export async function sdkClient({ url, token }: Place, deckId?: string): Promise<BenchClient> {
+  const follow = deckId === undefined ? undefined : { groups: [`deck:${deckId}`] };
+  const client = createClient({ schema, url, getToken: () => token, ...(follow && { follow }) });
+  await client.ready();
+  return {
+    write: (id, data) => client.models.slide.create(data, { id }).receipt,
+    hear(listener) {
+      let next = 0;
+      client.subscribe(() => {
+        while (client.models.slide.get(`h${next}`)) listener(`h${next++}`);
+      });
+    },
+    close: () => client.close(),
+  };
+}
+
+/** What the server's receipt and its frames cost without a client: JSON out, JSON in. */
+export async function bareClient({ url, token }: Place, deckId?: string): Promise<BenchClient> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
+  let listener: ((id: string) => void) | undefined;
+  await new Promise<void>((resolve, reject) => {
+    socket.on("error", reject);
+    socket.on("open", () => {
+      socket.send(
+        JSON.stringify({
+          frame: "hello",
+          token,
+          since: 0,
+          ...(deckId !== undefined && { groups: [`deck:${deckId}`] }),
+        }),
+      );
+    });
+    socket.on("message", (data: Buffer) => {
+      const frame = JSON.parse(data.toString());
+      if (frame.frame === "welcome") resolve();
+      else if (frame.frame === "entries") for (const { id } of frame.entries) listener?.(id);
+    });
+  });
+  return {
+    write: (id, data) => post(agent, { url, token }, [creating(id, data)]),
+    hear(next) {
+      listener = next;
+    },
+    async close() {
+      socket.terminate();
+      agent.destroy();
+    },
+  };
+}
+
+/** A commit that creates a slide, as the SDK names it. */
+export const creating = (id: string, data: Slide) => ({
+  clientTxId: `tx-${id}`,
+  operations: [{ action: "create", model: "slide", id, data }],
+});
+
+/** A bulk of commits, as a program without a client sends it. */
+export function post(agent: Agent, { url, token }: Place, commits: readonly object[]): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const text = JSON.stringify({ commits });
+    const headers = {
+      ...{ authorization: `Bearer ${token}`, "content-type": "application/json" },
+      "content-length": Buffer.byteLength(text),
+    };
+    const sent = request(`${url}/v1/commits/bulk`, { agent, method: "POST", headers }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("end", () => {
+        const answer = Buffer.concat(chunks).toString();
+        const isDone = response.statusCode === 200 && !answer.includes('"error"');
+        if (isDone) resolve(JSON.parse(answer));
+        else reject(new Error(`${response.statusCode}: ${answer}`));
+      });
+    });
+    sent.on("error", reject);
+    sent.end(text);
+  });
+}
