@@ -2,6 +2,7 @@ import { CommitRefusedError, type DatasourceHandlerOptions } from "@holdfast/sdk
 import { createPool, type ResultSetHeader, type RowDataPacket } from "mysql2";
 import type { PoolConnection } from "mysql2/promise";
 import { asRefusal, isDeadlock, isTaken } from "./errors.ts";
+import { EVENT_TABLES, OPTIONS, placeEvents, readEvents, triggersOf } from "./events.ts";
 import { fromSql, type Kind, toSql } from "./values.ts";
 
 /** By model. The key of each table is `id`. */
@@ -30,27 +31,7 @@ const SESSION = [
   "set session transaction isolation level read committed",
 ];
 
-const OPTIONS = "engine = innodb, collate = utf8mb4_nopad_bin";
-/**
- * Numbers of an `auto_increment` are not in the order of commits: who has read 6 can miss 5, which commits later. So
- * triggers put changes into `captured_change`, and whoever reads gives those that have been committed their place in
- * `event`. `event_reader` has the row that a reader locks, for there may be only one at a time.
- */
-const OWN_TABLES = [
-  `create table if not exists done_commit (client_tx_id varchar(255) primary key) ${OPTIONS}`,
-  ...["captured_change", "event"].map(
-    (name) => `create table if not exists ${name} (seq bigint unsigned auto_increment primary key,
-      model varchar(255) not null, id varchar(255) not null) ${OPTIONS}`,
-  ),
-  `create table if not exists event_reader (id int primary key) ${OPTIONS}`,
-  "insert ignore into event_reader values (1)",
-];
-
-const triggersOf = (model: string, { name }: Table) =>
-  Object.entries({ insert: ["new"], update: ["old", "new"], delete: ["old"] }).map(
-    ([event, rows]) => `create trigger if not exists ${name}_${event} after ${event} on ${name} for each row
-      insert into captured_change (model, id) values ${rows.map((row) => `('${model}', ${row}.id)`).join(", ")}`,
-  );
+const DONE_COMMITS = `create table if not exists done_commit (client_tx_id varchar(255) primary key) ${OPTIONS}`;
 
 /** The functions of the handler, over a database of MariaDB; `schema` are the statements that make its tables. */
 export async function openStore(uri: string, schema: readonly string[], tables: Tables) {
@@ -60,8 +41,8 @@ export async function openStore(uri: string, schema: readonly string[], tables: 
     for (const statement of SESSION) connection.query(statement, (error) => error && connection.destroy());
   });
   const pool = connections.promise();
-  const triggers = Object.entries(tables).flatMap(([model, table]) => triggersOf(model, table));
-  for (const statement of [...schema, ...OWN_TABLES, ...triggers]) await pool.query(statement);
+  const triggers = Object.entries(tables).flatMap(([model, table]) => triggersOf(model, table.name));
+  for (const statement of [...schema, DONE_COMMITS, ...EVENT_TABLES, ...triggers]) await pool.query(statement);
 
   async function transaction<T>(work: (connection: PoolConnection) => Promise<T>): Promise<T> {
     const connection = await pool.getConnection();
@@ -165,24 +146,9 @@ export async function openStore(uri: string, schema: readonly string[], tables: 
       const records = await read(pool, model, "where id > ? order by id limit ?", [cursor ?? "", limit]);
       return { records, cursor: records.length === limit ? (records.at(-1)?.id ?? null) : null };
     },
-    async events({ cursor, limit }) {
-      await transaction(async (connection) => {
-        await connection.query("select id from event_reader for update");
-        const [captured] = await connection.query<RowDataPacket[]>(
-          "select seq, model, id from captured_change order by seq limit ? for update skip locked",
-          [limit],
-        );
-        if (captured.length === 0) return;
-        const events = captured.map(({ model, id }) => [model, id]);
-        await connection.query("insert into event (model, id) values ?", [events]);
-        await connection.query("delete from captured_change where seq in (?)", [captured.map(({ seq }) => seq)]);
-      });
-      const [rows] = await pool.query<RowDataPacket[]>(
-        "select seq, model, id from event where seq > ? order by seq limit ?",
-        [Number(cursor ?? 0), limit],
-      );
-      const events = rows.map(({ model, id }) => ({ model: String(model), id: String(id) }));
-      return { events, cursor: String(rows.at(-1)?.seq ?? cursor ?? 0), more: rows.length === limit };
+    async events(page) {
+      await transaction((connection) => placeEvents(connection, page.limit));
+      return await readEvents(pool, page);
     },
     close: () => pool.end(),
   } satisfies Store & { close(): Promise<void> };
