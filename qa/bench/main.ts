@@ -27,6 +27,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   agents: async (options) => (await import("./claims/agents.ts")).measureAgents(options),
   webhooks: async (options) => (await import("./webhooks/webhooks.ts")).measureWebhooks(options),
   tables: async (options) => (await import("./tables/tables.ts")).measureTables(options),
+  endpoint: async (options) => (await import("./endpoint/endpoint.ts")).measureEndpoint(options),
   moves: async (options) => (await import("./moves/moves.ts")).measureMoves(options),
   fairness: async (options) => (await import("./tenants/fairness.ts")).measureFairness(options),
   away: async (options) => (await import("./tenants/away.ts")).measureAway(options),

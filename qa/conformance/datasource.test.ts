@@ -165,6 +165,27 @@ const MISTAKES: Record<string, [RegExp, Parameters<typeof broken>[0]]> = {
       };
     },
   ],
+  "its events are in the order in which commits begin": [
+    /while others commit/,
+    ({ commit }) => {
+      const published: { place: number; model: string; id: string }[] = [];
+      let place = 0;
+      return {
+        async commit(one) {
+          const begun = one.operations.map(({ model, id }) => ({ place: ++place, model, id }));
+          // A commit takes the longer, the more it writes.
+          for (const _ of begun) await new Promise(setImmediate);
+          await commit(one);
+          published.push(...begun);
+        },
+        async events({ cursor, limit }) {
+          const later = published.filter((event) => event.place > Number(cursor ?? 0));
+          const events = later.sort((a, b) => a.place - b.place).slice(0, limit);
+          return { events, cursor: String(events.at(-1)?.place ?? cursor ?? 0), more: events.length === limit };
+        },
+      };
+    },
+  ],
   "the cursor goes further than the events": [
     /events name every record/,
     ({ events }) => ({
@@ -176,7 +197,7 @@ const MISTAKES: Record<string, [RegExp, Parameters<typeof broken>[0]]> = {
   ],
 };
 
-test.each(Object.keys(MISTAKES))("[DS34] the kit finds a handler of which is true: %s", async (mistake) => {
+test.each(Object.keys(MISTAKES))("[DS34] [DS58] the kit finds a handler of which is true: %s", async (mistake) => {
   const [says, change] = MISTAKES[mistake] as (typeof MISTAKES)[string];
   expect((await broken(change)).filter((sentence) => says.test(sentence))).not.toEqual([]);
 });

@@ -1,8 +1,4 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { newMasterKey, startServer } from "@holdfast/server";
 import { freshDatabase } from "@holdfast/server/testing";
 import Database from "libsql";
@@ -10,53 +6,25 @@ import { afterAll, expect, test } from "vitest";
 import { createAsk } from "../../packages/conformance/src/transport/ask.ts";
 import { temporaryFolder } from "../../scripts/testing/temporary-folder.ts";
 import { until } from "../../scripts/testing/until.ts";
+import { killGroup, readmeShell } from "./readme-shell.ts";
 
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const readme = readFileSync(join(root, "examples/sqlite-datasource/README.md"), "utf8");
 const folder = temporaryFolder("sqlite");
-const children: ChildProcess[] = [];
-afterAll(() => {
-  for (const { pid, exitCode } of children) if (pid !== undefined && exitCode === null) kill(pid, "SIGKILL");
-});
-
-function kill(group: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(-group, signal);
-  } catch {
-    // It has ended already.
-  }
-}
-
 const ADDRESS = "http://127.0.0.1:4000/";
 const SIGNING_KEY = `whsec_${Buffer.from("the key of the example over SQLite").toString("base64")}`;
 const file = join(folder, "tasks.db");
-
-/** Runs a command of the README in a shell, as it stands there, but for the service's address. */
-function shell(command: string, url = ADDRESS, env: Readonly<Record<string, string>> = {}) {
-  expect(readme).toContain(command);
-  const child = spawn("/bin/sh", ["-c", `exec ${command.replace(ADDRESS, url)}`], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: a terminal sends Ctrl+C to npm and to what it runs.
-    detached: true,
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", SIGNING_KEY, ...env },
-  });
-  children.push(child);
-  let printed = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (bytes) => (printed += String(bytes)));
-  return { child, printed: () => printed, ended: once(child, "close").then(([code]) => code as number | null) };
-}
+const readme = readmeShell("examples/sqlite-datasource/README.md", { SIGNING_KEY });
+afterAll(readme.close);
 
 async function startService(port: string) {
-  const service = shell("npm start --prefix examples/sqlite-datasource", ADDRESS, { PORT: port, TASKS_FILE: file });
+  const service = readme.run("npm start --prefix examples/sqlite-datasource", {}, { PORT: port, TASKS_FILE: file });
   await until(async () => expect(await service.printed()).toMatch(/at http:/));
   return { ...service, url: /http:\/\/127\.0\.0\.1:\d+\//.exec(service.printed())?.[0] ?? "" };
 }
 
 test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it, other programs too, and it may die", async () => {
   const service = await startService("0");
-  const check = /npm run conformance -- datasource.*/.exec(readme)?.[0] ?? "";
-  const kit = shell(check, service.url);
+  const check = /npm run conformance -- datasource.*/.exec(readme.text)?.[0] ?? "";
+  const kit = readme.run(check, { [ADDRESS]: service.url });
   expect([await kit.ended, /(\d+) passed, (\d+) failed/.exec(kit.printed())?.[2]], kit.printed()).toEqual([0, "0"]);
 
   const { url: databaseUrl } = await freshDatabase();
@@ -94,7 +62,7 @@ test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it,
   const done = async () => ((await ask("GET", `${path}/t1`)).body.data as { done: boolean }).done;
   await until(async () => expect(await done()).toBe(true));
 
-  kill(service.child.pid as number, "SIGINT");
+  killGroup(service.child, "SIGINT");
   await service.ended;
   const away = { id: "t2", data: { title: "two" }, idempotencyKey: "while-away" };
   expect((await ask("POST", path, { json: away })).body.code).toBe("source_unavailable");
@@ -103,7 +71,7 @@ test("[DS29] [DS34] the example over SQLite: the kit passes, a client writes it,
   expect((await ask("POST", path, { json: away })).headers["idempotent-replayed"]).toBe("true");
   expect(sqlite.prepare("select count(*) as count from task where id = 't2'").get()).toMatchObject({ count: 1 });
   sqlite.close();
-  kill(again.child.pid as number, "SIGINT");
+  killGroup(again.child, "SIGINT");
   await again.ended;
   for (const end of [close, admin.close]) end();
   await server.close();

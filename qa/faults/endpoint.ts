@@ -2,15 +2,28 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
 import { isDeepStrictEqual } from "node:util";
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import { sourceProgram } from "@holdfast/server/testing/source-program";
-import Database from "libsql";
 import type { StoredRow } from "../support/log-tables.ts";
 import { good, type SendRequest } from "../support/requester.ts";
+
+/** What a service keeps its records in. */
+export interface EndpointRecords {
+  /** The service, which may be killed at any moment. */
+  readonly program: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** All of them, past the service. */
+  read(): Promise<readonly SourceRow[]>;
+  stop(): Promise<void>;
+}
+
+export interface SourceRow {
+  readonly model: string;
+  readonly id: string;
+  readonly data: object;
+}
 
 /** A service of the owner's that has the records of all models. */
 export interface Endpoint {
@@ -18,24 +31,23 @@ export interface Endpoint {
   register(request: SendRequest): Promise<void>;
   /** kill -9, and started again at once, on the same port. */
   kill(): Promise<void>;
-  /** What differs between its file and the server's records. */
-  differences(rows: readonly StoredRow[]): string[];
-  stop(): void;
+  /** What differs between its records and the server's. */
+  differences(rows: readonly StoredRow[]): Promise<string[]>;
+  stop(): Promise<void>;
 }
 
-const PROGRAM = fileURLToPath(new URL("record-service.ts", import.meta.url));
 const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
 
-export async function startEndpoint(folder: string): Promise<Endpoint> {
-  const file = join(folder, "records.db");
+/** `flags`: how Node runs the service, if not as `sourceProgram` says. */
+export async function startEndpoint(records: EndpointRecords, flags?: readonly string[]): Promise<Endpoint> {
   const signingKey = `whsec_${randomBytes(32).toString("base64")}`;
   let port = 0;
   let child: ChildProcess;
 
   async function start(): Promise<void> {
-    const { flags, file: program } = sourceProgram(PROGRAM);
-    const env = { PATH: process.env.PATH ?? "", SIGNING_KEY: signingKey, RECORDS_FILE: file, PORT: String(port) };
-    child = spawn(process.execPath, [...flags, program], { env, stdio: ["ignore", "pipe", "inherit"] });
+    const program = flags ? { flags, file: records.program } : sourceProgram(records.program);
+    const env = { PATH: process.env.PATH ?? "", SIGNING_KEY: signingKey, ...records.env, PORT: String(port) };
+    child = spawn(process.execPath, [...program.flags, program.file], { env, stdio: ["ignore", "pipe", "inherit"] });
     const [line] = (await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), "line")) as [string];
     port = Number(line);
   }
@@ -57,16 +69,10 @@ export async function startEndpoint(folder: string): Promise<Endpoint> {
       await gone;
       await start();
     },
-    differences(rows) {
-      const db = new Database(file);
-      const there = db.prepare("select model, id, data from record").all() as {
-        model: string;
-        id: string;
-        data: string;
-      }[];
-      db.close();
+    async differences(rows) {
+      const there = await records.read();
       const nameOf = ({ model, id }: { model: string; id: string }) => `${model.toLowerCase()}/${id}`;
-      const atSource = new Map(there.map((row) => [nameOf(row), JSON.parse(row.data) as object]));
+      const atSource = new Map(there.map((row) => [nameOf(row), row.data]));
       const here = new Map(rows.map((row) => [nameOf(row), row.data as object]));
       return [...new Set([...atSource.keys(), ...here.keys()])].flatMap((name) => {
         const [theirs, ours] = [atSource.get(name), here.get(name)];
@@ -75,6 +81,9 @@ export async function startEndpoint(folder: string): Promise<Endpoint> {
         return isDeepStrictEqual(values, theirs) ? [] : [`${name} has other values at the source`];
       });
     },
-    stop: () => void child.kill("SIGKILL"),
+    async stop() {
+      child.kill("SIGKILL");
+      await records.stop();
+    },
   };
 }

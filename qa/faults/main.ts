@@ -17,8 +17,10 @@ import { type Line, report } from "../support/report.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { startWriters, type Writers } from "../support/writers.ts";
 import { type Endpoint, startEndpoint } from "./endpoint.ts";
+import { mariadbRecords } from "./mariadb-records.ts";
 import { startMoves } from "./moves.ts";
 import { prepareWriters } from "./prepare.ts";
+import { sqliteRecords } from "./sqlite-records.ts";
 
 const options = {
   kills: { says: "how often each of the two is killed", count: [1, 10_000], default: 20 },
@@ -26,6 +28,7 @@ const options = {
   attached: { says: "the rows of the records are in attached tables", flag: true },
   moves: { says: "the tenant moves into another Postgres and back all the while; that one is killed too", flag: true },
   endpoint: { says: "the records are in a service behind an endpoint datasource; that one is killed too", flag: true },
+  mariadb: { says: "the same, with the records in MariaDB instead of SQLite", flag: true },
   plant: {
     says: "removes one acknowledged write from the log before the check, to show that the check finds it",
     flag: true,
@@ -49,15 +52,16 @@ and then checks that every acknowledged write is in the log exactly once. Exits 
  *   every call is remembered as         ▲ ▲
  *   acknowledged, refused or unknown    │ │ kill -9, SIGSTOP
  *
- * With `--moves` the tenant travels between that Postgres and another one, with `--endpoint` a service has the records:
- * each is killed too.
+ * With `--moves` the tenant travels between that Postgres and another one, with `--endpoint` or `--mariadb` a service has the
+ * records: each is killed too.
  *
  * Afterwards the auditor reads the tables themselves and compares them with the records.
  */
 async function run(
-  { kills, writers: count, attached, moves: isMoving, endpoint: isElsewhere, plant }: Args,
+  { kills, writers: count, attached, moves: isMoving, endpoint: isInSqlite, mariadb: isInMariadb, plant }: Args,
   print: Print,
 ) {
+  const isElsewhere = isInSqlite || isInMariadb;
   const env = {
     ...(isElsewhere && { HOLDFAST_SCHEMA: "" }),
     ...((isMoving || isElsewhere) && { HOLDFAST_DATASOURCE_ALLOW_PRIVATE: "1" }),
@@ -75,7 +79,8 @@ async function run(
   closing(() => rm(otherDir, { recursive: true, force: true }));
   const other = isMoving ? await startEmbeddedPostgres({ dataDir: otherDir }) : undefined;
   closing(() => other?.stop());
-  const endpoint = isElsewhere ? await startEndpoint(otherDir) : undefined;
+  const records = isInMariadb ? await mariadbRecords() : isInSqlite ? sqliteRecords(otherDir) : undefined;
+  const endpoint = records && (await startEndpoint(records));
   closing(() => endpoint?.stop());
   await endpoint?.register(request);
   const writers = startWriters(await prepareWriters(environment, count));
@@ -167,6 +172,6 @@ async function judge(
   }
   const everything = await database.everything();
   const verdict = audit({ ...everything, calls: writers.calls(), followers });
-  const differences = endpoint?.differences(everything.rows) ?? [];
+  const differences = (await endpoint?.differences(everything.rows)) ?? [];
   return { ...verdict, violations: [...verdict.violations, ...differences] };
 }

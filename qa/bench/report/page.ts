@@ -11,6 +11,7 @@ export const HEADINGS = {
   agents: "Agents that share a list of tasks",
   webhooks: "Webhooks",
   tables: "Your own tables",
+  endpoint: "Records behind an endpoint",
   moves: "A tenant that moves",
   fairness: "One tenant beside another",
   away: "Beside a database that is away",

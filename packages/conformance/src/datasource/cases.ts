@@ -201,4 +201,38 @@ export const cases: readonly DatasourceCase[] = [
       );
     },
   },
+  {
+    says: "events that are read while others commit name every record, also of a commit that begins first and ends last",
+    async run(t) {
+      for (let round = 0; round < 2; round++) {
+        let { cursor } = await t.eventsSince(null, 1_000);
+        const named = new Set<unknown>();
+        const read = async () => {
+          const page = await t.eventsSince(cursor, 1_000);
+          cursor = page.cursor;
+          for (const { model, id } of page.events) if (model === t.model) named.add(id);
+        };
+        const large = Array.from({ length: 60 }, () => t.newId());
+        const small = Array.from({ length: 20 }, () => t.newId());
+        let isWriting = true;
+        const writes = Promise.all([
+          committed(t, t.commitOf(...large.map((id) => t.create(id)))),
+          ...[0, 1, 2, 3].map(async (lane) => {
+            for (const id of small.filter((_, n) => n % 4 === lane)) await committed(t, t.commitOf(t.create(id)));
+          }),
+        ]).finally(() => (isWriting = false));
+        const reading = async () => {
+          while (isWriting) await read();
+        };
+        await Promise.all([writes, reading()]);
+        await read();
+        await committed(t, t.commitOf(...[...large, ...small].map((id) => t.remove(id))));
+        const missing = [...large, ...small].filter((id) => !named.has(id));
+        check(
+          missing.length === 0,
+          `${missing.length} of ${large.length + small.length} records were never named: a number that a change gets before its transaction commits is no cursor.`,
+        );
+      }
+    },
+  },
 ];
