@@ -4,9 +4,12 @@ import type { Transaction } from "../connection/transaction.ts";
 export interface LogEpoch {
   /** Changes whenever the logs get new ids. */
   readonly epoch: string;
-  /** Identity of the database that the logs were last written in; null: not stored yet. */
+  /** Where the logs were last written, as `actual` was then; null: not stored yet. */
   readonly origin: string | null;
-  /** Identity of this database: its system identifier and timeline. Undefined: it does not report them. */
+  /**
+   * `<system identifier>/<timeline>/<database>/<transaction>`: where the logs are now, and which transaction has written
+   * the row that says so. Undefined: this database does not report the first two.
+   */
   readonly actual: string | undefined;
 }
 
@@ -15,8 +18,12 @@ const COLUMNS = "e.epoch, e.origin";
  * The name of the current WAL file starts with the timeline. The control file lags behind: after a promotion it has the
  * new timeline only once the next checkpoint is complete.
  */
-const ACTUAL =
+const SERVER =
   "(select system_identifier from pg_control_system())::text || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)";
+/** A copy by `create database … template` is another database. */
+const PLACE = `${SERVER} || '/' || (select oid from pg_database where datname = current_database())`;
+/** Loading a dump, also into the same tables, writes the row anew. Freezing keeps the transaction. */
+const ACTUAL = `${PLACE} || '/' || e.xmin`;
 
 /** Needs no special privileges. If a hosting service restricts these functions, `actual` is undefined. */
 export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
@@ -39,13 +46,16 @@ export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
 const REFUSALS: ReadonlySet<string> = new Set(["42501", "0A000", "55000", "42883"]);
 
 /** Serializes transactions that may renew the logs' ids. */
-export async function lockLogEpoch(tx: Transaction): Promise<Pick<LogEpoch, "epoch" | "origin">> {
-  const { rows } = await tx.query<LogEpoch>(`select ${COLUMNS} from holdfast.log_epoch e for update`);
-  return rows[0] as LogEpoch;
+export async function lockLogEpoch(tx: Transaction): Promise<void> {
+  await tx.query("select from holdfast.log_epoch for update");
 }
 
-export async function saveOrigin(tx: Transaction, origin: string): Promise<void> {
-  await tx.query("update holdfast.log_epoch set origin = $1", [origin]);
+/** As `actual` is once this transaction has committed. Returns it. */
+export async function saveOrigin(tx: Transaction): Promise<string> {
+  const { rows } = await tx.query<{ origin: string }>(
+    `update holdfast.log_epoch set origin = ${PLACE} || '/' || pg_current_xact_id()::xid returning origin`,
+  );
+  return (rows[0] as { origin: string }).origin;
 }
 
 /** All heads, locked in the same order as in every round. */
