@@ -108,7 +108,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const shared = { service, mayReach: options.datasourcesAllowPrivate === true ? async () => true : isPublicHost };
   const homes = openHomes(ctx, {
     ...{ ...shared, db: pool, cacheBytes: cacheBytes / 8 },
-    replaced: (home) => streams.gateway.restart("the logs have new ids", (who) => who.home === home),
+    replaced(home) {
+      streams.gateway.restart("the logs have new ids", (who) => who.home === home);
+      // A backup may be of an earlier release: opening it again migrates it.
+      planes.reopen(home);
+    },
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));

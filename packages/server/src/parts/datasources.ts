@@ -4,6 +4,7 @@ import { listHomes } from "../db/datasources/datasources.ts";
 import { readMove } from "../db/moves/moves.ts";
 import { prepareDatabase } from "../flows/datasources/check-database.ts";
 import { datasourceFlows } from "../flows/datasources/datasource-flows.ts";
+import { checkReplacement } from "../flows/datasources/replace-address.ts";
 import { sourceFlows } from "../flows/datasources/source-flows.ts";
 import { giveUp } from "../flows/moves/move-tenant.ts";
 import { endMove, moveTenants } from "../flows/moves/move-tenants.ts";
@@ -92,6 +93,7 @@ export function openDatasources(ctx: ServerContext, deps: DatasourcesDeps): Data
           return await giveUp(source, tenant, () => endMove(pool, move), ctx.stopping);
         },
         prepare: prepareDatabase({ service, mayReach }),
+        replaces: (before, next) => checkReplacement({ service, mayReach }, before, next),
       }),
     ),
     close: repeating.stop,

@@ -72,15 +72,21 @@ export async function renewLogIds(
   tx: Transaction,
   logs: readonly { readonly tenant: number; readonly logId: string }[],
 ): Promise<string> {
+  const tenants = logs.map(({ tenant }) => tenant);
   await tx.query(
     `update holdfast.head h set log_id = n.log_id, claim_change = holdfast.fence_floor(h.claim_change)
      from unnest($1::int[], $2::text[]) as n(tenant, log_id) where h.tenant = n.tenant`,
-    [logs.map(({ tenant }) => tenant), logs.map(({ logId }) => logId)],
+    [tenants, logs.map(({ logId }) => logId)],
   );
-  await tx.query("update holdfast.claim set revoked_at = clock_timestamp() where ended_at is null");
+  await tx.query(
+    "update holdfast.claim set revoked_at = clock_timestamp() where ended_at is null and tenant = any($1::int[])",
+    [tenants],
+  );
   await tx.query(
     `update holdfast.webhook_endpoint set attempt = 0, next_attempt_at = null, version = version + 1,
-       revision = greatest(revision + 1, extract(epoch from clock_timestamp())::bigint - ${REVISIONS_FROM})`,
+       revision = greatest(revision + 1, extract(epoch from clock_timestamp())::bigint - ${REVISIONS_FROM})
+     where tenant = any($1::int[])`,
+    [tenants],
   );
   const { rows } = await tx.query<{ epoch: string }>(
     "update holdfast.log_epoch set epoch = gen_random_uuid()::text returning epoch",

@@ -32,7 +32,8 @@ export const prepareDatabase =
   async ({ url, hostNames }) => {
     const param = "connectionString";
     const no = (message: string) => refuse("datasource_unreachable", { param, message });
-    for (const host of hostNames) if (!(await mayReach(host))) return refuse("blocked_address", { param });
+    const blocked = await checkReach(mayReach, hostNames);
+    if (blocked) return blocked;
     let client: Connection;
     try {
       client = await connectTo(url, session);
@@ -53,6 +54,15 @@ export const prepareDatabase =
       await client.end();
     }
   };
+
+export async function checkReach(
+  mayReach: CheckDatabaseDeps["mayReach"],
+  hostNames: readonly string[],
+): Promise<Refusal | undefined> {
+  for (const host of hostNames)
+    if (!(await mayReach(host))) return refuse("blocked_address", { param: "connectionString" });
+  return undefined;
+}
 
 async function check(
   client: Connection,

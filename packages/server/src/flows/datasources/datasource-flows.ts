@@ -12,7 +12,7 @@ import { insertMove } from "../../db/moves/moves.ts";
 import { hasAttachedTables } from "../../db/moves/tenant-rows.ts";
 import { readOrganization } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
-import { readConnectionString } from "../../rules/datasources/connection-string.ts";
+import { type DatabaseAddress, readConnectionString } from "../../rules/datasources/connection-string.ts";
 import {
   type DatabaseHealth,
   hostedDatasources,
@@ -24,6 +24,7 @@ import type { Principal } from "../../rules/tokens/participant.ts";
 import type { DataOf } from "../tenant-data.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import type { PrepareDatabase } from "./check-database.ts";
+import type { RegisteredDatabase } from "./replace-address.ts";
 import type { SourceFlows } from "./source-flows.ts";
 
 /** Registers, lists and removes the databases and services of tenants. */
@@ -44,6 +45,8 @@ export interface DatasourceDeps {
   readonly sources: SourceFlows;
   readonly encryption: Encryption;
   readonly prepare: PrepareDatabase;
+  /** Why an address may not take the place of another one. */
+  replaces(before: RegisteredDatabase, next: DatabaseAddress): Promise<Refusal | undefined>;
   readonly dataOf: DataOf;
   healthOf(id: string): DatabaseHealth;
   /** A move was asked for. Resolves when it is over, or after a while. */
@@ -55,7 +58,7 @@ export interface DatasourceDeps {
 }
 
 export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
-  const { db, sources, encryption, prepare, dataOf, healthOf, moveSoon, leave, reopen } = deps;
+  const { db, sources, encryption, prepare, replaces, dataOf, healthOf, moveSoon, leave, reopen } = deps;
 
   const own = (organization: string) => listDatasources(db, organization);
   const shown = (one: TenantDatasource) => presentDatasource(one, healthOf(one.id));
@@ -137,14 +140,12 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) return address;
       const { url, host, database } = address;
-      if (database !== found.database || host !== found.host)
-        return refuse("invalid_url", {
-          param: "connectionString",
-          message: `It must lead to the same database: ${found.host}/${found.database}.`,
-        });
-      const unfit = await prepare(address);
+      const before = { ...found, url: encryption.decrypt(found.connection, id) };
+      const unfit = (await replaces(before, address)) ?? (await prepare(address));
       if (unfit) return unfit;
-      await transaction(db, (tx) => replaceConnection(tx, { id, connection: encryption.encrypt(url, id), host }));
+      await transaction(db, (tx) =>
+        replaceConnection(tx, { id, connection: encryption.encrypt(url, id), host, database }),
+      );
       reopen(id);
       return await present(by, id);
     },

@@ -79,10 +79,15 @@ export async function renewLogs(db: Database): Promise<number> {
     await takeTime(tx);
     await lockLogEpoch(tx);
     const tenants = await lockAllHeads(tx);
-    await renewLogIds(tx, withNewIds(tenants));
-    if (actual !== undefined) await saveOrigin(tx);
+    await renewLogsOf(tx, tenants, actual);
     return tenants.length;
   });
+}
+
+/** Gives the logs of some tenants new ids. `actual`: as it was read before the transaction. */
+export async function renewLogsOf(tx: Transaction, tenants: readonly number[], actual?: string): Promise<void> {
+  await renewLogIds(tx, withNewIds(tenants));
+  if (actual !== undefined) await saveOrigin(tx);
 }
 
 const renewAll = async (tx: Transaction): Promise<string> => await renewLogIds(tx, withNewIds(await lockAllHeads(tx)));

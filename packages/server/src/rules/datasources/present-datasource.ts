@@ -1,4 +1,5 @@
 import type { Datasource } from "@holdfast/sdk/protocol";
+import { toldProblem } from "../moves/move-problems.ts";
 
 const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000);
 
@@ -36,6 +37,8 @@ export interface OwnDatasource {
   /** ISO. */
   readonly createdAt: string;
   readonly moving: boolean;
+  /** Why its move has failed so far. */
+  readonly moveProblem: string | null;
 }
 
 /** What a process knows of a database that it uses. Times are in milliseconds since 1970. */
@@ -49,15 +52,16 @@ export interface DatabaseHealth {
 }
 
 export function presentDatasource(
-  { id, livemode, host, database, schema, displayName, metadata, createdAt, moving }: OwnDatasource,
+  { id, livemode, host, database, schema, displayName, metadata, createdAt, moving, moveProblem }: OwnDatasource,
   { requestedAt, succeededAt, problem, failures }: DatabaseHealth,
 ): Datasource {
+  const lastError = problem ?? (moveProblem === null ? undefined : toldProblem(moveProblem));
   return {
     ...{ object: "datasource", id, livemode, metadata, created: seconds(createdAt), provider: "postgresql" },
     ...{ connection: "direct", status: problem !== undefined ? "broken" : moving ? "moving" : "active" },
     ...{ host, database, schema },
     ...(displayName !== null && { display_name: displayName }),
-    ...(problem !== undefined && { last_error: problem }),
+    ...(lastError !== undefined && { last_error: lastError }),
     ...(requestedAt !== undefined && { last_request_at: Math.floor(requestedAt / 1_000) }),
     ...(succeededAt !== undefined && { last_success_at: Math.floor(succeededAt / 1_000) }),
     retry_count: failures,
