@@ -130,6 +130,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   registerMetrics(metrics, {
     ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
     answers: ctx.answers,
+    others: planes.served,
     ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
       schemas: own.schemas.use,

@@ -120,3 +120,20 @@ test("[DS27] as a program of its own it uses the server's master key", async () 
   const { out } = await start(["tenants", "move", "--help"], env).ended;
   expect(out).toMatch(/Examples:\n {2}holdfast databases add second/);
 });
+
+test("[DS64] while a database of the operator's is away, the hosted datasource of its tenant says so", async () => {
+  const second = await anotherDatabase(app);
+  await run("databases", "add", "away", second.connectionString);
+  await run("tenants", "move", app.organization, "--to", "away", "--test");
+  const hosted = async () => {
+    const { body, text } = await app.call("GET", "/v1/datasources");
+    expect(text).not.toContain(second.name);
+    return (body.data as { status: string }[]).map(({ status }) => status);
+  };
+  await second.goAway();
+  await until(async () => expect(await hosted()).toEqual(["active", "broken"]));
+  await second.comeBack();
+  await until(async () => expect(await hosted()).toEqual(["active", "active"]));
+  await run("databases", "drain", "away");
+  await run("databases", "rm", "away");
+});

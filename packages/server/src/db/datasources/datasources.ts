@@ -54,6 +54,8 @@ export async function listDatasources(db: Transaction, organization: string): Pr
 /** A database that tenants live in or move to. */
 export interface UsedHome {
   readonly id: string;
+  /** As the operator calls it. Null: it is a tenant's own. */
+  readonly name: string | null;
   /** The tenant whose own it is, and who lives there. Null: it is on its way, or the database is the operator's. */
   readonly lodger: number | null;
   /** Differs once another address is registered. */
@@ -62,7 +64,7 @@ export interface UsedHome {
 
 export async function listHomes(db: Transaction): Promise<UsedHome[]> {
   const { rows } = await db.query<UsedHome & Record<string, unknown>>(
-    `select d.id, md5(d.connection) as address, (select t.id from holdfast.tenant t where t.id = d.tenant and t.home = d.id
+    `select d.id, case when d.tenant is null then d.display_name end as name, md5(d.connection) as address, (select t.id from holdfast.tenant t where t.id = d.tenant and t.home = d.id
          and not exists (select from holdfast.move m where m.tenant = t.id)) as lodger
      from holdfast.datasource d where exists (select from holdfast.tenant t where t.home = d.id)
        or exists (select from holdfast.move m where m.target = d.id)`,

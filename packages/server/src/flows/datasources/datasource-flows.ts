@@ -4,6 +4,7 @@ import { transaction } from "../../db/connection/transaction.ts";
 import {
   insertDatasource,
   listDatasources,
+  listTenants,
   lockTenant,
   replaceConnection,
   type TenantDatasource,
@@ -62,8 +63,17 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
 
   const own = (organization: string) => listDatasources(db, organization);
   const shown = (one: TenantDatasource) => presentDatasource(one, healthOf(one.id));
-  const hosted = async (organization: string) =>
-    hostedDatasources((await readOrganization(db, organization)).createdAt);
+  async function hosted(organization: string): Promise<Datasource[]> {
+    const registered = new Set((await own(organization)).map(({ id }) => id));
+    const tenants = await listTenants(db, organization);
+    const isAway = (wanted: boolean) =>
+      tenants.some(
+        ({ livemode, home }) =>
+          livemode === wanted && home !== null && !registered.has(home) && healthOf(home).problem !== undefined,
+      );
+    const { createdAt } = await readOrganization(db, organization);
+    return hostedDatasources(createdAt, { live: isAway(true), test: isAway(false) });
+  }
 
   async function find({ organization }: Principal, id: string): Promise<TenantDatasource | Refusal> {
     if (isHosted(id)) return refuse("datasource_hosted");
@@ -118,7 +128,7 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     async read(by, id) {
       if (isHosted(id)) return (await hosted(by.organization)).find((one) => one.id === id);
       const found = await find(by, id);
-      return isRefusal(found) ? (await sources.list(by)).find((one) => one.id === id) : shown(found);
+      return isRefusal(found) ? await sources.read(by, id) : shown(found);
     },
     async remove(by, id) {
       const found = await find(by, id);
