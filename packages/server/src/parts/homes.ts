@@ -5,7 +5,7 @@ import { migrate } from "../db/connection/migrate.ts";
 import type { Database } from "../db/connection/pool.ts";
 import { readOwner } from "../db/datasources/database-owner.ts";
 import { readDatasource } from "../db/datasources/datasources.ts";
-import { sentence } from "../flows/datasources/check-database.ts";
+import { type CheckDatabaseDeps, sentence } from "../flows/datasources/check-database.ts";
 import { readConnectionString } from "../rules/datasources/connection-string.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import type { ServerContext } from "./context.ts";
@@ -17,7 +17,7 @@ export interface HomesDeps {
   /** The service's own database, which knows all others. */
   readonly db: Database;
   readonly service: Buffer;
-  mayReach(host: string): Promise<boolean>;
+  readonly reach: Omit<CheckDatabaseDeps, "service">;
   /** The logs of a database were replaced. */
   replaced(home: string): void;
   readonly cacheBytes: number;
@@ -45,7 +45,7 @@ const fingerprint = (connection: Buffer): string => createHash("md5").update(con
 
 /** Finds the addresses of databases, and opens their planes. */
 export function openHomes(ctx: ServerContext, deps: HomesDeps) {
-  const { db, service, mayReach, replaced, cacheBytes } = deps;
+  const { db, service, reach, replaced, cacheBytes } = deps;
 
   const urlOf = async (home: string): Promise<string> => (await addressOf(home)).url;
 
@@ -61,8 +61,9 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
     if (isRefusal(read)) throw new HomeError(`The connection string of ${home} cannot be read.`);
     // A name may lead elsewhere than when it was registered. The operator may name any.
     for (const host of found.tenant === null ? [] : read.hostNames)
-      if (!(await mayReach(host))) throw new HomeError(`${host} leads to an address that is not public.`);
-    return { url: read.url, address: fingerprint(found.connection) };
+      if (!(await reach.mayReach(host))) throw new HomeError(`${host} leads to an address that is not public.`);
+    const url = found.tenant === null ? read.url : reach.guarded(read.url);
+    return { url, address: fingerprint(found.connection) };
   }
 
   return {

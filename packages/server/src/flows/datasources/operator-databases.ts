@@ -32,7 +32,7 @@ import {
   recoverTenant,
 } from "../moves/recover-tenant.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
-import { prepareDatabase } from "./check-database.ts";
+import { type CheckDatabaseDeps, prepareDatabase } from "./check-database.ts";
 import { checkReplacement } from "./replace-address.ts";
 
 /** A database command that cannot be carried out. The message is a sentence for the operator. */
@@ -74,6 +74,9 @@ export interface PlannedRecovery {
   readonly unknown: readonly Place[];
   carryOut(): Promise<void>;
 }
+
+/** The operator may name any address. */
+const ANY: Omit<CheckDatabaseDeps, "service"> = { mayReach: async () => true, guarded: (url) => url };
 
 /** How long a request waits for the end of an earlier move. */
 const PATIENCE_MS = 30_000;
@@ -120,7 +123,7 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
       const service = await ownService();
-      const refused = await prepareDatabase({ service, mayReach: async () => true })(address);
+      const refused = await prepareDatabase({ service, ...ANY })(address);
       if (refused) throw new DatabaseError(refused.message ?? refused.code);
       const id = newId("ds_");
       const { host, database } = address;
@@ -134,7 +137,7 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
       const found = await readDatasource(db, id);
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
-      const deps = { service: await ownService(), mayReach: async () => true };
+      const deps = { service: await ownService(), ...ANY };
       const before = found && { ...found, tenant: undefined, url: encryption.decrypt(found.connection, id) };
       const refused =
         (before && (await checkReplacement(deps, before, address))) ?? (await prepareDatabase(deps)(address));
@@ -213,8 +216,6 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
 /** One that was emptied needs its tables again. */
 async function prepareChosen(service: Buffer, { url = "" }: Place): Promise<void> {
   const address = readConnectionString(url);
-  const refused = isRefusal(address)
-    ? address
-    : await prepareDatabase({ service, mayReach: async () => true })(address);
+  const refused = isRefusal(address) ? address : await prepareDatabase({ service, ...ANY })(address);
   if (refused) throw new DatabaseError(refused.message ?? refused.code);
 }

@@ -22,7 +22,7 @@ export interface RegisteredDatabase {
  * restored copy while the original is away. Two that take writes would lose those of one.
  */
 export async function checkReplacement(
-  { service, mayReach }: CheckDatabaseDeps,
+  { service, mayReach, guarded }: CheckDatabaseDeps,
   { host, database, url, tenant }: RegisteredDatabase,
   next: DatabaseAddress,
 ): Promise<Refusal | undefined> {
@@ -30,10 +30,10 @@ export async function checkReplacement(
   if (blocked) return blocked;
   if (next.host === host && next.database === database) return undefined;
   const no = (message: string) => refuse("invalid_url", { param: "connectionString", message });
-  const there = await identify(next.url, service, tenant);
+  const there = await identify(guarded(next.url), service, tenant);
   if (!there)
     return no(`It must lead to the same database, ${host}/${database}, or to a copy of it that has the tenant's log.`);
-  const before = url === undefined ? undefined : await identify(url, service, tenant);
+  const before = url === undefined ? undefined : await identify(guarded(url), service, tenant);
   if (before === undefined || before === there) return undefined;
   return no(`${host}/${database} still answers: stop it first, so that nothing is written there any more.`);
 }
