@@ -143,7 +143,7 @@ async function arrival(tools: OperatorDatabases, tenants: readonly number[], { s
   }
 }
 
-function compared({ places, misplaced }: Comparison, { say, out }: Terminal): void {
+function compared({ places, misplaced, unlisted }: Comparison, { say, out }: Terminal): void {
   for (const { name, problem } of places) if (problem !== undefined) say(`${name} cannot be compared: ${problem}`);
   for (const { tenant, home, fault, logs } of misplaced) {
     const environment = tenant.livemode ? "live" : "test";
@@ -156,14 +156,18 @@ function compared({ places, misplaced }: Comparison, { say, out }: Terminal): vo
     out(`${tenant.organization} ${environment}: ${what}\n`);
     for (const log of logs) out(`  ${described(log)}\n`);
   }
+  for (const { organization, livemode, place, entries, lastAt } of unlisted)
+    say(
+      `${organization} ${livemode ? "live" : "test"}: ${place} has a log of it that the directory does not know, with ${entries} entries, the newest of ${lastAt}`,
+    );
   const known = places.filter(({ problem }) => problem === undefined).length;
   if (misplaced.length > 0 || known < places.length)
     throw new UsageError(`${misplaced.length} to mend; ${known} of ${places.length} databases were compared.`);
   out(`${known} databases agree with the directory\n`);
 }
 
-const described = ({ place, entries, lastAt }: Misplaced["logs"][number]): string =>
-  `${place}: ${entries} entries, the newest of ${lastAt}`;
+const described = ({ place, organization, entries, lastAt }: Misplaced["logs"][number]): string =>
+  `${place}: ${entries} entries of ${organization}, the newest of ${lastAt}`;
 
 interface RecoverOptions {
   readonly in: string;

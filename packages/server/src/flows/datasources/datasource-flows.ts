@@ -135,6 +135,7 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       if (isRefusal(found)) return isHosted(id) ? found : ((await sources.remove(by, id)) ?? found);
       // A key of the other environment may see it, and not change it.
       if (found.tenant !== by.tenant) return refuse("datasource_not_found");
+      if (!found.moving && healthOf(id).problem !== undefined) return refuse("unavailable", { message: AWAY });
       if (await livesInTables(by)) return refuse("datasource_has_tables");
       if (found.moving) return (await leave(by, id)) === "leaving" ? "removed" : refuse("datasource_busy");
       if (!(await transaction(db, (tx) => insertMove(tx, { id: newId("mov_"), tenant: by.tenant, target: null }))))
@@ -165,6 +166,9 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     return await hasAttachedTables((await dataOf(by)).pool, by.tenant);
   }
 }
+
+const AWAY =
+  "The database is away, and the tenant's data is there: see last_error of the datasource. If it is lost for ever, the operator of the service lets the tenant begin anew.";
 
 const KEYS_OF = { direct: ["connectionString"], endpoint: ["endpoint", "signingKey"] } as const;
 const OTHERS = { direct: ["endpoint", "signingKey"], endpoint: ["connectionString", "schema"] } as const;

@@ -199,7 +199,12 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
         );
       return {
         kept,
-        lost: logs.filter(({ place }) => place !== to),
+        // Also what another organization has left there under the tenant's number.
+        lost: places.flatMap(({ name, logs: found }) =>
+          found
+            .filter((log) => log.tenant === tenant.id && (kept === undefined || name !== to))
+            .map((log) => ({ ...log, place: name })),
+        ),
         unknown: places.filter(({ problem, home }) => problem !== undefined && home === tenant.home),
         carryOut: async () => {
           if (chosen.home !== null) await prepareChosen(deps.service, chosen);

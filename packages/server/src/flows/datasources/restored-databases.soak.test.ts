@@ -125,7 +125,11 @@ test("[DS61] a tenant's database is dropped for ever: its tenant is 503 until th
   const id = await register(call, theirs);
   await theirs.drop();
   await until(async () => (await datasource(call, id)).status === "broken");
-  expect((await call("DELETE", `/v1/datasources/${id}`)).status).toBe(503);
+  const kept = await call("DELETE", `/v1/datasources/${id}`);
+  expect([kept.status, kept.body.message]).toEqual([
+    503,
+    expect.stringMatching(/If it is lost for ever, the operator/),
+  ]);
   expect((await run("databases", "verify")).err).toMatch(new RegExp(`${id} cannot be compared: .*does not exist`));
   const recovered = await run("tenants", "recover", organization, "--live", "--in", "own", "--empty", "--yes");
   expect([recovered.code, recovered.err]).toEqual([0, expect.stringContaining(`does not count any more: ${id}`)]);
@@ -219,6 +223,18 @@ test("[DS61] the service's own database is restored to before a move: nothing is
   expect((await create(call, "new")).body).toEqual(made.body);
   expect((await wholeLog(call)).map((entry) => entry.id)).toEqual(["old", "new"]);
   expect((await command("databases", "verify")).out).toMatch(/agree/);
+  // What the directory has never heard of is named, and left alone.
+  await theirs.sql("insert into holdfast.organization (id, name) values ('org_lost', 'lost')");
+  await theirs.sql(
+    "insert into holdfast.tenant (id, organization, livemode) overriding system value values (77, 'org_lost', true)",
+  );
+  await theirs.sql("insert into holdfast.head (tenant, log_id, sync_id) values (77, 'log_lost', 5)");
+  expect(await command("databases", "verify")).toMatchObject({
+    code: 0,
+    err: expect.stringContaining(
+      `org_lost live: ${body.id} has a log of it that the directory does not know, with 5 entries`,
+    ),
+  });
   await startAgain();
   await back(call, "new");
   await remove(call, String(body.id));

@@ -103,3 +103,11 @@ test("[O35] what an earlier release wrote down stays valid; maintenance renews n
   await app.another();
   expect(await logIds()).toEqual(before);
 });
+
+test("[DS61] after a restore, no new tenant gets the number of one that was made after the backup", async () => {
+  const { organization } = await app.newOrganization();
+  const before = await app.tenantOf(organization);
+  await renew();
+  const later = await app.newOrganization();
+  expect(await app.tenantOf(later.organization)).toBeGreaterThan(before + 10_000);
+});

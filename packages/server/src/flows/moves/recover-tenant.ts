@@ -65,6 +65,8 @@ export interface Misplaced {
 export interface Comparison {
   readonly places: readonly Place[];
   readonly misplaced: readonly Misplaced[];
+  /** Logs of tenants that the directory does not know: it may be older than they are. */
+  readonly unlisted: Misplaced["logs"];
 }
 
 export interface RecoveryDeps {
@@ -88,8 +90,15 @@ export async function compareDirectory(deps: RecoveryDeps): Promise<Comparison> 
     const fault = judgePlaces({ home, logs: logs.map(({ place }) => place), unknown, moving: tenant.moving });
     return fault ? [{ tenant, home, fault, logs }] : [];
   });
-  return { places, misplaced };
+  const known = new Set(tenants.map(keyOf));
+  const unlisted = places.flatMap(({ name, logs }) =>
+    logs.filter((log) => !known.has(keyOf({ ...log, id: log.tenant }))).map((log) => ({ ...log, place: name })),
+  );
+  return { places, misplaced, unlisted };
 }
+
+const keyOf = ({ id, organization, livemode }: Pick<ListedTenant, "id" | "organization" | "livemode">): string =>
+  `${id} ${organization} ${livemode}`;
 
 /** A log under the tenant's number may be that of another organization, which a restored directory does not know. */
 export const logsOf = (places: readonly Place[], { id, organization, livemode }: ListedTenant): Misplaced["logs"] =>
@@ -110,6 +119,7 @@ export async function recoverTenant(
   chosen: Place,
   places: readonly Place[],
 ): Promise<void> {
+  // Also what another organization has left there under the same number: no log of this tenant can come while it is there.
   const others = places.filter(
     ({ name, logs }) => name !== chosen.name && logs.some((log) => log.tenant === tenant.id),
   );
