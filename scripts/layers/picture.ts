@@ -80,7 +80,12 @@ export const picture: Layer[] = [
   { files: `${sdk}/`, imports: [`${sdk}/`] },
 
   // the server
-  { files: `${server}/db/`, types: [`${server}/rules/`] },
+  {
+    files: `${server}/db/`,
+    // Databases of tenants are reached like their webhooks.
+    imports: [`${server}/outbound/public-address.ts`, `${server}/outbound/public-lookup.ts`],
+    types: [`${server}/rules/`],
+  },
   {
     files: `${server}/flows/`,
     imports: [`${server}/rules/`, `${server}/db/`, `${server}/limits/`, `${server}/ids.ts`],

@@ -91,7 +91,7 @@ const program = createProgram({
       const calls = openCalls({ db, encryption: await encryptionOf(), allowPrivate: datasourcesAllowPrivate });
       return await work(openSourceTools(db, url, calls.call)).finally(calls.close);
     }),
-  withDatabases: (work) => withDatabase(async (db) => work(operatorDatabases(db, await encryptionOf()))),
+  withDatabases: (work) => withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url))),
   runOnce: (file, env) => runOnce(file, { folder: process.cwd(), env }),
   newSecretKey: () => newSecretToken(true),
   newMasterKey,

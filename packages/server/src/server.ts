@@ -5,6 +5,7 @@ import { pino } from "pino";
 import { originCheck } from "./addresses/origin-check.ts";
 import { createPublicUrl } from "./addresses/public-url.ts";
 import { migrate } from "./db/connection/migrate.ts";
+import { publicOnlyUrl } from "./db/connection/public-socket.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
 import { createEncryption, newMasterKey as masterKey } from "./encryption.ts";
@@ -105,10 +106,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
   const usage = opened(openUsage(ctx, pool));
   const own = opened(await openPlane(ctx, database, cacheBytes));
-  const shared = { service, mayReach: options.datasourcesAllowPrivate === true ? async () => true : isPublicHost };
+  const reach =
+    options.datasourcesAllowPrivate === true
+      ? { mayReach: async () => true, guarded: (url: string) => url }
+      : { mayReach: isPublicHost, guarded: publicOnlyUrl };
+  const shared = { service, reach };
   const homes = openHomes(ctx, {
     ...{ ...shared, db: pool, cacheBytes: cacheBytes / 8 },
-    replaced: (home) => streams.gateway.restart("the logs have new ids", (who) => who.home === home),
+    replaced(home) {
+      streams.gateway.restart("the logs have new ids", (who) => who.home === home);
+      // A backup may be of an earlier release: opening it again migrates it.
+      planes.reopen(home);
+    },
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
@@ -126,6 +135,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   registerMetrics(metrics, {
     ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
     answers: ctx.answers,
+    others: planes.served,
     ...{ lane: own.lanes, gateway: streams.gateway },
     caches: {
       schemas: own.schemas.use,

@@ -120,3 +120,42 @@ test("[DS27] as a program of its own it uses the server's master key", async () 
   const { out } = await start(["tenants", "move", "--help"], env).ended;
   expect(out).toMatch(/Examples:\n {2}holdfast databases add second/);
 });
+
+test("[DS64] while a database of the operator's is away, the hosted datasource of its tenant says so", async () => {
+  const second = await anotherDatabase(app);
+  await run("databases", "add", "away", second.connectionString);
+  await run("tenants", "move", app.organization, "--to", "away", "--test");
+  const hosted = async () => {
+    const { body, text } = await app.call("GET", "/v1/datasources");
+    expect(text).not.toContain(second.name);
+    return (body.data as { status: string }[]).map(({ status }) => status);
+  };
+  await second.goAway();
+  await until(async () => expect(await hosted()).toEqual(["active", "broken"]));
+  await second.comeBack();
+  await until(async () => expect(await hosted()).toEqual(["active", "active"]));
+  await run("databases", "drain", "away");
+  await run("databases", "rm", "away");
+});
+
+test("[DS62] [DS63] the operator enters the connection string of a database again, also after its master key was lost", async () => {
+  const [second, wrong] = [await anotherDatabase(app), await anotherDatabase(app)];
+  await run("databases", "add", "again", second.connectionString);
+  await run("tenants", "move", app.organization, "--to", "again", "--test");
+  const lost = "update holdfast.datasource set connection = '\\x00' where display_name = 'again'";
+  await app.sql(lost);
+  const read = async () => (await app.call("GET", "/v1/models/slide", { token: app.keys.test })).status;
+  await until(async () => expect(await read()).toBe(503));
+  expect((await run("databases", "verify")).err).toMatch(/again cannot be compared: .*master key/);
+  expect((await run("databases", "set", "again", wrong.connectionString)).err).toMatch(
+    /must lead to the same database/,
+  );
+  expect((await run("databases", "set", "none", second.connectionString)).err).toMatch(/There is no database none/);
+  expect(await run("databases", "set", "again", second.connectionString)).toMatchObject({
+    code: 0,
+    err: "again: set\n",
+  });
+  await until(async () => expect(await read()).toBe(200));
+  await run("databases", "drain", "again");
+  await run("databases", "rm", "again");
+});

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { createReadiness } from "./readiness.ts";
+import { createReadiness, followReadiness } from "./readiness.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -31,4 +31,17 @@ test("[O15] a database that does not answer is not ready after 1.5 s, and is not
   answer(true);
   await vi.advanceTimersByTimeAsync(0);
   expect(await isReady()).toBe(true);
+});
+
+test("[O36] the time of the last change stays while the result does", async () => {
+  let [ready, now] = [true, 10];
+  const ask = followReadiness(
+    async () => ready,
+    () => now,
+  );
+  expect(await ask()).toEqual({ ready: true, since: 10 });
+  now = 20;
+  expect(await ask()).toEqual({ ready: true, since: 10 });
+  ready = false;
+  expect(await ask()).toEqual({ ready: false, since: 20 });
 });

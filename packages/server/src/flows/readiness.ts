@@ -43,3 +43,19 @@ export const databaseReadiness = (db: Database, canCommit: () => Promise<boolean
     keptMs: 1_000,
     patienceMs: 1_500,
   });
+
+/** What a check says, and since when it says so: Unix milliseconds. */
+export interface Readiness {
+  readonly ready: boolean;
+  readonly since: number;
+}
+
+/** Remembers when the result changed. */
+export function followReadiness(check: () => Promise<boolean>, now: () => number = Date.now): () => Promise<Readiness> {
+  let last: Readiness | undefined;
+  return async () => {
+    const ready = await check();
+    if (last?.ready !== ready) last = { ready, since: now() };
+    return last;
+  };
+}

@@ -7,6 +7,7 @@ import { type ListedTable, listTables } from "../flows/tables/list-tables.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
+import type { DatabaseHealth } from "../rules/datasources/present-datasource.ts";
 import type { Failures } from "../server-options.ts";
 import type { Metrics } from "./prometheus.ts";
 
@@ -21,6 +22,15 @@ export interface Measured {
   readonly lane: CommitLanes;
   readonly gateway: Gateway;
   readonly failures: Failures;
+  /** The databases beside the service's own. */
+  others(): readonly MeasuredDatabase[];
+}
+
+export interface MeasuredDatabase {
+  /** As the operator calls it. Null: it is a tenant's own. */
+  readonly name: string | null;
+  readonly health: Pick<DatabaseHealth, "problem" | "since">;
+  readonly plane: { readonly pool: Database; readonly lanes: Pick<CommitLanes, "waiting"> } | undefined;
 }
 
 /** Seconds: from a commit in an idle database to one that is about to be refused. */
@@ -55,7 +65,48 @@ export function registerMetrics(metrics: Metrics, measured: Measured): void {
   measureProcess(metrics);
   measureWebhooks(metrics, pool);
   measureTables(metrics, pool);
+  measureOthers(metrics, measured);
 }
+
+/** The operator's databases by name, those of tenants all together: there may be thousands. */
+function measureOthers({ gauge }: Metrics, { others }: Measured): void {
+  const sumsOf = (
+    measure: (one: NonNullable<MeasuredDatabase["plane"]>) => number,
+    more: Record<string, string> = {},
+  ) => {
+    const sums = new Map<string, number>();
+    for (const { name, plane } of others())
+      sums.set(name ?? "", (sums.get(name ?? "") ?? 0) + (plane ? measure(plane) : 0));
+    return [...sums].map(([name, sum]) => [sum, { ...labelsOf(name), ...more }] as const);
+  };
+  gauge("holdfast_other_databases", "Databases beside the service's own, by kind and state.", () => {
+    const counts = new Map<string, number>();
+    const key = (name: string | null, state: string) => `${name ?? ""} ${state}`;
+    const all = others();
+    for (const { name } of all) for (const state of ["up", "away"]) counts.set(key(name, state), 0);
+    for (const { name, health } of all) {
+      const state = health.problem === undefined ? "up" : "away";
+      counts.set(key(name, state), (counts.get(key(name, state)) ?? 0) + 1);
+    }
+    return [...counts].map(([text, count]) => {
+      const [name = "", state = ""] = text.split(" ");
+      return [count, { ...labelsOf(name), state }] as const;
+    });
+  });
+  gauge("holdfast_other_database_connections", "Their connections for everything but commits, by state.", () => [
+    ...sumsOf(({ pool }) => pool.totalCount - pool.idleCount, { state: "busy" }),
+    ...sumsOf(({ pool }) => pool.idleCount, { state: "idle" }),
+  ]);
+  gauge("holdfast_other_database_waiting", "Requests waiting for one of these connections.", () =>
+    sumsOf(({ pool }) => pool.waitingCount),
+  );
+  gauge("holdfast_other_database_commits_waiting", "Write requests waiting for a round there.", () =>
+    sumsOf(({ lanes }) => lanes.waiting),
+  );
+}
+
+const labelsOf = (name: string): Record<string, string> =>
+  name === "" ? { kind: "direct" } : { kind: "operator", database: name };
 
 function measureAuthentication({ gauge }: Metrics, { authPool }: Measured): void {
   gauge("holdfast_auth_connections", "Database connections for token lookups, by state.", () => [

@@ -10,7 +10,7 @@ import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
-import type { Lookup } from "./guarded-connect.ts";
+import type { Lookup } from "./public-lookup.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
 
 async function listening(server: Server): Promise<number> {

@@ -32,7 +32,7 @@ export interface ServerContext {
 }
 
 /** What the parts use that serve the tenants of one database. */
-export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close"> {
+export interface PlaneContext extends ServerContext, Omit<OpenDatabase, "close" | "check"> {
   /** Memory for the caches of this database together. */
   readonly cacheBytes: number;
   readonly schemas: SchemaCache;

@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from "fastify";
-import type { ConnectionConfig } from "../db/connection/connection.ts";
+import type { Connection, ConnectionConfig } from "../db/connection/connection.ts";
 import { createPool, type Database } from "../db/connection/pool.ts";
 import { openWake, type Wake } from "../db/connection/wake.ts";
 import { followLogEpoch } from "../flows/log/log-epoch.ts";
@@ -23,6 +23,8 @@ export interface OpenDatabase extends Required<Pick<Part, "close">> {
   readonly wake: Wake;
   /** Runs on each new connection before it is used: compares the database with the one that wrote the logs. */
   readonly verify: NonNullable<ConnectionConfig["verify"]>;
+  /** The same on a connection that is open: a dump may have been loaded meanwhile. Rejects if the database is away. */
+  check(): Promise<void>;
 }
 
 export function openDatabase({ url, settings, logger, report, replaced }: DatabaseDeps): OpenDatabase {
@@ -50,6 +52,18 @@ export function openDatabase({ url, settings, logger, report, replaced }: Databa
   wake.subscribe({ renewed: askEpoch, opened: askEpoch });
   return {
     ...{ url, pool, wake, verify },
+    async check() {
+      const client = await pool.connect();
+      let failure: Error | undefined;
+      try {
+        await verify(client as unknown as Connection);
+      } catch (error) {
+        failure = error as Error;
+        throw error;
+      } finally {
+        client.release(failure);
+      }
+    },
     async close() {
       await wake.close();
       await pool.end();

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { listHomes } from "../db/datasources/datasources.ts";
 import { readMove } from "../db/moves/moves.ts";
-import { prepareDatabase } from "../flows/datasources/check-database.ts";
+import { type CheckDatabaseDeps, prepareDatabase } from "../flows/datasources/check-database.ts";
 import { datasourceFlows } from "../flows/datasources/datasource-flows.ts";
+import { checkReplacement } from "../flows/datasources/replace-address.ts";
 import { sourceFlows } from "../flows/datasources/source-flows.ts";
 import { giveUp } from "../flows/moves/move-tenant.ts";
 import { endMove, moveTenants } from "../flows/moves/move-tenants.ts";
@@ -29,7 +30,7 @@ export interface Datasources extends Part {
 export interface DatasourcesDeps {
   readonly database: OpenDatabase;
   readonly service: Buffer;
-  mayReach(host: string): Promise<boolean>;
+  readonly reach: Omit<CheckDatabaseDeps, "service">;
   urlOf(home: string): Promise<string>;
   readonly authentication: Authentication;
   readonly planes: Planes;
@@ -38,7 +39,7 @@ export interface DatasourcesDeps {
 
 /** The databases of tenants: their registration, and moves between them. */
 export function openDatasources(ctx: ServerContext, deps: DatasourcesDeps): Datasources {
-  const { database, service, mayReach, urlOf, authentication, planes, streams } = deps;
+  const { database, service, reach, urlOf, authentication, planes, streams } = deps;
   const { pool, url, wake } = database;
   const failed = ctx.report("move_failed");
 
@@ -91,7 +92,8 @@ export function openDatasources(ctx: ServerContext, deps: DatasourcesDeps): Data
           const source = move.source === null ? url : await urlOf(move.source);
           return await giveUp(source, tenant, () => endMove(pool, move), ctx.stopping);
         },
-        prepare: prepareDatabase({ service, mayReach }),
+        prepare: prepareDatabase({ service, ...reach }),
+        replaces: (before, next) => checkReplacement({ service, ...reach }, before, next),
       }),
     ),
     close: repeating.stop,

@@ -1,6 +1,7 @@
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
-import { databaseReadiness } from "../flows/readiness.ts";
+import { listAllDatasources } from "../db/datasources/datasources.ts";
+import { databaseReadiness, followReadiness } from "../flows/readiness.ts";
 import { modelsOf } from "../flows/schema/models-of.ts";
 import type { Handlers } from "../http/answer.ts";
 import { countReads } from "../http/count-reads.ts";
@@ -65,7 +66,7 @@ export function mountRoutes(
   { options, usage, metrics, publicUrl }: ServerContext,
   { app }: Http,
   { authHook, failedAuths, clientAddress }: Authentication,
-  { own, followed }: Planes,
+  { own, followed, served }: Planes,
   handlers: Handlers,
 ): void {
   mount(
@@ -77,7 +78,12 @@ export function mountRoutes(
       return found instanceof Promise ? found.then(({ clientSchemas }) => clientSchemas) : found.clientSchemas;
     },
   );
-  mountHealth(app, databaseReadiness(own.pool, own.lanes.canCommit));
+  mountHealth(app, {
+    isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),
+    others: served,
+    hosts: async () => new Map((await listAllDatasources(own.pool)).map(({ id, host }) => [id, host])),
+    ...{ adminToken: options.adminToken, failedAuths, clientAddress },
+  });
   mountMetrics(app, {
     token: options.metricsToken,
     loopback: options.metricsLoopback === true,

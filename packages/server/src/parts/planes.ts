@@ -1,9 +1,11 @@
 import type { EndpointName } from "@holdfast/sdk/protocol";
+import type { UsedHome } from "../db/datasources/datasources.ts";
 import { sentence } from "../flows/datasources/check-database.ts";
 import type { ApiRequest, Handler } from "../http/answer.ts";
 import type { Followed } from "../realtime/session.ts";
-import type { DatabaseHealth } from "../rules/datasources/present-datasource.ts";
+import { type DatabaseHealth, healthAfter } from "../rules/datasources/present-datasource.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
+import type { HomePlane } from "./homes.ts";
 import type { Part } from "./part.ts";
 import type { Plane } from "./plane.ts";
 
@@ -24,15 +26,26 @@ export interface Planes extends Part {
   /** The routes of all planes: each request goes to the plane of its caller. */
   readonly routes: Plane["routes"];
   /** Opens planes that are not open, and closes all but these. */
-  keep(homes: readonly string[]): Promise<void>;
+  keep(homes: readonly UsedHome[]): Promise<void>;
   /** The address of a home has changed. */
   reopen(home: string): void;
   healthOf(home: string): DatabaseHealth;
+  /** The databases beside the service's own that this process serves. */
+  served(): readonly ServedDatabase[];
+}
+
+export interface ServedDatabase {
+  readonly id: string;
+  /** As the operator calls it. Null: it is a tenant's own. */
+  readonly name: string | null;
+  readonly health: DatabaseHealth;
+  /** Undefined: it is not open. */
+  readonly plane: Plane | undefined;
 }
 
 export interface PlanesOptions {
   readonly own: Plane;
-  open(home: string): Promise<Plane>;
+  open(home: string): Promise<HomePlane>;
   failed(error: unknown): void;
 }
 
@@ -40,8 +53,8 @@ export interface PlanesOptions {
 const REST_MS = 1_000;
 
 interface Place {
-  readonly opening: Promise<Plane>;
-  plane?: Plane;
+  readonly opening: Promise<HomePlane>;
+  plane?: HomePlane;
   /** Monotonic, in milliseconds. */
   failedAt?: number;
   health: DatabaseHealth;
@@ -50,25 +63,26 @@ interface Place {
 
 export function openPlanes({ own, open, failed }: PlanesOptions): Planes {
   const places = new Map<string, Place>();
+  let used: readonly UsedHome[] = [];
   let isClosed = false;
 
-  function openOnce(home: string): Promise<Plane> {
+  function openOnce(home: string): Promise<HomePlane> {
     const known = places.get(home);
     if (known && (known.failedAt === undefined || performance.now() - known.failedAt < REST_MS)) return known.opening;
     if (isClosed) return Promise.reject(Object.assign(new Error("The server stops."), { code: "ECANCELED" }));
-    const { failures = 0, succeededAt } = known?.health ?? {};
-    const seen = { requestedAt: Date.now(), ...(succeededAt !== undefined && { succeededAt }) };
-    const place: Place = { opening: open(home), health: { ...seen, failures } };
+    const requestedAt = Date.now();
+    const before = known?.health ?? { failures: 0 };
+    const place: Place = { opening: open(home), health: { ...before, requestedAt } };
     places.set(home, place);
     place.opening.then(
       (plane) => {
         if (isClosed) return void end(plane);
         place.plane = plane;
-        place.health = { ...seen, succeededAt: Date.now(), failures: 0 };
+        place.health = healthAfter(before, { requestedAt, now: Date.now() });
       },
       (error: unknown) => {
         place.failedAt = performance.now();
-        place.health = { ...seen, problem: sentence(error), failures: failures + 1 };
+        place.health = healthAfter(before, { requestedAt, now: Date.now() }, sentence(error));
       },
     );
     return place.opening;
@@ -92,15 +106,15 @@ export function openPlanes({ own, open, failed }: PlanesOptions): Planes {
   }
 
   /** A database that was opened may be away by now. */
-  async function checkOpen(place: Place, { pool }: Plane): Promise<void> {
+  async function checkOpen(place: Place, { check }: HomePlane, { lodger }: UsedHome): Promise<void> {
     if (place.isAsking) return;
     place.isAsking = true;
     const requestedAt = Date.now();
     try {
-      await pool.query("select");
-      place.health = { requestedAt, succeededAt: Date.now(), failures: 0 };
+      await check(lodger ?? undefined);
+      place.health = healthAfter(place.health, { requestedAt, now: Date.now() });
     } catch (error) {
-      place.health = { ...place.health, requestedAt, problem: sentence(error), failures: place.health.failures + 1 };
+      place.health = healthAfter(place.health, { requestedAt, now: Date.now() }, sentence(error));
     } finally {
       place.isAsking = false;
     }
@@ -128,15 +142,25 @@ export function openPlanes({ own, open, failed }: PlanesOptions): Planes {
       (Object.keys(own.routes) as EndpointName[]).map((name) => [name, routed(name as keyof Plane["routes"])]),
     ) as Plane["routes"],
     async keep(homes) {
-      for (const home of [...places.keys()]) if (!homes.includes(home)) forgetHome(home);
+      used = homes;
+      const ids = new Set(homes.map(({ id }) => id));
+      for (const home of [...places.keys()]) if (!ids.has(home)) forgetHome(home);
       for (const home of homes) {
-        const place = places.get(home);
-        if (place?.plane) void checkOpen(place, place.plane);
-        else void openOnce(home).catch(failed);
+        const opened = places.get(home.id)?.plane;
+        // Another process has registered another address.
+        if (opened && opened.address !== home.address) forgetHome(home.id);
+        const place = places.get(home.id);
+        if (place?.plane) void checkOpen(place, place.plane, home);
+        else void openOnce(home.id).catch(failed);
       }
     },
     reopen: forgetHome,
     healthOf: (home) => places.get(home)?.health ?? { failures: 0 },
+    served: () =>
+      used.map(({ id, name }) => {
+        const { health = { failures: 0 }, plane } = places.get(id) ?? {};
+        return { id, name, health, plane };
+      }),
     stop: async () => void (await Promise.all(opened().map(({ plane }) => plane.stop?.()))),
     async close() {
       isClosed = true;

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { Command } from "commander";
 import type { OperatorDatabases } from "../../flows/datasources/operator-databases.ts";
+import type { Comparison, Misplaced } from "../../flows/moves/recover-tenant.ts";
 import { table } from "../table.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
@@ -17,7 +18,14 @@ Examples:
   psql "$(holdfast databases url)"
 `;
 
-/** `databases add`, `list`, `drain`, `rm`; `tenants move`: several Postgres servers for the tenants of one service. */
+const RECOVERY_EXAMPLES = `
+Examples:
+  holdfast databases verify
+  holdfast tenants recover org_4Hn2 --live --in second --yes
+  holdfast tenants recover org_4Hn2 --live --in own --empty --yes
+`;
+
+/** `databases add`, `set`, `list`, `drain`, `rm`, `verify`; `tenants move`, `recover`: several Postgres servers for the tenants of one service. */
 export function addDatabases(program: Command, terminal: Terminal): void {
   const { out, say } = terminal;
   const databases = program
@@ -31,6 +39,14 @@ export function addDatabases(program: Command, terminal: Terminal): void {
     .action(async (name: string, connectionString: string) => {
       await terminal.withDatabases((tools) => tools.add(name, connectionString));
       say(`${name}: added. Move tenants there with: holdfast tenants move <organization> --to ${name}`);
+    });
+
+  databases
+    .command("set <name> <connectionString>")
+    .description("replace a database's password, role or host; running servers follow within a second")
+    .action(async (name: string, connectionString: string) => {
+      await terminal.withDatabases((tools) => tools.set(name, connectionString));
+      say(`${name}: set`);
     });
 
   databases
@@ -72,9 +88,26 @@ export function addDatabases(program: Command, terminal: Terminal): void {
       out(`removed ${name}\n`);
     });
 
-  program
-    .command("tenants")
-    .description("where tenants live (as the operator)")
+  databases
+    .command("verify")
+    .description("compare where tenants should live with where their logs are, after a database was restored or lost")
+    .addHelpText("after", RECOVERY_EXAMPLES + NEEDS_DATABASE)
+    .action(() => terminal.withDatabases(async (tools) => compared(await tools.verify(), terminal)));
+
+  const tenants = program.command("tenants").description("where tenants live (as the operator)");
+  tenants
+    .command("recover <organization>")
+    .description("say in which database a tenant's log counts; what the others have of it is deleted")
+    .requiredOption("--in <database>", "its name, as databases verify says it; own: the service's own")
+    .option("--live", "the live tenant")
+    .option("--test", "the test tenant")
+    .option("--empty", "if no database has a log of it, begin with an empty one")
+    .option("--yes", "do it: without it, say what would be done")
+    .addHelpText("after", RECOVERY_EXAMPLES + NEEDS_DATABASE)
+    .action((organization: string, options: RecoverOptions) =>
+      terminal.withDatabases((tools) => recovered(tools, organization, options, terminal)),
+    );
+  tenants
     .command("move <organization>")
     .description("move an organization's tenants into another database, while writes go on")
     .requiredOption("--to <database>", "the database's name; own: the service's own")
@@ -108,4 +141,57 @@ async function arrival(tools: OperatorDatabases, tenants: readonly number[], { s
     }
     await pause(ASK_MS);
   }
+}
+
+function compared({ places, misplaced, unlisted }: Comparison, { say, out }: Terminal): void {
+  for (const { name, problem } of places) if (problem !== undefined) say(`${name} cannot be compared: ${problem}`);
+  for (const { tenant, home, fault, logs } of misplaced) {
+    const environment = tenant.livemode ? "live" : "test";
+    const recover = `holdfast tenants recover ${tenant.organization} --${environment} --in`;
+    const what = {
+      several: `several databases have a log of it, and ${home} serves it. Say which one counts: ${recover} <database>`,
+      elsewhere: `it should live in ${home}, and its log is elsewhere: ${recover} ${logs[0]?.place}`,
+      none: `no database has a log of it. Restore a backup of ${home}, or begin with an empty one: ${recover} own --empty`,
+    }[fault];
+    out(`${tenant.organization} ${environment}: ${what}\n`);
+    for (const log of logs) out(`  ${described(log)}\n`);
+  }
+  for (const { organization, livemode, place, entries, lastAt } of unlisted)
+    say(
+      `${organization} ${livemode ? "live" : "test"}: ${place} has a log of it that the directory does not know, with ${entries} entries, the newest of ${lastAt}`,
+    );
+  const known = places.filter(({ problem }) => problem === undefined).length;
+  if (misplaced.length > 0 || known < places.length)
+    throw new UsageError(`${misplaced.length} to mend; ${known} of ${places.length} databases were compared.`);
+  out(`${known} databases agree with the directory\n`);
+}
+
+const described = ({ place, organization, entries, lastAt }: Misplaced["logs"][number]): string =>
+  `${place}: ${entries} entries of ${organization}, the newest of ${lastAt}`;
+
+interface RecoverOptions {
+  readonly in: string;
+  readonly live?: boolean;
+  readonly test?: boolean;
+  readonly empty?: boolean;
+  readonly yes?: boolean;
+}
+
+async function recovered(
+  tools: OperatorDatabases,
+  organization: string,
+  { in: to, live = false, test = false, empty = false, yes = false }: RecoverOptions,
+  { out, say }: Terminal,
+): Promise<void> {
+  if (live === test) throw new UsageError("Say which tenant: --live or --test.");
+  const { kept, lost, unknown, carryOut } = await tools.planRecovery(organization, test ? "test" : "live", {
+    to,
+    empty,
+  });
+  say(kept ? `counts: ${described(kept)}` : `counts: ${to}, with an empty log`);
+  for (const log of lost) say(`is deleted: ${described(log)}`);
+  for (const { name, problem } of unknown) say(`does not count any more: ${name}, which cannot be asked: ${problem}`);
+  if (!yes) throw new UsageError("Nothing was changed: add --yes.");
+  await carryOut();
+  out(`recovered in ${to}: clients read the log again\n`);
 }

@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import pg from "pg";
 import { errorState, INSUFFICIENT_PRIVILEGE } from "./database-error.ts";
+import { isPublicOnly, PublicSocket } from "./public-socket.ts";
 
 /**
  * A Postgres connection that detects a dead or unsuitable server. It ends itself if nothing is received for too long
@@ -17,7 +18,7 @@ export class Connection extends pg.Client {
   readonly #verify: ConnectionConfig["verify"];
 
   constructor({ verify, ...config }: ConnectionConfig) {
-    super(config);
+    super(isPublicOnly(config.connectionString) ? { ...config, stream: () => new PublicSocket() } : config);
     this.#verify = verify;
     const { connection } = this as unknown as Inside;
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Reported) => {

@@ -27,6 +27,14 @@ test.each(["23505", "22P02", "42P01", "22021"])("[C14] %s is a bug of ours, and 
   expect(failureCode(coded(code))).toBeUndefined();
 });
 
+test.each([
+  ["42P01", 'relation "holdfast.head" does not exist'],
+  ["3F000", 'schema "holdfast" does not exist'],
+  ["42883", "function holdfast.number_of(text) does not exist"],
+])("[DS22] a database whose owner has dropped our tables (%s) is away", (code, message) => {
+  expect(failureCode(Object.assign(new Error(message), { code }))).toBe("unavailable");
+});
+
 test("[C14] the driver's own words for a lost connection", () => {
   for (const text of [
     "Connection terminated unexpectedly",

@@ -22,8 +22,16 @@ export function failureCode(error: unknown): ErrorCode | undefined {
   if (state === undefined) return driverFailure(error);
   if (BUSY.has(state)) return "overloaded";
   if (FULL.has(state)) return "storage_full";
+  if (isEmptied(error)) return "unavailable";
   return GONE.test(state) ? "unavailable" : undefined;
 }
+
+/** Our tables are gone: the database's owner has dropped them, or loads a backup. */
+export const isEmptied = (error: unknown): boolean =>
+  MISSING.has(errorState(error) ?? "") && /\bholdfast\b/.test((error as Error).message);
+
+/** SQLSTATEs: no such table, schema, function. */
+const MISSING = new Set(["42P01", "3F000", "42883"]);
 
 /**
  * The driver reports a broken connection, or a timeout while connecting, without a code: recognize it by its message.

@@ -2,7 +2,7 @@ import type { OwnDatasource } from "../../rules/datasources/present-datasource.t
 import type { Transaction } from "../connection/transaction.ts";
 
 /** A database beside the service's own. */
-export interface StoredDatasource extends Omit<OwnDatasource, "livemode" | "moving"> {
+export interface StoredDatasource extends Omit<OwnDatasource, "livemode" | "moving" | "moveProblem"> {
   /** Whose it is. Null: the operator's. */
   readonly tenant: number | null;
   /** The connection string, encrypted for this id. */
@@ -43,27 +43,45 @@ export interface TenantDatasource extends StoredDatasource, OwnDatasource {
 /** The datasources that an organization has registered, oldest first. */
 export async function listDatasources(db: Transaction, organization: string): Promise<TenantDatasource[]> {
   const { rows } = await db.query<TenantDatasource>(
-    `select ${COLUMNS}, t.livemode, exists (select from holdfast.move m where m.tenant = t.id) as moving
-     from holdfast.datasource d join holdfast.tenant t on t.id = d.tenant where t.organization = $1 order by d.created_at, d.id`,
+    `select ${COLUMNS}, t.livemode, m.id is not null as moving, m.last_error as "moveProblem"
+     from holdfast.datasource d join holdfast.tenant t on t.id = d.tenant left join holdfast.move m on m.tenant = t.id
+     where t.organization = $1 order by d.created_at, d.id`,
     [organization],
   );
   return rows;
 }
 
-/** The databases that tenants live in or move to. */
-export async function listHomes(db: Transaction): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
-    `select d.id from holdfast.datasource d where exists (select from holdfast.tenant t where t.home = d.id)
+/** A database that tenants live in or move to. */
+export interface UsedHome {
+  readonly id: string;
+  /** As the operator calls it. Null: it is a tenant's own. */
+  readonly name: string | null;
+  /** The tenant whose own it is, and who lives there. Null: it is on its way, or the database is the operator's. */
+  readonly lodger: number | null;
+  /** Differs once another address is registered. */
+  readonly address: string;
+}
+
+export async function listHomes(db: Transaction): Promise<UsedHome[]> {
+  const { rows } = await db.query<UsedHome & Record<string, unknown>>(
+    `select d.id, case when d.tenant is null then d.display_name end as name, md5(d.connection) as address, (select t.id from holdfast.tenant t where t.id = d.tenant and t.home = d.id
+         and not exists (select from holdfast.move m where m.tenant = t.id)) as lodger
+     from holdfast.datasource d where exists (select from holdfast.tenant t where t.home = d.id)
        or exists (select from holdfast.move m where m.target = d.id)`,
   );
-  return rows.map(({ id }) => id);
+  return rows;
 }
 
 export async function replaceConnection(
   tx: Transaction,
-  { id, connection, host }: Pick<StoredDatasource, "id" | "connection" | "host">,
+  { id, connection, host, database }: Pick<StoredDatasource, "id" | "connection" | "host" | "database">,
 ): Promise<void> {
-  await tx.query("update holdfast.datasource set connection = $2, host = $3 where id = $1", [id, connection, host]);
+  await tx.query("update holdfast.datasource set connection = $2, host = $3, database = $4 where id = $1", [
+    id,
+    connection,
+    host,
+    database,
+  ]);
 }
 
 /** Datasources whose connection strings an older master key has encrypted. */
@@ -73,6 +91,12 @@ export async function listStaleConnections(db: Transaction, keyName: Buffer): Pr
     [keyName],
   );
   return rows;
+}
+
+/** Those of tenants and of the operator. */
+export async function listAllDatasources(db: Transaction): Promise<StoredDatasource[]> {
+  return (await db.query<StoredDatasource>(`select ${COLUMNS} from holdfast.datasource d order by d.created_at, d.id`))
+    .rows;
 }
 
 /** One change of a tenant's datasource at a time. */

@@ -4,9 +4,12 @@ import type { Transaction } from "../connection/transaction.ts";
 export interface LogEpoch {
   /** Changes whenever the logs get new ids. */
   readonly epoch: string;
-  /** Identity of the database that the logs were last written in; null: not stored yet. */
+  /** Where the logs were last written, as `actual` was then; null: not stored yet. */
   readonly origin: string | null;
-  /** Identity of this database: its system identifier and timeline. Undefined: it does not report them. */
+  /**
+   * `<system identifier>/<timeline>/<database>/<transaction>`: where the logs are now, and which transaction has written
+   * the row that says so. Undefined: this database does not report the first two.
+   */
   readonly actual: string | undefined;
 }
 
@@ -15,8 +18,12 @@ const COLUMNS = "e.epoch, e.origin";
  * The name of the current WAL file starts with the timeline. The control file lags behind: after a promotion it has the
  * new timeline only once the next checkpoint is complete.
  */
-const ACTUAL =
+const SERVER =
   "(select system_identifier from pg_control_system())::text || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8)";
+/** A copy by `create database … template` is another database. */
+const PLACE = `${SERVER} || '/' || (select oid from pg_database where datname = current_database())`;
+/** Loading a dump, also into the same tables, writes the row anew. Freezing keeps the transaction. */
+const ACTUAL = `${PLACE} || '/' || e.xmin`;
 
 /** Needs no special privileges. If a hosting service restricts these functions, `actual` is undefined. */
 export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
@@ -39,13 +46,16 @@ export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
 const REFUSALS: ReadonlySet<string> = new Set(["42501", "0A000", "55000", "42883"]);
 
 /** Serializes transactions that may renew the logs' ids. */
-export async function lockLogEpoch(tx: Transaction): Promise<Pick<LogEpoch, "epoch" | "origin">> {
-  const { rows } = await tx.query<LogEpoch>(`select ${COLUMNS} from holdfast.log_epoch e for update`);
-  return rows[0] as LogEpoch;
+export async function lockLogEpoch(tx: Transaction): Promise<void> {
+  await tx.query("select from holdfast.log_epoch for update");
 }
 
-export async function saveOrigin(tx: Transaction, origin: string): Promise<void> {
-  await tx.query("update holdfast.log_epoch set origin = $1", [origin]);
+/** As `actual` is once this transaction has committed. Returns it. */
+export async function saveOrigin(tx: Transaction): Promise<string> {
+  const { rows } = await tx.query<{ origin: string }>(
+    `update holdfast.log_epoch set origin = ${PLACE} || '/' || pg_current_xact_id()::xid returning origin`,
+  );
+  return (rows[0] as { origin: string }).origin;
 }
 
 /** All heads, locked in the same order as in every round. */
@@ -62,16 +72,23 @@ export async function renewLogIds(
   tx: Transaction,
   logs: readonly { readonly tenant: number; readonly logId: string }[],
 ): Promise<string> {
+  const tenants = logs.map(({ tenant }) => tenant);
   await tx.query(
     `update holdfast.head h set log_id = n.log_id, claim_change = holdfast.fence_floor(h.claim_change)
      from unnest($1::int[], $2::text[]) as n(tenant, log_id) where h.tenant = n.tenant`,
-    [logs.map(({ tenant }) => tenant), logs.map(({ logId }) => logId)],
+    [tenants, logs.map(({ logId }) => logId)],
   );
-  await tx.query("update holdfast.claim set revoked_at = clock_timestamp() where ended_at is null");
+  await tx.query(
+    "update holdfast.claim set revoked_at = clock_timestamp() where ended_at is null and tenant = any($1::int[])",
+    [tenants],
+  );
   await tx.query(
     `update holdfast.webhook_endpoint set attempt = 0, next_attempt_at = null, version = version + 1,
-       revision = greatest(revision + 1, extract(epoch from clock_timestamp())::bigint - ${REVISIONS_FROM})`,
+       revision = greatest(revision + 1, extract(epoch from clock_timestamp())::bigint - ${REVISIONS_FROM})
+     where tenant = any($1::int[])`,
+    [tenants],
   );
+  await tx.query(SKIP_TENANTS);
   const { rows } = await tx.query<{ epoch: string }>(
     "update holdfast.log_epoch set epoch = gen_random_uuid()::text returning epoch",
   );
@@ -79,6 +96,13 @@ export async function renewLogIds(
   await tx.query("select pg_notify('holdfast_wake', '- e')");
   return (rows[0] as { epoch: string }).epoch;
 }
+
+/**
+ * Numbers of tenants that were made after a backup are not given again: rows of theirs may be in databases that were not
+ * restored. Leaves room for 200 000 restores.
+ */
+const SKIP_TENANTS =
+  "select setval(s.name, nextval(s.name) + 10000) from (select pg_get_serial_sequence('holdfast.tenant', 'id') as name) s";
 
 /** An epoch for revisions that keeps seconds within four bytes until 2088. */
 const REVISIONS_FROM = 1_600_000_000;

@@ -76,3 +76,29 @@ export async function readMoveError(
   );
   return rows;
 }
+
+/** A tenant as the directory has it. */
+export interface ListedTenant {
+  readonly id: number;
+  readonly organization: string;
+  readonly livemode: boolean;
+  readonly home: string | null;
+  readonly moving: boolean;
+}
+
+export async function listDirectory(db: Transaction): Promise<ListedTenant[]> {
+  const { rows } = await db.query<ListedTenant & Record<string, unknown>>(
+    `select t.id, t.organization, t.livemode, t.home, exists (select from holdfast.move m where m.tenant = t.id) as moving
+     from holdfast.tenant t order by t.id`,
+  );
+  return rows;
+}
+
+/** The tenant lives there from now on, and every move of it is over. */
+export async function settleHome(tx: Transaction, tenant: number, home: string | null): Promise<void> {
+  await tx.query("delete from holdfast.move where tenant = $1", [tenant]);
+  await setHome(tx, tenant, home);
+  await deleteLeftDatasource(tx, tenant);
+  // A mark in the format of wake.ts: every process looks the home up again.
+  await tx.query("select pg_notify('holdfast_wake', '- h' || $1::int)", [tenant]);
+}

@@ -118,14 +118,18 @@ export async function lockEndpoints(tx: Transaction, tenant: number): Promise<vo
   await tx.query("select from holdfast.webhook_endpoint where tenant = $1 order by id for update", [tenant]);
 }
 
-/** The tenant itself, in the database that it moves to. */
+/**
+ * The tenant itself, in the database that it moves to. If the service's own database was restored, the number may have
+ * been another tenant's there.
+ */
 export async function prepareTenant(
   tx: Transaction,
   { tenant, organization, livemode }: { tenant: number; organization: string; livemode: boolean },
 ): Promise<void> {
   await tx.query("insert into holdfast.organization (id, name) values ($1, $1) on conflict do nothing", [organization]);
   await tx.query(
-    `insert into holdfast.tenant (id, organization, livemode) overriding system value values ($1, $2, $3) on conflict do nothing`,
+    `insert into holdfast.tenant (id, organization, livemode) overriding system value values ($1, $2, $3)
+     on conflict (id) do update set organization = excluded.organization, livemode = excluded.livemode`,
     [tenant, organization, livemode],
   );
 }
@@ -212,3 +216,31 @@ export async function lockMove(connection: Connection, tenant: number): Promise<
 }
 
 const LOCK = 4_270_007;
+
+/** A log in a database, and whose it is there. `lastAt`: ISO, of its newest entry. */
+export interface FoundLog {
+  readonly tenant: number;
+  readonly organization: string;
+  readonly livemode: boolean;
+  readonly entries: number;
+  readonly lastAt: string;
+}
+
+/** All logs of a database, also those of tenants that have arrived and are not open yet. */
+export async function listLogs(db: Transaction): Promise<FoundLog[]> {
+  const { rows } = await db.query<FoundLog & Record<string, unknown>>(
+    `select t.id as tenant, t.organization, t.livemode, l.sync_id as entries, l.last_at as "lastAt"
+     from holdfast.tenant t cross join lateral (
+       select h.sync_id, h.last_at from holdfast.head h where h.tenant = t.id
+       union all
+       select (a.head ->> 'sync_id')::bigint, (a.head ->> 'last_at')::timestamptz from holdfast.arrival a where a.tenant = t.id
+       limit 1) l
+     order by t.id`,
+  );
+  return rows;
+}
+
+/** An empty log, where the tenant has no rows. */
+export async function insertHead(tx: Transaction, tenant: number, logId: string): Promise<void> {
+  await tx.query("insert into holdfast.head (tenant, log_id) values ($1, $2)", [tenant, logId]);
+}

@@ -19,6 +19,8 @@ export interface CheckDatabaseDeps {
   readonly service: Buffer;
   /** Whether a host is one that the server may connect to. */
   mayReach(host: string): Promise<boolean>;
+  /** The connection string as it is connected to. */
+  readonly guarded: (url: string) => string;
 }
 
 /**
@@ -28,16 +30,18 @@ export interface CheckDatabaseDeps {
 export type PrepareDatabase = (address: DatabaseAddress) => Promise<Refusal | undefined>;
 
 export const prepareDatabase =
-  ({ service, mayReach }: CheckDatabaseDeps): PrepareDatabase =>
-  async ({ url, hostNames }) => {
+  ({ service, mayReach, guarded }: CheckDatabaseDeps): PrepareDatabase =>
+  async ({ url: plain, hostNames }) => {
+    const url = guarded(plain);
     const param = "connectionString";
     const no = (message: string) => refuse("datasource_unreachable", { param, message });
-    for (const host of hostNames) if (!(await mayReach(host))) return refuse("blocked_address", { param });
+    const blocked = await checkReach(mayReach, hostNames);
+    if (blocked) return blocked;
     let client: Connection;
     try {
       client = await connectTo(url, session);
     } catch (error) {
-      return no(`The database cannot be reached: ${sentence(error)}`);
+      return no(`The database cannot be reached: ${sentence(error)}${adviceFor(error)}`);
     }
     try {
       const refused = await check(client, service, no);
@@ -53,6 +57,15 @@ export const prepareDatabase =
       await client.end();
     }
   };
+
+export async function checkReach(
+  mayReach: CheckDatabaseDeps["mayReach"],
+  hostNames: readonly string[],
+): Promise<Refusal | undefined> {
+  for (const host of hostNames)
+    if (!(await mayReach(host))) return refuse("blocked_address", { param: "connectionString" });
+  return undefined;
+}
 
 async function check(
   client: Connection,
@@ -73,6 +86,15 @@ async function check(
 
 const isOwnDatabase = async (client: Connection, service: Buffer): Promise<boolean> =>
   (await hasOrganizations(client)) || (await readService(client))?.equals(service) === true;
+
+/** What the caller can change. */
+function adviceFor(error: unknown): string {
+  const { code = "", message = "" } = error as { code?: string; message?: string };
+  if (/does not support SSL/.test(message))
+    return " Switch TLS on there, or add ?sslmode=disable: then nothing is encrypted.";
+  if (!/CERT|SIGNATURE|ISSUER/.test(code)) return "";
+  return " It needs a certificate of a public authority for this host; ?sslmode=no-verify encrypts without checking who answers.";
+}
 
 /** An error of Postgres or the network, without the stack. */
 export function sentence(error: unknown): string {

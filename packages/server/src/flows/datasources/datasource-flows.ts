@@ -4,6 +4,7 @@ import { transaction } from "../../db/connection/transaction.ts";
 import {
   insertDatasource,
   listDatasources,
+  listTenants,
   lockTenant,
   replaceConnection,
   type TenantDatasource,
@@ -12,7 +13,7 @@ import { insertMove } from "../../db/moves/moves.ts";
 import { hasAttachedTables } from "../../db/moves/tenant-rows.ts";
 import { readOrganization } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
-import { readConnectionString } from "../../rules/datasources/connection-string.ts";
+import { type DatabaseAddress, readConnectionString } from "../../rules/datasources/connection-string.ts";
 import {
   type DatabaseHealth,
   hostedDatasources,
@@ -24,6 +25,7 @@ import type { Principal } from "../../rules/tokens/participant.ts";
 import type { DataOf } from "../tenant-data.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import type { PrepareDatabase } from "./check-database.ts";
+import type { RegisteredDatabase } from "./replace-address.ts";
 import type { SourceFlows } from "./source-flows.ts";
 
 /** Registers, lists and removes the databases and services of tenants. */
@@ -44,6 +46,8 @@ export interface DatasourceDeps {
   readonly sources: SourceFlows;
   readonly encryption: Encryption;
   readonly prepare: PrepareDatabase;
+  /** Why an address may not take the place of another one. */
+  replaces(before: RegisteredDatabase, next: DatabaseAddress): Promise<Refusal | undefined>;
   readonly dataOf: DataOf;
   healthOf(id: string): DatabaseHealth;
   /** A move was asked for. Resolves when it is over, or after a while. */
@@ -55,12 +59,21 @@ export interface DatasourceDeps {
 }
 
 export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
-  const { db, sources, encryption, prepare, dataOf, healthOf, moveSoon, leave, reopen } = deps;
+  const { db, sources, encryption, prepare, replaces, dataOf, healthOf, moveSoon, leave, reopen } = deps;
 
   const own = (organization: string) => listDatasources(db, organization);
   const shown = (one: TenantDatasource) => presentDatasource(one, healthOf(one.id));
-  const hosted = async (organization: string) =>
-    hostedDatasources((await readOrganization(db, organization)).createdAt);
+  async function hosted(organization: string): Promise<Datasource[]> {
+    const registered = new Set((await own(organization)).map(({ id }) => id));
+    const tenants = await listTenants(db, organization);
+    const isAway = (wanted: boolean) =>
+      tenants.some(
+        ({ livemode, home }) =>
+          livemode === wanted && home !== null && !registered.has(home) && healthOf(home).problem !== undefined,
+      );
+    const { createdAt } = await readOrganization(db, organization);
+    return hostedDatasources(createdAt, { live: isAway(true), test: isAway(false) });
+  }
 
   async function find({ organization }: Principal, id: string): Promise<TenantDatasource | Refusal> {
     if (isHosted(id)) return refuse("datasource_hosted");
@@ -115,13 +128,14 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     async read(by, id) {
       if (isHosted(id)) return (await hosted(by.organization)).find((one) => one.id === id);
       const found = await find(by, id);
-      return isRefusal(found) ? (await sources.list(by)).find((one) => one.id === id) : shown(found);
+      return isRefusal(found) ? await sources.read(by, id) : shown(found);
     },
     async remove(by, id) {
       const found = await find(by, id);
       if (isRefusal(found)) return isHosted(id) ? found : ((await sources.remove(by, id)) ?? found);
       // A key of the other environment may see it, and not change it.
       if (found.tenant !== by.tenant) return refuse("datasource_not_found");
+      if (!found.moving && healthOf(id).problem !== undefined) return refuse("unavailable", { message: AWAY });
       if (await livesInTables(by)) return refuse("datasource_has_tables");
       if (found.moving) return (await leave(by, id)) === "leaving" ? "removed" : refuse("datasource_busy");
       if (!(await transaction(db, (tx) => insertMove(tx, { id: newId("mov_"), tenant: by.tenant, target: null }))))
@@ -137,14 +151,12 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) return address;
       const { url, host, database } = address;
-      if (database !== found.database || host !== found.host)
-        return refuse("invalid_url", {
-          param: "connectionString",
-          message: `It must lead to the same database: ${found.host}/${found.database}.`,
-        });
-      const unfit = await prepare(address);
+      const before = { ...found, url: encryption.decrypt(found.connection, id) };
+      const unfit = (await replaces(before, address)) ?? (await prepare(address));
       if (unfit) return unfit;
-      await transaction(db, (tx) => replaceConnection(tx, { id, connection: encryption.encrypt(url, id), host }));
+      await transaction(db, (tx) =>
+        replaceConnection(tx, { id, connection: encryption.encrypt(url, id), host, database }),
+      );
       reopen(id);
       return await present(by, id);
     },
@@ -154,6 +166,9 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
     return await hasAttachedTables((await dataOf(by)).pool, by.tenant);
   }
 }
+
+const AWAY =
+  "The database is away, and the tenant's data is there: see last_error of the datasource. If it is lost for ever, the operator of the service lets the tenant begin anew.";
 
 const KEYS_OF = { direct: ["connectionString"], endpoint: ["endpoint", "signingKey"] } as const;
 const OTHERS = { direct: ["endpoint", "signingKey"], endpoint: ["connectionString", "schema"] } as const;

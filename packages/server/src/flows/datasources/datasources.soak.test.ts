@@ -68,12 +68,16 @@ test("[DS20] [DS21] a tenant's data moves into a database of its owner and back,
 test("[DS20] what cannot be used is refused with a sentence, and nothing is left behind", async () => {
   const theirs = await anotherDatabase(app);
   const url = theirs.connectionString;
+  const own = app.databaseUrl.replace(/\?.*|$/, "?sslmode=disable");
   const refusals: [string, string, RegExp][] = [
     ["mysql://a@b/c", "invalid_url", /must look like postgres:/],
     [`${url}&sslrootcert=/etc/passwd`, "invalid_url", /sslrootcert/],
     [url.replace(theirs.name, "no_such_database"), "datasource_unreachable", /no_such_database/],
     [url.replace("sslmode=disable", "sslmode=verify-full"), "datasource_unreachable", /SSL/],
-    [app.databaseUrl.replace(/\?.*|$/, "?sslmode=disable"), "datasource_in_use", /./],
+    [own, "datasource_in_use", /./],
+    [own.replace("127.0.0.1", "localhost"), "datasource_in_use", /./],
+    [own.replace("127.0.0.1", "[::ffff:127.0.0.1]"), "datasource_in_use", /./],
+    [own.replace("127.0.0.1", "0.0.0.0"), "datasource_in_use", /./],
     ["postgres://a@127.0.0.1:1/x?sslmode=disable", "datasource_unreachable", /cannot be reached/],
   ];
   for (const [connectionString, code, sentence] of refusals) {
@@ -110,6 +114,8 @@ test("[DS20] private addresses are refused unless the operator allows them", asy
     "%2Ftmp%2Fpg.sock",
     "db.internal",
     "8.8.8.8,10.0.0.1",
+    ...["[::ffff:127.0.0.1]", "[::ffff:a00:1]", "[64:ff9b::a00:1]", "[fe80::1]", "[fd00::1]"],
+    ...["0.0.0.0", "169.254.169.254", "100.64.0.1", "2130706433", "127.1", "0x7f.1", "localhost."],
   ]) {
     const json = { connection: "direct", connectionString: `postgres://a:b@${host}/x` };
     const { status, body } = await strict("POST", "/v1/datasources", { json });

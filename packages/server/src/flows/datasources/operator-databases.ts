@@ -12,25 +12,37 @@ import {
   listTenantsIn,
   lockTenant,
   type OperatorDatabase,
+  readDatasource,
   readHome,
+  replaceConnection,
 } from "../../db/datasources/datasources.ts";
-import { insertMove, type Move, readMove, readMoveError } from "../../db/moves/moves.ts";
+import { insertMove, listDirectory, type Move, readMove, readMoveError } from "../../db/moves/moves.ts";
 import { listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
 import { readConnectionString } from "../../rules/datasources/connection-string.ts";
 import { isRefusal } from "../../rules/refusal.ts";
+import {
+  type Comparison,
+  compareDirectory,
+  logsOf,
+  type Misplaced,
+  OWN,
+  type Place,
+  RecoveryError,
+  recoverTenant,
+} from "../moves/recover-tenant.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
-import { prepareDatabase } from "./check-database.ts";
+import { type CheckDatabaseDeps, prepareDatabase } from "./check-database.ts";
+import { checkReplacement } from "./replace-address.ts";
 
 /** A database command that cannot be carried out. The message is a sentence for the operator. */
 export class DatabaseError extends Error {}
 
-/** The service's own database, as the commands call it. */
-const OWN = "own";
-
 /** What `holdfast databases` and `holdfast tenants` do, straight on the service's own database. */
 export interface OperatorDatabases {
   add(name: string, connectionString: string): Promise<void>;
+  /** Another password, role or host of the same database. */
+  set(name: string, connectionString: string): Promise<void>;
   /** The service's own first. */
   list(): Promise<readonly (Pick<OperatorDatabase, "name" | "host" | "database"> & { tenants: number })[]>;
   /** Only an empty one. */
@@ -39,15 +51,45 @@ export interface OperatorDatabases {
   move(organization: string, environments: readonly ("live" | "test")[], to: string): Promise<number[]>;
   /** Asks to move all tenants of a database into the service's own. */
   drain(name: string): Promise<number[]>;
+  /** Compares where tenants should live with where their logs are. */
+  verify(): Promise<Comparison>;
+  /** What a recovery would do: the log that is to count, and those that go. */
+  planRecovery(organization: string, environment: "live" | "test", options: RecoveryOptions): Promise<PlannedRecovery>;
   /** Those that are still on their way, with the newest error. */
   underWay(tenants: readonly number[]): Promise<readonly { tenant: number; problem: string | null }[]>;
 }
+
+export interface RecoveryOptions {
+  /** The name of the database whose log counts. */
+  readonly to: string;
+  /** Where no log is left, an empty one begins. */
+  readonly empty: boolean;
+}
+
+export interface PlannedRecovery {
+  /** Undefined: it begins with an empty one. */
+  readonly kept: Misplaced["logs"][number] | undefined;
+  readonly lost: Misplaced["logs"];
+  /** Databases that cannot be asked: what they have of the tenant does not count any more. */
+  readonly unknown: readonly Place[];
+  carryOut(): Promise<void>;
+}
+
+/** The operator may name any address. */
+const ANY: Omit<CheckDatabaseDeps, "service"> = { mayReach: async () => true, guarded: (url) => url };
 
 /** How long a request waits for the end of an earlier move. */
 const PATIENCE_MS = 30_000;
 const ASK_MS = 100;
 
-export function operatorDatabases(db: Database, encryption: Encryption): OperatorDatabases {
+/** `url`: the address of the service's own database. */
+export function operatorDatabases(db: Database, encryption: Encryption, url: string): OperatorDatabases {
+  async function ownService(): Promise<Buffer> {
+    const service = await readService(db);
+    if (!service) throw new DatabaseError("The service's own database is not migrated.");
+    return service;
+  }
+
   async function find(name: string): Promise<OperatorDatabase> {
     const found = await findOperatorDatabase(db, name);
     if (!found) throw new DatabaseError(`There is no database ${name}: see holdfast databases list.`);
@@ -80,16 +122,28 @@ export function operatorDatabases(db: Database, encryption: Encryption): Operato
       if (await findOperatorDatabase(db, name)) throw new DatabaseError(`There is a database ${name} already.`);
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
-      const service = await readService(db);
-      if (!service) throw new DatabaseError("The service's own database is not migrated.");
-      const refused = await prepareDatabase({ service, mayReach: async () => true })(address);
+      const service = await ownService();
+      const refused = await prepareDatabase({ service, ...ANY })(address);
       if (refused) throw new DatabaseError(refused.message ?? refused.code);
       const id = newId("ds_");
-      const { url, host, database } = address;
+      const { host, database } = address;
       await insertDatasource(db, {
-        ...{ id, tenant: null, connection: encryption.encrypt(url, id), host, database },
+        ...{ id, tenant: null, connection: encryption.encrypt(address.url, id), host, database },
         ...{ schema: "public", displayName: name, metadata: {} },
       });
+    },
+    async set(name, connectionString) {
+      const { id } = await find(name);
+      const found = await readDatasource(db, id);
+      const address = readConnectionString(connectionString);
+      if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
+      const deps = { service: await ownService(), ...ANY };
+      const before = found && { ...found, tenant: undefined, url: encryption.decrypt(found.connection, id) };
+      const refused =
+        (before && (await checkReplacement(deps, before, address))) ?? (await prepareDatabase(deps)(address));
+      if (refused) throw new DatabaseError(refused.message ?? refused.code);
+      const { host, database } = address;
+      await replaceConnection(db, { id, connection: encryption.encrypt(address.url, id), host, database });
     },
     async list() {
       const others = await listOperatorDatabases(db);
@@ -121,6 +175,52 @@ export function operatorDatabases(db: Database, encryption: Encryption): Operato
       for (const tenant of tenants) await askSoon(tenant, null);
       return tenants;
     },
+    verify: async () => await compareDirectory({ db, url, encryption, service: await ownService() }),
+    async planRecovery(organization, environment, { to, empty }) {
+      const deps = { db, url, encryption, service: await ownService() };
+      const { places } = await compareDirectory(deps);
+      const livemode = environment === "live";
+      const tenant = (await listDirectory(db)).find(
+        (one) => one.organization === organization && one.livemode === livemode,
+      );
+      if (!tenant) throw new DatabaseError(`The organization ${organization} does not exist.`);
+      const chosen = places.find(({ name }) => name === to);
+      if (!chosen) throw new DatabaseError(`There is no database ${to}: see holdfast databases verify.`);
+      if (chosen.problem !== undefined) throw new DatabaseError(`${to} cannot be used: ${chosen.problem}`);
+      const logs = logsOf(places, tenant);
+      const kept = logs.find(({ place }) => place === to);
+      if (!kept && logs.length > 0)
+        throw new DatabaseError(
+          `${to} has no log of the tenant. These have one: ${logs.map(({ place }) => place).join(", ")}.`,
+        );
+      if (!kept && !empty)
+        throw new DatabaseError(
+          "No database has a log of the tenant. Restore a backup of the one where it lived, or begin with an empty log: --empty.",
+        );
+      return {
+        kept,
+        // Also what another organization has left there under the tenant's number.
+        lost: places.flatMap(({ name, logs: found }) =>
+          found
+            .filter((log) => log.tenant === tenant.id && (kept === undefined || name !== to))
+            .map((log) => ({ ...log, place: name })),
+        ),
+        unknown: places.filter(({ problem, home }) => problem !== undefined && home === tenant.home),
+        carryOut: async () => {
+          if (chosen.home !== null) await prepareChosen(deps.service, chosen);
+          await recoverTenant(deps, tenant, chosen, places).catch((error: unknown) => {
+            throw error instanceof RecoveryError ? new DatabaseError(error.message) : error;
+          });
+        },
+      };
+    },
     underWay: (tenants) => readMoveError(db, tenants),
   };
+}
+
+/** One that was emptied needs its tables again. */
+async function prepareChosen(service: Buffer, { url = "" }: Place): Promise<void> {
+  const address = readConnectionString(url);
+  const refused = isRefusal(address) ? address : await prepareDatabase({ service, ...ANY })(address);
+  if (refused) throw new DatabaseError(refused.message ?? refused.code);
 }

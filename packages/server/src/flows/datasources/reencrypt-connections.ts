@@ -8,10 +8,10 @@ import type { Encryption } from "../webhooks/webhook-secrets.ts";
  */
 export async function reencryptConnections(db: Database, { encrypt, decrypt, keyName }: Encryption): Promise<number> {
   let unreadable = 0;
-  for (const { id, connection, host } of await listStaleConnections(db, keyName)) {
+  for (const { id, connection, host, database } of await listStaleConnections(db, keyName)) {
     const url = decrypt(connection, id);
     if (url === undefined) unreadable++;
-    else await replaceConnection(db, { id, connection: encrypt(url, id), host });
+    else await replaceConnection(db, { id, connection: encrypt(url, id), host, database });
   }
   return unreadable;
 }

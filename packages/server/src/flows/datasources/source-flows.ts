@@ -41,6 +41,16 @@ export function sourceFlows({ db, dataOf, keys, rotationMs, checkUrl, verify }: 
     return found && presentSource(found, by.livemode, Date.now());
   }
 
+  async function listAll(by: Principal): Promise<PromiseSettledResult<Datasource[]>[]> {
+    const tenants = await listTenants(db, by.organization);
+    return await Promise.allSettled(
+      tenants.map(async ({ id, livemode, home }) => {
+        const sources = await listSources((await dataOf({ home })).pool, id);
+        return sources.map((source) => presentSource(source, livemode, Date.now()));
+      }),
+    );
+  }
+
   return {
     async create(by: Principal, body: DatasourceBody): Promise<Datasource | Refusal> {
       const { endpoint = "", signingKey = "", display_name: displayName = null, metadata = {} } = body;
@@ -68,15 +78,17 @@ export function sourceFlows({ db, dataOf, keys, rotationMs, checkUrl, verify }: 
       return (await shown(by, named.id)) ?? refuse("datasource_not_found");
     },
     /** Of both environments. Those of a tenant whose database is away are left out. */
-    async list(by: Principal): Promise<Datasource[]> {
-      const tenants = await listTenants(db, by.organization);
-      const lists = await Promise.allSettled(
-        tenants.map(async ({ id, livemode, home }) => {
-          const sources = await listSources((await dataOf({ home })).pool, id);
-          return sources.map((source) => presentSource(source, livemode, Date.now()));
-        }),
-      );
-      return lists.flatMap((list) => (list.status === "fulfilled" ? list.value : []));
+    list: async (by: Principal): Promise<Datasource[]> =>
+      (await listAll(by)).flatMap((list) => (list.status === "fulfilled" ? list.value : [])),
+    /** Undefined: there is none. Rejects if a database is away that may have it. */
+    async read(by: Principal, id: string): Promise<Datasource | undefined> {
+      const lists = await listAll(by);
+      const found = lists
+        .flatMap((list) => (list.status === "fulfilled" ? list.value : []))
+        .find((one) => one.id === id);
+      const away = lists.find((list) => list.status === "rejected");
+      if (!found && away) throw away.reason;
+      return found;
     },
     /** Undefined: it is not an endpoint of this environment. */
     async remove(by: Principal, id: string): Promise<"removed" | Refusal | undefined> {

@@ -69,8 +69,45 @@ test("[O19] a Postgres that keeps its identity to itself is used without it; any
   }
 });
 
-test("[O19] the identity of a Postgres includes its timeline", async () => {
+test("[O19] [O35] the place of the logs includes the timeline and the database", async () => {
   await using client = await connected(databaseUrl);
   const { actual } = await readLogEpoch(client as unknown as Transaction);
-  expect(actual).toMatch(/^\d+\/[0-9A-F]{8}$/);
+  expect(actual).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
+});
+
+const logIds = () => sql<{ log_id: string }>("select log_id from holdfast.head order by tenant");
+const origin = async () => (await sql<{ origin: string }>("select origin from holdfast.log_epoch"))[0]?.origin;
+
+test("[O35] rows that were loaded from a dump get the logs new ids, once", async () => {
+  const before = await logIds();
+  // As pg_restore --data-only does it.
+  await sql(
+    "with old as (delete from holdfast.log_epoch returning *) select set_config('test.epoch', epoch || ' ' || origin, false) from old",
+  );
+  await sql(
+    "insert into holdfast.log_epoch (epoch, origin) select split_part(e, ' ', 1), split_part(e, ' ', 2) from current_setting('test.epoch') e",
+  );
+  await app.another();
+  const renewed = await logIds();
+  expect(renewed).not.toEqual(before);
+  await app.another();
+  expect(await logIds()).toEqual(renewed);
+});
+
+test("[O35] what an earlier release wrote down stays valid; maintenance renews nothing", async () => {
+  const before = await logIds();
+  await sql("update holdfast.log_epoch set origin = split_part(origin, '/', 1) || '/' || split_part(origin, '/', 2)");
+  await app.another();
+  expect(await origin()).toMatch(/^\d+\/[0-9A-F]{8}\/\d+\/\d+$/);
+  await sql("vacuum (full, freeze) holdfast.log_epoch");
+  await app.another();
+  expect(await logIds()).toEqual(before);
+});
+
+test("[DS61] after a restore, no new tenant gets the number of one that was made after the backup", async () => {
+  const { organization } = await app.newOrganization();
+  const before = await app.tenantOf(organization);
+  await renew();
+  const later = await app.newOrganization();
+  expect(await app.tenantOf(later.organization)).toBeGreaterThan(before + 10_000);
 });

@@ -3,17 +3,18 @@ import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
 import { lockAllHeads, lockLogEpoch, readLogEpoch, renewLogIds, saveOrigin } from "../../db/log/log-epoch.ts";
 import { newId } from "../../ids.ts";
+import { judgeOrigin } from "../../rules/log/origin.ts";
 
 /**
  * Detects that the database has been replaced: restored from a backup, or failed over to a promoted standby. Its logs
  * may then end earlier than those that clients have read, and give the same positions to other changes. So the logs get
  * new ids before the server answers anything from them:
  *
- *   new connection ─► read its system identifier and timeline ─► same as stored? ─► use it
- *                                                                 └─ no: new log ids, in one transaction ─┐
- *                        the epoch differs from this process's: discard everything read from the logs ◄───┘
+ *   new connection ─► read where the logs are ─► same as stored? ─► use it
+ *                                                 └─ no: new log ids, in one transaction ─┐
+ *        the epoch differs from this process's: discard everything read from the logs ◄───┘
  *
- * A file copy of a stopped database keeps both identifiers. For this case, `holdfast log renew` renews the ids by hand.
+ * A file copy of a stopped database looks the same. For this case, `holdfast log renew` renews the ids by hand.
  */
 export interface LogEpochs {
   /** Runs on each new connection before it is used. */
@@ -46,27 +47,29 @@ export function followLogEpoch({ changed, renewed, unknown }: LogEpochListener):
       const found = await readLogEpoch(connection);
       if (found.actual === undefined && !isUnknown) unknown();
       isUnknown = found.actual === undefined;
-      if (found.actual === undefined || found.actual === found.origin) return learn(found.epoch);
-      const { epoch, from } = await moveTo(connection, found.actual);
+      if (judgeOrigin(found) === "same") return learn(found.epoch);
+      const { epoch, from, to } = await moveHere(connection);
       learn(epoch);
-      if (from !== undefined) renewed({ from, to: found.actual });
+      if (from !== undefined) renewed({ from, to });
     },
     ask: async (db) => learn((await readLogEpoch(db)).epoch),
   };
 }
 
 /** `from`: the previous origin of the logs, if they were renewed. */
-async function moveTo(connection: Connection, actual: string): Promise<{ epoch: string; from?: string }> {
+async function moveHere(connection: Connection): Promise<{ epoch: string; from?: string; to: string }> {
   // On failure the connection ends, and its transaction with it.
   await connection.query("begin");
   await takeTime(connection);
-  const { epoch, origin } = await lockLogEpoch(connection);
-  const isRenewal = origin !== null && origin !== actual;
-  const next = isRenewal ? await renewAll(connection) : epoch;
-  await saveOrigin(connection, actual);
+  await lockLogEpoch(connection);
+  // Another process may have been first.
+  const found = await readLogEpoch(connection);
+  const judged = judgeOrigin(found);
+  const epoch = judged === "replaced" ? await renewAll(connection) : found.epoch;
+  const to = judged === "same" ? (found.origin ?? "") : await saveOrigin(connection);
   await connection.query("commit");
   connection.answers("soon");
-  return { epoch: next, ...(isRenewal && { from: origin }) };
+  return { epoch, to, ...(judged === "replaced" && found.origin !== null && { from: found.origin }) };
 }
 
 /** Renews the ids by hand. Returns how many logs have a new id. */
@@ -76,10 +79,15 @@ export async function renewLogs(db: Database): Promise<number> {
     await takeTime(tx);
     await lockLogEpoch(tx);
     const tenants = await lockAllHeads(tx);
-    await renewLogIds(tx, withNewIds(tenants));
-    if (actual !== undefined) await saveOrigin(tx, actual);
+    await renewLogsOf(tx, tenants, actual);
     return tenants.length;
   });
+}
+
+/** Gives the logs of some tenants new ids. `actual`: as it was read before the transaction. */
+export async function renewLogsOf(tx: Transaction, tenants: readonly number[], actual?: string): Promise<void> {
+  await renewLogIds(tx, withNewIds(tenants));
+  if (actual !== undefined) await saveOrigin(tx);
 }
 
 const renewAll = async (tx: Transaction): Promise<string> => await renewLogIds(tx, withNewIds(await lockAllHeads(tx)));

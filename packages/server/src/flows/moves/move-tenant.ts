@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { type Connection, connectTo } from "../../db/connection/connection.ts";
-import { session } from "../../db/connection/pool.ts";
-import { type Transaction, transactionOn } from "../../db/connection/transaction.ts";
+import type { Connection } from "../../db/connection/connection.ts";
+import type { Transaction } from "../../db/connection/transaction.ts";
 import type { Move } from "../../db/moves/moves.ts";
 import {
   type CopiedTo,
@@ -10,7 +9,6 @@ import {
   copyChanged,
   copyLast,
   deleteArrival,
-  deleteSome,
   hasAttachedTables,
   lockEndpoints,
   lockMove,
@@ -22,10 +20,10 @@ import {
   readPlaces,
   saveArrival,
 } from "../../db/moves/tenant-rows.ts";
+import { moveProblems } from "../../rules/moves/move-problems.ts";
 import { howToCatchUp, nextStep } from "../../rules/moves/next-step.ts";
+import { deleteAll, longTransaction, withConnections } from "./move-connections.ts";
 
-/** Rows per statement while a tenant's rows are deleted. */
-const DELETED_AT_ONCE = 5_000;
 /** How often a copy starts over, because values changed that no position tells. */
 const ATTEMPTS = 5;
 /** How long the last pass waits for the head and the endpoints. Clients' writes wait for 5 s. */
@@ -105,25 +103,6 @@ async function aloneWith(
   });
 }
 
-/** Connections that end with the work, or when the server stops. */
-async function withConnections<const U extends readonly string[], T>(
-  urls: U,
-  signal: AbortSignal,
-  work: (opened: { readonly [K in keyof U]: Connection }) => Promise<T>,
-): Promise<T> {
-  signal.throwIfAborted();
-  const opened: Connection[] = [];
-  const end = () => Promise.all(opened.map((connection) => connection.end().catch(() => {})));
-  signal.addEventListener("abort", end);
-  try {
-    for (const url of urls) opened.push(await open(url));
-    return await work(opened as unknown as { readonly [K in keyof U]: Connection });
-  } finally {
-    signal.removeEventListener("abort", end);
-    await end();
-  }
-}
-
 async function copyTenant(route: Route, move: Move, signal: AbortSignal): Promise<void> {
   const { tenant, from, to } = route;
   for (let attempt = 1; ; attempt++) {
@@ -133,14 +112,12 @@ async function copyTenant(route: Route, move: Move, signal: AbortSignal): Promis
     await checkTables(from, tenant);
     const copied = await copyOf(route, () => copyAll(route));
     if (await catchUp(route, copied, signal)) return;
-    if (attempt === ATTEMPTS)
-      throw new MoveError("Records are erased or rewritten again and again: the copy starts over later.");
+    if (attempt === ATTEMPTS) throw new MoveError(moveProblems.rewritten);
   }
 }
 
 async function checkTables(source: Transaction, tenant: number): Promise<void> {
-  if (await hasAttachedTables(source, tenant))
-    throw new MoveError("Tables of this database are attached: detach them first (holdfast tables detach).");
+  if (await hasAttachedTables(source, tenant)) throw new MoveError(moveProblems.attached);
 }
 
 /** Copies as of one moment of the source. Returns that moment. */
@@ -199,33 +176,4 @@ async function lastPass(route: Route, copied: CopiedTo): Promise<boolean | "not 
     if (error.code === "55P03") return "not now";
     throw error;
   });
-}
-
-async function deleteAll(connection: Connection, tenant: number): Promise<void> {
-  while (await longTransaction(connection, (tx) => deleteSome(tx, tenant, DELETED_AT_ONCE)));
-}
-
-/** A transaction that may take any time. */
-const longTransaction = <T>(
-  connection: Connection,
-  work: (tx: Transaction) => Promise<T>,
-  begin?: string,
-): Promise<T> =>
-  transactionOn(
-    connection,
-    (tx) => {
-      connection.answers("in time");
-      return work(tx);
-    },
-    begin,
-  );
-
-/** A connection without timeouts: a copy takes as long as it takes. */
-async function open(url: string): Promise<Connection> {
-  const connection = await connectTo(url, {
-    ...session,
-    options: "-c timezone=UTC -c idle_in_transaction_session_timeout=0",
-  });
-  connection.answers("in time");
-  return connection;
 }

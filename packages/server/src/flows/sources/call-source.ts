@@ -47,7 +47,7 @@ export const callSource =
     const secrets = keys.open(source, Date.now());
     const result = secrets
       ? await send({ endpoint: source.endpoint, secrets }, newId("msg_"), JSON.stringify(call))
-      : { problem: "Its key is encrypted with a master key that is not configured." };
+      : { problem: "Its key is encrypted with a master key that is not configured: set a new one with rotate_key." };
     const found = "text" in result ? readAnswer(result.text, (answer) => checkAnswer(call.type, answer)) : result;
     // Calls that succeed one after the other say nothing new.
     if ("problem" in found) await noteCall(db, source.tenant, source.id, { rejected: false, ...found });

@@ -1,13 +1,11 @@
-import { timingSafeEqual } from "node:crypto";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import type { ClientAddress } from "../../addresses/client-address.ts";
 import { PREFIXES } from "../../addresses/request-url.ts";
 import { isFromThisMachine } from "../../addresses/this-machine.ts";
-import { bearerToken } from "../../flows/tokens/authenticate.ts";
-import { tokenHash } from "../../flows/tokens/secret-keys.ts";
 import type { FailedAuthLimiter } from "../../limits/failed-auth-limiter.ts";
 import { PROMETHEUS_TYPE } from "../../metrics/prometheus.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { bearsToken } from "../bears-token.ts";
 import { sendRefusal } from "../mount.ts";
 
 export interface MetricsRoute {
@@ -24,7 +22,7 @@ export function mountMetrics(
   app: FastifyInstance,
   { token, loopback, failedAuths, clientAddress, text }: MetricsRoute,
 ): void {
-  const isAllowed = token !== undefined ? withToken(token) : loopback ? isOurMachines : () => false;
+  const isAllowed = token !== undefined ? bearsToken(token) : loopback ? isOurMachines : () => false;
 
   function judge(request: FastifyRequest): Refusal | undefined {
     if (isAllowed(request)) return undefined;
@@ -52,8 +50,3 @@ const FOR_THIS_MACHINE =
 const SWITCHED_OFF = "Metrics are off: set HOLDFAST_METRICS_TOKEN, or HOLDFAST_METRICS_LOOPBACK=1.";
 
 const isOurMachines = ({ raw }: FastifyRequest): boolean => isFromThisMachine(raw);
-
-function withToken(token: string): (request: FastifyRequest) => boolean {
-  const wanted = tokenHash(token);
-  return ({ headers: { authorization } }) => timingSafeEqual(tokenHash(bearerToken(authorization) ?? ""), wanted);
-}

@@ -38,7 +38,7 @@ export function readConnectionString(text: string): DatabaseAddress | Refusal {
   return {
     url: `postgres://${credentials}@${hosts}/${database}?sslmode=${sslmode}`,
     host: known.map(({ name: host, port }) => `${host}:${port}`).join(","),
-    hostNames: known.map(({ name: host }) => decodeURIComponent(host.replace(/^\[|\]$/g, ""))),
+    hostNames: known.map(({ name: host }) => decodeURIComponent(host.replace(/^\[|\]$|\.$/g, ""))),
     database: name,
   };
 }

@@ -1,4 +1,5 @@
 import type { Datasource } from "@holdfast/sdk/protocol";
+import { toldProblem } from "../moves/move-problems.ts";
 
 const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000);
 
@@ -6,19 +7,27 @@ const seconds = (iso: string): number => Math.floor(Date.parse(iso) / 1_000);
  * The data sources that every organization has: one per environment, as old as the organization. Host, database and
  * schema are the operator's and do not apply, because only this service can reach the rows.
  */
-export function hostedDatasources(organizationCreatedAt: string): Datasource[] {
-  const hosted = {
-    object: "datasource",
-    metadata: {},
-    created: seconds(organizationCreatedAt),
-    provider: "postgresql",
-    connection: "hosted",
-    status: "active",
-  } as const;
+export function hostedDatasources(organizationCreatedAt: string, away: HostedAway): Datasource[] {
+  const hosted = (isAway: boolean) =>
+    ({
+      object: "datasource",
+      metadata: {},
+      created: seconds(organizationCreatedAt),
+      provider: "postgresql",
+      connection: "hosted",
+      status: isAway ? "broken" : "active",
+      ...(isAway && { last_error: "The database is away. The operator of the service sees why." }),
+    }) as const;
   return [
-    { ...hosted, id: "ds_hosted", livemode: true, display_name: "Hosted, live" },
-    { ...hosted, id: "ds_test_hosted", livemode: false, display_name: "Hosted, test" },
+    { ...hosted(away.live), id: "ds_hosted", livemode: true, display_name: "Hosted, live" },
+    { ...hosted(away.test), id: "ds_test_hosted", livemode: false, display_name: "Hosted, test" },
   ];
+}
+
+/** Of each environment: whether its tenant lives in a database of the operator's that is away. */
+export interface HostedAway {
+  readonly live: boolean;
+  readonly test: boolean;
 }
 
 export const isHosted = (id: string): boolean => id === "ds_hosted" || id === "ds_test_hosted";
@@ -36,6 +45,8 @@ export interface OwnDatasource {
   /** ISO. */
   readonly createdAt: string;
   readonly moving: boolean;
+  /** Why its move has failed so far. */
+  readonly moveProblem: string | null;
 }
 
 /** What a process knows of a database that it uses. Times are in milliseconds since 1970. */
@@ -46,18 +57,41 @@ export interface DatabaseHealth {
   readonly problem?: string | undefined;
   /** Attempts that failed since the last one that succeeded. */
   readonly failures: number;
+  /** When it last came or went. Undefined: not asked yet. */
+  readonly since?: number;
+}
+
+/** What the newest attempt has shown. */
+export function healthAfter(
+  before: DatabaseHealth,
+  at: { requestedAt: number; now: number },
+  problem?: string,
+): DatabaseHealth {
+  const { requestedAt, now } = at;
+  const isSame = before.since !== undefined && (before.problem === undefined) === (problem === undefined);
+  const since = isSame ? before.since : now;
+  if (problem === undefined) return { requestedAt, succeededAt: now, failures: 0, since };
+  const { succeededAt } = before;
+  return {
+    requestedAt,
+    ...(succeededAt !== undefined && { succeededAt }),
+    failures: before.failures + 1,
+    problem,
+    since,
+  };
 }
 
 export function presentDatasource(
-  { id, livemode, host, database, schema, displayName, metadata, createdAt, moving }: OwnDatasource,
+  { id, livemode, host, database, schema, displayName, metadata, createdAt, moving, moveProblem }: OwnDatasource,
   { requestedAt, succeededAt, problem, failures }: DatabaseHealth,
 ): Datasource {
+  const lastError = problem ?? (moveProblem === null ? undefined : toldProblem(moveProblem));
   return {
     ...{ object: "datasource", id, livemode, metadata, created: seconds(createdAt), provider: "postgresql" },
     ...{ connection: "direct", status: problem !== undefined ? "broken" : moving ? "moving" : "active" },
     ...{ host, database, schema },
     ...(displayName !== null && { display_name: displayName }),
-    ...(problem !== undefined && { last_error: problem }),
+    ...(lastError !== undefined && { last_error: lastError }),
     ...(requestedAt !== undefined && { last_request_at: Math.floor(requestedAt / 1_000) }),
     ...(succeededAt !== undefined && { last_success_at: Math.floor(succeededAt / 1_000) }),
     retry_count: failures,

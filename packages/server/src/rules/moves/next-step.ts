@@ -1,3 +1,5 @@
+import { moveProblems } from "./move-problems.ts";
+
 /** Which of the two databases have the tenant's head, and whether the target has everything but the head. */
 export interface MovePlaces {
   readonly source: { readonly head: boolean };
@@ -15,11 +17,11 @@ export interface MovePlaces {
 export type MoveStep = "copy" | "open" | "finish";
 
 export function nextStep({ source, target }: MovePlaces): MoveStep {
-  if (source.head && target.head) throw new Error("Two databases have a head of this tenant.");
+  if (source.head && target.head) throw new Error(moveProblems.several);
   if (source.head) return "copy";
   if (target.head) return "finish";
   if (target.arrival) return "open";
-  throw new Error("No database has a head of this tenant.");
+  throw new Error(moveProblems.none);
 }
 
 /** What a copy has to compare with the source. */

@@ -68,7 +68,7 @@ export function commandLine({ url, keys, databaseUrl, masterKeys }: App, folder:
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
-      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys))),
+      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl)),
       async withSources(work) {
         const calls = openCalls({ db: pool, encryption: encryptionOf(masterKeys), allowPrivate: true });
         return await work(openSourceTools(pool, databaseUrl, calls.call)).finally(calls.close);
