@@ -40,8 +40,8 @@ const EMPTIED = "The tables of Holdfast are gone from the database: it was empti
 const NO_LOG =
   "The database has no log of the tenant: it was emptied, or restored from a backup of before the tenant moved there. Restore a newer one; else the operator mends it (holdfast databases verify).";
 
-/** As md5() of Postgres. */
-const fingerprint = (connection: Buffer): string => createHash("md5").update(connection).digest("hex");
+/** As Postgres computes it in `listHomes`. */
+const fingerprint = (connection: Buffer): string => createHash("sha256").update(connection).digest("hex");
 
 /** Finds the addresses of databases, and opens their planes. */
 export function openHomes(ctx: ServerContext, deps: HomesDeps) {

@@ -64,7 +64,7 @@ export interface UsedHome {
 
 export async function listHomes(db: Transaction): Promise<UsedHome[]> {
   const { rows } = await db.query<UsedHome & Record<string, unknown>>(
-    `select d.id, case when d.tenant is null then d.display_name end as name, md5(d.connection) as address, (select t.id from holdfast.tenant t where t.id = d.tenant and t.home = d.id
+    `select d.id, case when d.tenant is null then d.display_name end as name, encode(sha256(d.connection), 'hex') as address, (select t.id from holdfast.tenant t where t.id = d.tenant and t.home = d.id
          and not exists (select from holdfast.move m where m.tenant = t.id)) as lodger
      from holdfast.datasource d where exists (select from holdfast.tenant t where t.home = d.id)
        or exists (select from holdfast.move m where m.target = d.id)`,
