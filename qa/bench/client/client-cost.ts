@@ -10,89 +10,83 @@ const HEARERS = 100;
 const QUEUED = 5_000;
 const ROWS = 50_000;
 
+type Comparison = "share of" | "×";
+
 /** What the SDK adds to its wire: the same work by the SDK and by bare requests and sockets, in turns. */
 export async function measureClientCost({ rounds, seconds, print }: Options): Promise<Row[]> {
-  const tasks: readonly Task[] = [
-    { name: "writes", clients: CLIENTS, seconds, own: true },
-    { name: "writes", clients: CLIENTS, seconds, own: false },
-    { name: "writes", clients: 1, seconds, own: false },
-    { name: "heard", clients: HEARERS, seconds },
-    { name: "flush", writes: QUEUED },
-    { name: "load", rows: ROWS },
-  ];
-  const found = tasks.map((): Record<Side, ClientFigures[]> => ({ sdk: [], bare: [] }));
+  const tasks = {
+    own: { name: "writes", clients: CLIENTS, seconds, own: true },
+    all: { name: "writes", clients: CLIENTS, seconds, own: false },
+    one: { name: "writes", clients: 1, seconds, own: false },
+    heard: { name: "heard", clients: HEARERS, seconds },
+    flush: { name: "flush", writes: QUEUED },
+    load: { name: "load", rows: ROWS },
+  } as const satisfies Record<string, Task>;
+  type Measured = keyof typeof tasks;
+  const found = new Map<string, ClientFigures[]>();
+  const of = (task: Measured, side: Side) => found.get(`${task} ${side}`) ?? [];
+
   await using stage = await openStage();
-  for (const [i, task] of tasks.entries()) {
+  for (const task of Object.keys(tasks) as Measured[]) {
+    const sides: readonly Side[] = tasks[task].name === "writes" ? ["http", "sdk", "fetch"] : ["http", "sdk"];
     for (let round = 0; round < rounds; round++)
-      for (const side of round % 2 === 0 ? (["bare", "sdk"] as const) : (["sdk", "bare"] as const)) {
-        const figures = await measured(stage, task, side, `t${i}_${round}_${side}`);
-        found[i]?.[side].push(figures);
+      for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
+        const figures = await measured(stage, tasks[task], side, `${task}_${round}_${side}`);
+        found.set(`${task} ${side}`, [...of(task, side), figures]);
         const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(3)}`);
-        print(
-          `${task.name} ${"own" in task && task.own ? "own" : ""} ${side}, round ${round + 1} of ${rounds}: ${shown.join(", ")}`,
-        );
+        print(`${task}, ${side}, round ${round + 1} of ${rounds}: ${shown.join(", ")}`);
       }
   }
-  const at = (i: number) => found[i] as (typeof found)[number];
-  const runs = (i: number, side: Side, figure: string, factor = 1) =>
-    summarize(at(i)[side].map((each) => (each[figure] as number) * factor));
-  /** The ratio of each round, and of these the median. */
-  const ratio = (i: number, figure: string, what: "share of bare" | "× bare") => {
-    const ratios = at(i).sdk.map((each, n) => (each[figure] as number) / (at(i).bare[n]?.[figure] as number));
-    const sorted = ratios.sort((a, b) => a - b);
-    const text = (value: number) => value.toFixed(2);
-    return `**${text(percentile(sorted, 0.5))}** (${text(sorted[0] as number)} – ${text(sorted.at(-1) as number)}) ${what}`;
-  };
-  const pair = (
-    what: string,
-    unit: string,
-    i: number,
-    figure: string,
-    kind: "share of bare" | "× bare",
-    note?: string,
-  ) => [
-    { what: `bare: ${what}`, unit, runs: runs(i, "bare", figure) },
-    {
-      what: `SDK: ${what}`,
-      unit,
-      runs: runs(i, "sdk", figure),
-      against: ratio(i, figure, kind),
-      ...(note && { note }),
-    },
-  ];
-  const each = `${CLIENTS} clients in one process, each follows its own deck`;
-  const all = `${CLIENTS} clients in one process that hear each other`;
+
+  const runs = (task: Measured, side: Side, figure: string) =>
+    summarize(of(task, side).map((each) => each[figure] as number));
+  /** Of each round, and the median of these. */
+  function ratio(task: Measured, figure: string, kind: Comparison, bare: "http" | "fetch" = "http"): string {
+    const ratios = of(task, "sdk").map((each, n) => (each[figure] as number) / (of(task, bare)[n]?.[figure] as number));
+    const sorted = ratios.sort((a, b) => a - b).map((value) => value.toFixed(2));
+    const [median, least, most] = [percentile(sorted.map(Number), 0.5).toFixed(2), sorted[0], sorted.at(-1)];
+    return `**${median}** (${least} – ${most}) ${kind} ${bare}`;
+  }
+  function pair(what: string, unit: string, task: Measured, figure: string, kind: Comparison, note?: string): Row[] {
+    const isWritten = of(task, "fetch").length > 0;
+    const against = [ratio(task, figure, kind), ...(isWritten ? [ratio(task, figure, kind, "fetch")] : [])];
+    return [
+      { what: `bare, \`http\`: ${what}`, unit, runs: runs(task, "http", figure) },
+      ...(isWritten ? [{ what: `bare, \`fetch\`: ${what}`, unit, runs: runs(task, "fetch", figure) }] : []),
+      {
+        what: `SDK: ${what}`,
+        unit,
+        runs: runs(task, "sdk", figure),
+        against: against.join(", "),
+        ...(note && { note }),
+      },
+    ];
+  }
+  const own = `writes of ${CLIENTS} clients in one process, each of which follows its own deck`;
+  const all = `writes of ${CLIENTS} clients in one process that hear each other`;
+  const many = QUEUED.toLocaleString("en-US");
   return [
-    ...pair(`writes, ${each}`, "/s", 0, "perSecond", "share of bare", "target 0.6"),
-    ...pair("CPU of the process for each", "ms", 0, "cpuMs", "× bare", "target 1.8 ×"),
-    ...pair(`writes, ${all}`, "/s", 1, "perSecond", "share of bare", "target 0.6"),
-    ...pair("CPU of the process for each", "ms", 1, "cpuMs", "× bare", "target 1.8 ×"),
-    ...pair("a write of one client until its receipt, p50", "ms", 2, "p50", "× bare", "target 1.25 ×"),
-    ...pair(`one write heard by ${HEARERS} clients in one process, p50`, "ms", 3, "p50", "× bare", "target 1.5 ×"),
-    ...pair("the same, p99", "ms", 3, "p99", "× bare", "target 2.5 ×"),
-    ...pair(
-      `${QUEUED.toLocaleString("en-US")} queued writes until another client has them`,
-      "ms",
-      4,
-      "ms",
-      "× bare",
-      "target 1.0 ×",
-    ),
+    ...pair(own, "/s", "own", "perSecond", "share of", "target 0.6"),
+    ...pair("CPU of the process for each", "ms", "own", "cpuMs", "×", "target 1.8 ×"),
+    ...pair(all, "/s", "all", "perSecond", "share of", "target 0.6"),
+    ...pair("CPU of the process for each", "ms", "all", "cpuMs", "×", "target 1.8 ×"),
+    ...pair("a write of one client until its receipt, p50", "ms", "one", "p50", "×", "target 1.25 ×"),
+    ...pair(`one write heard by ${HEARERS} clients in one process, p50`, "ms", "heard", "p50", "×", "target 1.5 ×"),
+    ...pair("the same, p99", "ms", "heard", "p99", "×", "target 2.5 ×"),
+    ...pair(`${many} queued writes until another client has them`, "ms", "flush", "ms", "×", "target 1.0 ×"),
     {
-      what: "SDK: CPU to queue one of them, in memory",
-      unit: "ms",
-      runs: runs(4, "sdk", "queueCpuMs"),
+      ...{ what: "SDK: CPU to queue one of them, in memory", unit: "ms", runs: runs("flush", "sdk", "queueCpuMs") },
       note: "target 0.06 ms",
     },
     ...pair(
       `first load of ${ROWS.toLocaleString("en-US")} rows`,
       "rows/s",
-      5,
+      "load",
       "perSecond",
-      "share of bare",
+      "share of",
       "target 0.7",
     ),
-    ...pair("CPU of the process for a row", "µs", 5, "cpuMs", "× bare"),
+    ...pair("CPU of the process for a row", "µs", "load", "cpuUs", "×"),
   ];
 }
 

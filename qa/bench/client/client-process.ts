@@ -7,7 +7,8 @@ import { percentile } from "../report/statistics.ts";
 import { type BenchClient, bareClient, creating, type Place, post, type Slide, sdkClient } from "./clients.ts";
 import { slideSchema as schema } from "./slide-schema.ts";
 
-export type Side = "sdk" | "bare";
+/** The SDK, or bare requests: by `node:http`, which costs the least in Node, or by `fetch`. */
+export type Side = "sdk" | "http" | "fetch";
 
 export type Task =
   /** Each client has one write outstanding. `own`: each follows a deck of its own; otherwise all hear each other. */
@@ -32,7 +33,7 @@ const WARM_SECONDS = 3;
 const NOTES = "n".repeat(150);
 
 const plan = JSON.parse(process.argv[2] ?? "{}") as ClientPlan;
-const open = plan.side === "sdk" ? sdkClient : bareClient;
+const open = (deckId?: string) => (plan.side === "sdk" ? sdkClient(plan, deckId) : bareClient(plan, deckId, plan.side));
 
 function perform(task: Task): Promise<ClientFigures> {
   switch (task.name) {
@@ -55,7 +56,7 @@ const cpuMs = () => {
 
 async function writes({ clients, seconds, own }: Extract<Task, { name: "writes" }>): Promise<ClientFigures> {
   const all: BenchClient[] = [];
-  for (let i = 0; i < clients; i++) all.push(await open(plan, own ? `${plan.run}-${i}` : undefined));
+  for (let i = 0; i < clients; i++) all.push(await open(own ? `${plan.run}-${i}` : undefined));
   let n = 0;
   const delays: number[] = [];
   async function until(end: number): Promise<void> {
@@ -87,7 +88,7 @@ const HEARD_PER_SECOND = 20;
 
 async function heard({ clients, seconds }: Extract<Task, { name: "heard" }>): Promise<ClientFigures> {
   const all: BenchClient[] = [];
-  for (let i = 0; i < clients; i++) all.push(await open(plan));
+  for (let i = 0; i < clients; i++) all.push(await open());
   const sentAt = new Map<string, number>();
   const delays: number[] = [];
   for (const client of all)
@@ -167,7 +168,7 @@ async function load(rows: number): Promise<ClientFigures> {
     const [cpu, begun] = [cpuMs(), performance.now()];
     const client = createClient({ schema, url: plan.url, getToken: () => plan.token });
     await client.ready({ rows: "complete" });
-    figures = { perSecond: (rows * 1_000) / (performance.now() - begun), cpuMs: ((cpuMs() - cpu) * 1_000) / rows };
+    figures = { perSecond: (rows * 1_000) / (performance.now() - begun), cpuUs: ((cpuMs() - cpu) * 1_000) / rows };
     const { length } = client.models.slide.list();
     if (length < rows) throw new Error(`The client has ${length} of ${rows} rows.`);
     await client.close();
@@ -191,7 +192,7 @@ async function bareLoad(rows: number): Promise<ClientFigures> {
       count += parsed.length - 2;
       cursor = parsed.at(-1).next_cursor;
     } while (cursor !== null);
-    figures = { perSecond: (rows * 1_000) / (performance.now() - begun), cpuMs: ((cpuMs() - cpu) * 1_000) / rows };
+    figures = { perSecond: (rows * 1_000) / (performance.now() - begun), cpuUs: ((cpuMs() - cpu) * 1_000) / rows };
     if (count < rows) throw new Error(`${count} of ${rows} rows came.`);
   }
   return figures;

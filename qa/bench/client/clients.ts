@@ -1,6 +1,7 @@
 import { Agent, request } from "node:http";
 import { createClient } from "@holdfast/sdk/node";
 import { WebSocket } from "ws";
+import { askJson } from "../../../scripts/testing/ask-json.ts";
 import { slideSchema as schema } from "./slide-schema.ts";
 
 export interface Place {
@@ -40,9 +41,17 @@ export async function sdkClient({ url, token }: Place, deckId?: string): Promise
   };
 }
 
-/** What the server's receipt and its frames cost without a client: JSON out, JSON in. */
-export async function bareClient({ url, token }: Place, deckId?: string): Promise<BenchClient> {
+/** What the server's receipts and frames cost without a client: JSON out, JSON in. By `node:http`, or by `fetch`. */
+export async function bareClient(
+  { url, token }: Place,
+  deckId?: string,
+  by: "http" | "fetch" = "http",
+): Promise<BenchClient> {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const send = (commits: readonly object[]) =>
+    by === "http"
+      ? post(agent, { url, token }, commits)
+      : askJson(`${url}/v1/commits/bulk`, token, "POST", { commits });
   const socket = new WebSocket(`${url.replace("http", "ws")}/v1/stream`, ["holdfast.v1"]);
   let listener: ((id: string) => void) | undefined;
   await new Promise<void>((resolve, reject) => {
@@ -64,7 +73,7 @@ export async function bareClient({ url, token }: Place, deckId?: string): Promis
     });
   });
   return {
-    write: (id, data) => post(agent, { url, token }, [creating(id, data)]),
+    write: (id, data) => send([creating(id, data)]),
     hear(next) {
       listener = next;
     },
