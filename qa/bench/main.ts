@@ -31,6 +31,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   moves: async (options) => (await import("./moves/moves.ts")).measureMoves(options),
   fairness: async (options) => (await import("./tenants/fairness.ts")).measureFairness(options),
   away: async (options) => (await import("./tenants/away.ts")).measureAway(options),
+  databases: async (options) => (await import("./tenants/databases.ts")).measureDatabases(options),
   fleet: async (options) => (await import("./tenants/fleet.ts")).measureFleet(options),
   herd: async (options) => (await import("./tenants/herd.ts")).measureHerd(options),
   client: async (options) => (await import("./client/client-cost.ts")).measureClientCost(options),
@@ -57,16 +58,20 @@ await runProgram({
       default: 3,
     },
     seconds: { says: "length of a run under load", count: [1, 3_600], default: 3 },
+    profile: {
+      says: "with client: keep profiles of the SDK's CPU time in bench-profiles/, and print which files spent it",
+      flag: true,
+    },
     write: {
       says: "write the tables to docs/benchmarks.md; parts that were not measured stay unchanged",
       flag: true,
     },
   },
-  async run({ only, rounds, seconds, write }, print) {
+  async run({ only, rounds, seconds, profile, write }, print) {
     const measured = new Map<Part, string>();
     for (const name of only as readonly Part[]) {
       print(`${name} …`);
-      const result = await parts[name]({ rounds, seconds, print });
+      const result = await parts[name]({ rounds, seconds, profile, print });
       const { notes, rows } = "rows" in result ? result : { notes: undefined, rows: result };
       const above = [machine({ rounds, seconds }), ...(notes ? [notes] : [])].join("\n\n");
       measured.set(name, `${above}\n\n${toTable(rows)}`);

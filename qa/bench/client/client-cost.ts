@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { mkdirSync } from "node:fs";
+import { keepProfile, profileByFile } from "../report/cpu-profile.ts";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import { startProgram, wholeOutput } from "../stage/processes.ts";
+import { startProfiled, startProgram, wholeOutput } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
 import { type Options, openStage, type Stage } from "../stage/stage.ts";
 import type { ClientFigures, ClientPlan, Side, Task } from "./client-process.ts";
@@ -13,7 +16,7 @@ const ROWS = 50_000;
 type Comparison = "share of" | "×";
 
 /** What the SDK adds to its wire: the same work by the SDK and by bare requests and sockets, in turns. */
-export async function measureClientCost({ rounds, seconds, print }: Options): Promise<Row[]> {
+export async function measureClientCost({ rounds, seconds, print, profile = false }: Options): Promise<Row[]> {
   const tasks = {
     own: { name: "writes", clients: CLIENTS, seconds, own: true },
     all: { name: "writes", clients: CLIENTS, seconds, own: false },
@@ -31,7 +34,7 @@ export async function measureClientCost({ rounds, seconds, print }: Options): Pr
     const sides: readonly Side[] = tasks[task].name === "writes" ? ["http", "sdk", "fetch"] : ["http", "sdk"];
     for (let round = 0; round < rounds; round++)
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-        const figures = await measured(stage, tasks[task], side, `${task}_${round}_${side}`);
+        const figures = await measured(stage, tasks[task], side, { run: `${task}_${round}_${side}`, profile, print });
         found.set(`${task} ${side}`, [...of(task, side), figures]);
         const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(3)}`);
         print(`${task}, ${side}, round ${round + 1} of ${rounds}: ${shown.join(", ")}`);
@@ -90,14 +93,32 @@ export async function measureClientCost({ rounds, seconds, print }: Options): Pr
   ];
 }
 
-/** Each run has a database of its own, so that none has the rows of another. */
-async function measured(stage: Stage, task: Task, side: Side, run: string): Promise<ClientFigures> {
+interface Run {
+  /** Its name. Each run has a database of its own, so that none has the rows of another. */
+  readonly run: string;
+  readonly profile: boolean;
+  print(line: string): void;
+}
+
+/** Where profiles go, in the folder in which the benchmark was started. */
+const PROFILES = "bench-profiles";
+
+async function measured(stage: Stage, task: Task, side: Side, { run, profile, print }: Run): Promise<ClientFigures> {
   const server = await stage.server({ database: run });
   if (task.name === "load") await fill(stage, run, task.rows);
   const plan: ClientPlan = { url: server.url, token: tokenOf(server), side, task, run };
-  const figures = await wholeOutput<ClientFigures>(
-    startProgram(new URL("client-process.ts", import.meta.url), [JSON.stringify(plan)]),
-  );
+  const [file, args] = [new URL("client-process.ts", import.meta.url), [JSON.stringify(plan)]];
+  const isProfiled = profile && side === "sdk";
+  if (isProfiled) mkdirSync(PROFILES, { recursive: true });
+  const child = isProfiled ? startProfiled(PROFILES, file, args) : startProgram(file, args);
+  const ended = once(child, "exit");
+  const figures = await wholeOutput<ClientFigures>(child);
+  await ended;
+  if (isProfiled) {
+    const path = keepProfile(PROFILES, run);
+    print(`${path}, for any viewer of flame graphs that reads .cpuprofile files. By file:`);
+    for (const line of profileByFile(path)) print(line);
+  }
   await server.stop();
   return figures;
 }

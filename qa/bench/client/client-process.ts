@@ -119,10 +119,12 @@ async function heard({ clients, seconds }: Extract<Task, { name: "heard" }>): Pr
   };
 }
 
-/** Twice: the first one is not counted, it warms up the code. */
+/** Only the last round counts: those before it warm up the code. */
+const ROUNDS = 4;
+
 async function flush(count: number): Promise<ClientFigures> {
   let figures: ClientFigures = {};
-  for (const round of [0, 1]) {
+  for (let round = 0; round < ROUNDS; round++) {
     const made = { schema, url: plan.url, getToken: () => plan.token };
     const [writer, reader] = [createClient(made), createClient(made)];
     await Promise.all([writer.ready(), reader.ready()]);
@@ -146,7 +148,7 @@ async function flush(count: number): Promise<ClientFigures> {
 
 async function bareFlush(count: number): Promise<ClientFigures> {
   let ms = 0;
-  for (const round of [0, 1]) {
+  for (let round = 0; round < ROUNDS; round++) {
     const reader = await bareClient(plan);
     const agent = new Agent({ keepAlive: true });
     const id = (n: number) => `${plan.run}-${round}-${n}`;
@@ -161,10 +163,9 @@ async function bareFlush(count: number): Promise<ClientFigures> {
   return { ms };
 }
 
-/** Three times: the first ones warm up the code. */
 async function load(rows: number): Promise<ClientFigures> {
   let figures: ClientFigures = {};
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const [cpu, begun] = [cpuMs(), performance.now()];
     const client = createClient({ schema, url: plan.url, getToken: () => plan.token });
     await client.ready({ rows: "complete" });
@@ -178,7 +179,7 @@ async function load(rows: number): Promise<ClientFigures> {
 
 async function bareLoad(rows: number): Promise<ClientFigures> {
   let figures: ClientFigures = {};
-  for (let round = 0; round < 3; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const [cpu, begun] = [cpuMs(), performance.now()];
     let count = 0;
     let cursor: string | null = null;

@@ -15,6 +15,7 @@ export const HEADINGS = {
   moves: "A tenant that moves",
   fairness: "One tenant beside another",
   away: "Beside a database that is away",
+  databases: "Several databases",
   fleet: "A fleet of organizations",
   herd: "Many sockets that return at once",
   client: "What the client adds to its wire",

@@ -8,6 +8,8 @@ export interface ServerPlan {
   readonly databaseUrl: string;
   readonly organizations: number;
   readonly laneCommits?: number;
+  /** For processes that share a database. */
+  readonly masterKey?: string;
   /** Ends of tokens made by an earlier start on the same database: it is not filled again. */
   readonly tokens?: readonly string[];
 }
@@ -27,7 +29,7 @@ const limits = { rateRk: 0, inFlightRk: 1_024 };
 const server = await startServer({
   databaseUrl: plan.databaseUrl,
   adminToken,
-  masterKeys: [newMasterKey()],
+  masterKeys: [plan.masterKey ?? newMasterKey()],
   port: 0,
   laneCommits: plan.laneCommits,
   limits,

@@ -13,6 +13,8 @@ import type { ServerPlan, ServerReady } from "./server.ts";
 export interface Options {
   readonly rounds: number;
   readonly seconds: number;
+  /** Profiles of the CPU time are wanted, where a benchmark makes them. */
+  readonly profile?: boolean;
   print(line: string): void;
 }
 

@@ -4,17 +4,15 @@ import { newSecretToken } from "@holdfast/server";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
 import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
-import { createSender, type Sender } from "../stage/sender.ts";
 import type { ServerReady } from "../stage/server.ts";
 import { type Options, openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
+import { CONNECTIONS, rateOf, sendersOf, sendFor } from "./commit-rates.ts";
 import type { IdlePlan } from "./idle-sockets.ts";
 
 const ORGANIZATIONS = 2_000;
 const FEW = 32;
-const CONNECTIONS = 64;
 const PROCESSES = 3;
 const IDLE_SOCKETS = 10_000;
-const WARM_MS = 4_000;
 const IDLE_WARM_MS = 15_000;
 const IDLE_MS = 30_000;
 
@@ -102,12 +100,6 @@ async function makeFleet(stage: Stage): Promise<{ tokens: string[] }> {
 const serverOf = (stage: Stage, tokens: readonly string[]): Promise<RunningProgram & ServerReady> =>
   stage.server({ organizations: 0, tokens: tokens.slice(0, 1) });
 
-const create = JSON.stringify({
-  id: "s[<id>]",
-  idempotencyKey: "k[<id>]",
-  data: { deckId: "deck-1", title: "A slide" },
-});
-
 const MOMENT_MS = 3_000;
 
 /** Few and many organizations in turn, a moment each; of each pair of moments the share. The first ones are warm-up. */
@@ -127,33 +119,6 @@ async function inMoments(url: string, tokens: readonly string[], rounds: number,
   }
   for (const sender of [...few, ...many]) sender.close();
   return shares;
-}
-
-/** Commits per second by all connections together, each going through the organizations from another one on. */
-async function rateOf(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
-  const senders = await sendersOf(urls, tokens);
-  await sendFor(senders, WARM_MS);
-  const rate = await sendFor(senders, seconds * 1_000);
-  for (const sender of senders) sender.close();
-  return rate;
-}
-
-const sendersOf = (urls: readonly string[], tokens: readonly string[]): Promise<Sender[]> =>
-  Promise.all(
-    Array.from({ length: CONNECTIONS }, (_, i) => {
-      const begin = Math.floor((i * tokens.length) / CONNECTIONS);
-      const own = [...tokens.slice(begin), ...tokens.slice(0, begin)];
-      const wanted = own.map((token) => ({ path: "/v1/models/slide", token, body: create }));
-      return createSender(urls[i % urls.length] as string, 1, wanted);
-    }),
-  );
-
-async function sendFor(senders: readonly Sender[], ms: number): Promise<number> {
-  const begun = performance.now();
-  const sent = await Promise.all(senders.map((sender) => sender.send(() => performance.now() < begun + ms)));
-  const failed = sent.reduce((sum, one) => sum + one.failed, 0);
-  if (failed > 0) throw new Error(`${failed} requests failed.`);
-  return (sent.reduce((sum, one) => sum + one.answers, 0) * 1_000) / (performance.now() - begun);
 }
 
 async function openIdle(plans: readonly (Omit<IdlePlan, "sockets"> & { sockets: number | undefined })[]) {
