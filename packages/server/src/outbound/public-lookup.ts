@@ -19,12 +19,12 @@ export type Lookup = (
 
 /** Resolves a name, and refuses one that leads to a private address: the very address is checked that is connected to. */
 export const publicOnly =
-  (lookup: Lookup): LookupFunction =>
+  (lookup: Lookup, isPublic = isPublicAddress): LookupFunction =>
   (host, options, callback) =>
     lookup(host, { ...options, all: true }, (error, addresses) => {
       if (error) return callback(error, "", 0);
       // One private address among several is enough to refuse: the server does not choose which one is used.
-      const inner = addresses.find(({ address }) => !isPublicAddress(address));
+      const inner = addresses.find(({ address }) => !isPublic(address));
       const [first] = addresses;
       if (inner || !first) return callback(new BlockedAddressError(`${host} (${inner?.address ?? "nowhere"})`), "", 0);
       if (options.all) callback(null, addresses);

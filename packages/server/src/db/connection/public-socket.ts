@@ -17,10 +17,12 @@ export const isPublicOnly = (url: string | undefined): boolean => url?.endsWith(
  */
 export class PublicSocket extends Socket {
   readonly #lookup: Lookup;
+  readonly #isPublic: (address: string) => boolean;
 
-  constructor(lookup: Lookup = systemLookup) {
+  constructor(lookup: Lookup = systemLookup, isPublic = isPublicAddress) {
     super();
     this.#lookup = lookup;
+    this.#isPublic = isPublic;
   }
 
   override connect(...to: readonly unknown[]): this {
@@ -28,11 +30,11 @@ export class PublicSocket extends Socket {
     // Node calls it again by itself, with its own options.
     if (typeof port === "object" && port !== null) return super.connect(port as never);
     const host = typeof name === "string" ? name.replace(/^\[|\]$/g, "") : "";
-    if (host === "" || (isIP(host) !== 0 && !isPublicAddress(host))) {
+    if (host === "" || (isIP(host) !== 0 && !this.#isPublic(host))) {
       process.nextTick(() => this.destroy(blocked(host || String(port))));
       return this;
     }
-    const lookup = publicOnly(this.#lookup);
+    const lookup = publicOnly(this.#lookup, this.#isPublic);
     return super.connect({
       ...{ port: Number(port), host },
       lookup: (asked, options, callback) =>
