@@ -4,6 +4,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction } from "../../db/connection/transaction.ts";
 import { readSnapshotPage } from "../../db/log/snapshot.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import { bothOf, filedRecords } from "../../rules/log/filed-records.ts";
 import { type Followed, followedRecords } from "../../rules/log/followed-records.ts";
 import { coveredModels, type View } from "../../rules/log/view.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
@@ -74,7 +75,10 @@ async function readPage(
   const models = coveredModels(view, schema.models);
   if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
-  const followed = view.where && followedRecords(view.where, schema.models);
+  const followed = bothOf(
+    view.where ? followedRecords(view.where, schema.models) : new Map(),
+    within ? filedRecords(within, schema.models) : new Map(),
+  );
   const context = JSON.stringify(["snapshot", tenant, keys ?? null, within ?? null, view.where ?? null]);
   const from = cursor === undefined ? undefined : (cursors.decode(context, cursor) as SnapshotCursor | undefined);
   if (cursor !== undefined && !from) return refuse("invalid_cursor", { param: "starting_after" });
@@ -97,7 +101,7 @@ async function readPage(
         limit,
         bytes: limits.pageBytes,
       },
-      ...selected(shown ?? (followed && [...schema.models.keys()]), followed),
+      ...selected(shown ?? (followed.size > 0 ? [...schema.models.keys()] : undefined), followed),
     },
     names,
   );
@@ -113,7 +117,7 @@ async function readPage(
 }
 
 /** `models` without those of which only some records are followed, and these. */
-function selected(models: readonly string[] | undefined, followed: ReadonlyMap<string, Followed> = new Map()) {
+function selected(models: readonly string[] | undefined, followed: ReadonlyMap<string, Followed>) {
   const parts = [...followed].filter(([model]) => models?.includes(model));
   return {
     models: followed.size === 0 ? models : models?.filter((model) => !followed.has(model)),
