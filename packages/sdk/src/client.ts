@@ -134,7 +134,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   });
 
   const shown = () => shownState(store.getState());
-  const lists = new Lists(shown, clock, deps.shown, joins);
+  const lists = new Lists(shown, clock, deps.shown, joins, (model, query) => {
+    const there = runtime.now();
+    return there ? there.queryStatus(shown(), model, query) : "loading";
+  });
   const { note, ...status } = shownStatus(shown, runtime, deps);
   const offNotes = store.subscribe((state) => {
     lists.note(state);

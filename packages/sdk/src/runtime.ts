@@ -1,4 +1,5 @@
 import { rowFacts } from "./api/facts/row-facts.ts";
+import { queryStatus } from "./api/lists/query-status.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
 import { Loads } from "./api/loading/loads.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
@@ -85,6 +86,7 @@ export interface Runtime extends LaterCode {
   readonly facts: ShownRows;
   /** Conflicts and rejected writes. */
   readonly decisionItems: typeof decisionItems;
+  readonly queryStatus: typeof queryStatus;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
   readonly Loads: typeof Loads;
@@ -192,6 +194,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     frames: performer.frames,
     facts: rowFacts(engine.store.getState),
     decisionItems,
+    queryStatus,
     exportPending,
     readExport,
     Loads,

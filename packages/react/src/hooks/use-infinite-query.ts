@@ -1,12 +1,12 @@
 import type { Include, ModelName, ModelSchema, NoInclude, Query, QueryRow } from "@holdfast/sdk";
-import { useMemo, useState } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { shallowEqual } from "../equal.ts";
-import type { AnyRow } from "../model-of.ts";
+import { type AnyClient, type AnyRow, modelOf } from "../model-of.ts";
 import { useFirstOfEquals } from "./use-first-of-equals.ts";
 import { useQuery } from "./use-query.ts";
 import type { QueryState } from "./use-query-state.ts";
 import { useRecord } from "./use-record.ts";
-import { useSyncStatus } from "./use-sync-status.ts";
+import { useSelect } from "./use-select.ts";
 
 /** A query whose limit and place the hook chooses. */
 export type InfiniteQuery<S extends ModelSchema, M extends ModelName<S>, I extends Include<S, M>> = Omit<
@@ -71,7 +71,7 @@ export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {
   const isFound = anchor !== undefined && asked !== "skip";
   const next = usePart(model, isFound ? { ...asked, from: anchor } : asked, after, page);
   const previous = usePart(model, isFound ? { ...asked, before: anchor } : "skip", before, page);
-  const status = useSyncStatus(({ rows }) => rows);
+  const status = useStatus(model, asked);
   const rows = useMemo(() => [...[...previous.rows].reverse(), ...next.rows], [previous, next]);
   return useMemo(
     () => ({
@@ -85,6 +85,14 @@ export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {
     [rows, status, next, previous, extent, before, after, page],
   );
 };
+
+function useStatus(model: string, query: Query<ModelSchema, string> | "skip"): QueryState<AnyRow>["status"] {
+  const read = useCallback(
+    (client: AnyClient) => (query === "skip" ? "loading" : modelOf(client, model).status(query)),
+    [model, query],
+  );
+  return useSelect(read);
+}
 
 interface Part {
   readonly rows: readonly AnyRow[];

@@ -1,12 +1,15 @@
 import type { Include, ModelName, ModelSchema, NoInclude, Query, QueryRow, SyncStatus } from "@holdfast/sdk";
-import { useMemo } from "react";
-import { useQuery } from "./use-query.ts";
-import { useSyncStatus } from "./use-sync-status.ts";
+import { useCallback } from "react";
+import { listNow, type Seed } from "../hydration/hydration.ts";
+import { type AnyClient, type AnyRow, modelOf } from "../model-of.ts";
+import { none } from "../none.ts";
+import { useFirstOfEquals } from "./use-first-of-equals.ts";
+import { useSelect } from "./use-select.ts";
 
 /** The records of a query, and what is known of them. */
 export interface QueryState<Row> {
   readonly rows: readonly Row[];
-  /** Whether there may be others: see `rows` of the client's status. */
+  /** Whether there may be others: see `status` of a model. */
   readonly status: SyncStatus["rows"];
 }
 
@@ -17,7 +20,13 @@ export type UseQueryState<S extends ModelSchema> = <M extends ModelName<S>, cons
 
 /** `useQuery`, and whether its records are all that there are. The result keeps its identity until one of both changes. */
 export const useQueryState: UseQueryState<ModelSchema> = (model, query) => {
-  const rows = useQuery(model, query);
-  const status = useSyncStatus((all) => all.rows);
-  return useMemo(() => ({ rows, status }), [rows, status]);
+  const asked = useFirstOfEquals(query);
+  const read = useCallback(
+    (client: AnyClient, seed: Seed | undefined): QueryState<AnyRow> =>
+      asked === "skip"
+        ? { rows: none, status: "loading" }
+        : { rows: listNow(client, seed, model, asked), status: modelOf(client, model).status(asked) },
+    [model, asked],
+  );
+  return useSelect(read);
 };

@@ -19,6 +19,7 @@ const model = readsOnly({
   subscribe: listen,
   exists: () => false,
   countBy: () => noCounts,
+  status: () => "loading",
 });
 
 /** Undefined fields are left out. */

@@ -46,6 +46,7 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     count: (query = {}) => lists.counts(model, query as AnyQuery).get(true) ?? 0,
     exists: (query = {}) => lists.counts(model, query as AnyQuery).size > 0,
     countBy: (field, query = {}) => lists.counts(model, query as AnyQuery, field) as ReadonlyMap<never, number>,
+    status: (query = {}) => lists.status(model, query as AnyQuery),
     subscribe: (query, listener) => {
       let shown: unknown;
       const tell = () => {

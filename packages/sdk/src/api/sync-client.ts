@@ -122,6 +122,11 @@ export interface ModelApi<S extends ModelSchema, M extends ModelName<S>> {
   /** Whether a record matches. */
   exists(query?: CountQuery<S, M>): boolean;
   /**
+   * What is known of a query's records: `complete`, they are all that the server has; `partial`, they may be old, or
+   * others may not be loaded; `loading`, they are being read for the first time.
+   */
+  status(query?: Query<S, M, Include<S, M>>): SyncStatus["rows"];
+  /**
    * How many of the matching records have which value of a field; those without one count as null. Returns the same map
    * until a count changes.
    */

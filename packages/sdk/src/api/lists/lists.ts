@@ -1,5 +1,5 @@
 import { refOf, tableOf } from "../../core/log/tables.ts";
-import { rowsStatus } from "../../core/select.ts";
+import { rowsStatus, type SyncStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { JsonObject } from "../../protocol/json.ts";
@@ -22,6 +22,7 @@ const UNREAD_MS = 60_000;
 /** How long a subscriber may batch changes before it reads its lists again. */
 const GATHER_MS = 5_000;
 
+type StatusOf = (model: string, query: AnyQuery) => SyncStatus["rows"];
 type LiveView = LiveList | LiveCounts | JoinedList;
 
 interface KeptView {
@@ -46,6 +47,7 @@ export class Lists {
   readonly #clock: Clock;
   readonly #shown: ShownRows | undefined;
   readonly #joins: Lazy<Joins> | undefined;
+  readonly #statusOf: StatusOf;
   readonly #kept = new Map<string, KeptView>();
   readonly #byTable = new Map<string, Set<LiveView>>();
   #changes = 0;
@@ -61,9 +63,11 @@ export class Lists {
     shown?: ShownRows,
     /** Undefined: the schema has no relations. */
     joins?: Lazy<Joins>,
+    statusOf: StatusOf = () => rowsStatus(state()),
   ) {
     this.#shown = shown;
     this.#joins = joins;
+    this.#statusOf = statusOf;
     this.#state = state;
     this.#erased = state().erased;
     this.#clock = clock;
@@ -113,7 +117,13 @@ export class Lists {
       const plain = new LiveList(this.compiled(model, query));
       return joins ? joins.open(model, plain, include) : plain;
     });
-    return query.staleOk === false && !this.#hasBeenComplete(key) ? NONE : records;
+    return query.staleOk === false && !this.#hasBeenComplete(key, model, query) ? NONE : records;
+  }
+
+  /** What is known of the records of a query. */
+  status(model: string, query: AnyQuery): SyncStatus["rows"] {
+    this.compiled(model, query);
+    return this.#statusOf(model, query);
   }
 
   /** How many records match, by their value of a field; without a field, all of them under `true`. */
@@ -143,10 +153,10 @@ export class Lists {
   }
 
   /** Once is enough: a list that was shown does not disappear when the connection ends. */
-  #hasBeenComplete(key: string): boolean {
+  #hasBeenComplete(key: string, model: string, query: AnyQuery): boolean {
     const kept = this.#kept.get(key);
     if (kept?.wasComplete) return true;
-    const isComplete = rowsStatus(this.#state()) === "complete";
+    const isComplete = this.#statusOf(model, query) === "complete";
     if (kept) kept.wasComplete = isComplete;
     return isComplete;
   }

@@ -8,6 +8,17 @@ export function scopeKey({ models, groups, where }: Scope): string {
   return JSON.stringify(where ? [...names, sorted(where)] : names);
 }
 
+/** The scope of a key; the order of its names is another one. */
+export function scopeOf(key: string | undefined): Scope {
+  if (!key) return {};
+  const [models, groups, where] = JSON.parse(key) as [
+    string[] | null | undefined,
+    string[] | null | undefined,
+    (readonly [string, FollowedConditions | FollowedConditions[]])[]?,
+  ];
+  return { ...(models && { models }), ...(groups && { groups }), ...(where && { where: Object.fromEntries(where) }) };
+}
+
 /** Whether two scopes, by their keys, are one. Absent: everything. */
 export const isSameScope = (a: string | undefined, b: string | undefined): boolean => (a ?? "") === (b ?? "");
 
@@ -24,14 +35,9 @@ const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) 
  */
 export function withLoaded(scope: Scope, key: string | undefined): Scope {
   if (!scope.where || !key) return scope;
-  const [models, groups, entries] = JSON.parse(key) as [
-    string[]?,
-    string[]?,
-    (readonly [string, FollowedConditions[]])[]?,
-  ];
-  const before = { models: models ?? undefined, groups: groups ?? undefined };
-  if (!entries || scopeKey(before) !== scopeKey({ ...scope, where: undefined })) return scope;
-  const loaded = new Map(entries);
+  const { where: loadedWhere, ...before } = scopeOf(key);
+  if (!loadedWhere || scopeKey(before) !== scopeKey({ ...scope, where: undefined })) return scope;
+  const loaded = new Map(Object.entries(loadedWhere));
   const where = Object.entries(scope.where).map(([model, wanted]) => {
     const found = loaded.get(model);
     return [model, Array.isArray(wanted) && Array.isArray(found) ? union(wanted, found) : wanted] as const;
