@@ -89,7 +89,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     engine.dispatch({ type: "chunkMissing", reason: notLoaded("A chunk of the app", error) });
   const runtime = lazy(async () => {
     const { openRuntime } = await loaded(shell.runtime);
-    return openRuntime({ settings, engine, waiters, clock, random });
+    return openRuntime({ settings, engine, shown: deps.shown, waiters, clock, random });
   });
   // Beside the runtime, so that the queue does not wait for it.
   const joins = hasReferences(settings.schema)
@@ -134,10 +134,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   });
 
   const shown = () => shownState(store.getState());
-  const lists = new Lists(shown, clock, deps.shown, joins, (model, query) => {
-    const there = runtime.now();
-    return there ? there.queryStatus(shown(), model, query) : "loading";
-  });
+  const lists = new Lists(shown, clock, deps.shown, joins, () => runtime.now());
   const { note, ...status } = shownStatus(shown, runtime, deps);
   const offNotes = store.subscribe((state) => {
     lists.note(state);

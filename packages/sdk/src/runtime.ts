@@ -1,6 +1,8 @@
 import { rowFacts } from "./api/facts/row-facts.ts";
+import { listQuery } from "./api/lists/list-query.ts";
 import { queryStatus } from "./api/lists/query-status.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
+import { ValueIndexes } from "./api/lists/value-indexes.ts";
 import { Loads } from "./api/loading/loads.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
@@ -66,6 +68,8 @@ export interface Ports {
 export interface RuntimeDeps {
   readonly settings: Settings<ModelSchema>;
   readonly engine: Engine;
+  /** How the app's lists show rows. */
+  readonly shown: ShownRows;
   readonly waiters: PendingPromises;
   readonly clock: Clock;
   readonly random: Random;
@@ -87,6 +91,7 @@ export interface Runtime extends LaterCode {
   /** Conflicts and rejected writes. */
   readonly decisionItems: typeof decisionItems;
   readonly queryStatus: typeof queryStatus;
+  readonly indexes: ValueIndexes;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
   readonly Loads: typeof Loads;
@@ -101,19 +106,19 @@ export interface Runtime extends LaterCode {
 
 type OwnStorage = ReturnType<typeof withMemoryFallback>;
 
-export function openRuntime(ports: Ports, { settings, engine, waiters, clock, random }: RuntimeDeps): Runtime {
+export function openRuntime(ports: Ports, { settings, engine, shown, waiters, clock, random }: RuntimeDeps): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
   const token = tokenSource(settings.getToken, clock);
   const storage = lateStorage<OwnStorage>();
   const tabs = lateTabs();
   const signals = ports.signals();
-  const models = Object.keys(schema.models);
+  const names = Object.keys(schema.models);
   const said = new SaidSchema(schema.models);
   const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
   const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
-  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models, exchange, schema: said });
-  const stream = ports.stream?.() ?? logStream({ url, clock, models, schema: said, WebSocket });
+  const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models: names, exchange, schema: said });
+  const stream = ports.stream?.() ?? logStream({ url, clock, models: names, schema: said, WebSocket });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },
     engine.dispatch,
@@ -188,6 +193,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
   }
 
   const restored = start();
+  const { models } = engine.store.getState();
   return {
     server,
     stream,
@@ -195,6 +201,7 @@ export function openRuntime(ports: Ports, { settings, engine, waiters, clock, ra
     facts: rowFacts(engine.store.getState),
     decisionItems,
     queryStatus,
+    indexes: new ValueIndexes(models, (table) => listQuery(table, { archived: "with" }, models[table], shown)),
     exportPending,
     readExport,
     Loads,

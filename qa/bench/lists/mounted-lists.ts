@@ -27,6 +27,7 @@ export async function measureMountedLists({ rounds, print }: Options): Promise<R
     await settle();
     const { task } = client.models;
     let shown = 0;
+    const first = process.cpuUsage();
     for (let i = 0; i < count; i++) {
       const where = { project: `p${i % PROJECTS}` };
       const limit = 50 + Math.floor(i / PROJECTS);
@@ -36,23 +37,28 @@ export async function measureMountedLists({ rounds, print }: Options): Promise<R
         shown += read().length;
       });
     }
+    const firstMs = cpuMsSince(first);
     connection.quiet = true;
     const runs: number[] = [];
     for (let round = 0; round < rounds; round++) {
       const before = process.cpuUsage();
       for (let i = 0; i < CHANGES; i++) {
         const from = server.head;
-        const data = { order: round * ROWS + i + 0.5 };
+        const data = { order: (1_000 * count + round) * ROWS + i + 0.5 };
         const operations = [{ action: "update" as const, model: "task", id: `t${(i * 613) % ROWS}`, data }];
         server.commit({ clientTxId: `c${count}-${round}-${i}`, operations }, "ben");
         connection.say({ frame: "entries", from, to: server.head, entries: server.log.slice(from) });
       }
-      const { user, system } = process.cpuUsage(before);
       if (client.status().syncId !== server.head) throw new Error("The changes did not arrive.");
-      runs.push((user + system) / 1_000 / CHANGES);
+      runs.push(cpuMsSince(before) / CHANGES);
       print(`${count} mounted lists: ${runs.at(-1)?.toFixed(2)} ms CPU a change`);
     }
     if (shown === 0) throw new Error("No list was read.");
+    rows.push({
+      what: `SDK: ${count.toLocaleString("en-US")} lists of some of ${ROWS.toLocaleString("en-US")} rows, read for the first time, CPU together`,
+      ...{ unit: "ms", runs: summarize([firstMs]) },
+      note: count === 1_000 ? "target 300 ms" : "",
+    });
     rows.push({
       what: `SDK: a change, ${count.toLocaleString("en-US")} mounted lists over ${ROWS.toLocaleString("en-US")} rows, CPU`,
       unit: "ms",
@@ -62,4 +68,9 @@ export async function measureMountedLists({ rounds, print }: Options): Promise<R
     await client.close();
   }
   return rows;
+}
+
+function cpuMsSince(before: NodeJS.CpuUsage): number {
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
 }

@@ -42,12 +42,20 @@ export interface ListQuery extends SortOrder {
   all(state: StateOfRows): Generator<JsonObject>;
 }
 
+/** The ids of all records that can meet conditions, and of others. Undefined: it is not known. */
+export type Candidates = (
+  state: StateOfRows,
+  table: string,
+  conditions: Conditions,
+) => readonly ReadonlySet<string>[] | undefined;
+
 /** Compiles a query. Throws for an invalid one, which would otherwise look like an empty list. */
 export function listQuery(
   model: string,
   query: AnyQuery,
   schema: Model | undefined,
   { show, give }: ShownRows = { show: (_, row) => row, give: (_, data) => asGiven(data) },
+  candidates: Candidates = () => undefined,
 ): ListQuery {
   const { where = {}, search, from, before, limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
   if (!["without", "only", "with"].includes(archived))
@@ -80,7 +88,15 @@ export function listQuery(
     limit: Math.max(0, Math.trunc(limit) || 0),
     give: (data, base) => give(table, data, base),
     find: (state, id) => matching(shownRow(state, { model: table, id })),
-    *all({ rows, overlay }) {
+    *all(state) {
+      const { rows, overlay } = state;
+      const found = candidates(state, table, where);
+      for (const ids of found ?? [])
+        for (const id of ids) {
+          const data = this.find(state, id);
+          if (data) yield data;
+        }
+      if (found) return;
       const over = ownValue(overlay, table);
       for (const [id, row] of ownValue(rows.tables, table)?.entries() ?? []) {
         const data = over?.has(id) ? undefined : matching(row);

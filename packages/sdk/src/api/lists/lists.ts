@@ -1,5 +1,5 @@
 import { refOf, tableOf } from "../../core/log/tables.ts";
-import { rowsStatus, type SyncStatus } from "../../core/select.ts";
+import type { SyncStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Clock } from "../../engine/ports.ts";
 import type { JsonObject } from "../../protocol/json.ts";
@@ -11,7 +11,9 @@ import { type Counts, LiveCounts } from "./live-counts.ts";
 import { LiveList } from "./live-list.ts";
 import { checkCounted, odd } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
+import type { queryStatus } from "./query-status.ts";
 import type { ShownRows } from "./shown-rows.ts";
+import type { ValueIndexes } from "./value-indexes.ts";
 
 /** The maximum size of all lists without a subscriber, in records. */
 const UNHELD_RECORDS = 200_000;
@@ -22,7 +24,11 @@ const UNREAD_MS = 60_000;
 /** How long a subscriber may batch changes before it reads its lists again. */
 const GATHER_MS = 5_000;
 
-type StatusOf = (model: string, query: AnyQuery) => SyncStatus["rows"];
+/** What lists need only once there are rows, and so comes with the runtime. */
+export interface LaterLists {
+  readonly queryStatus: typeof queryStatus;
+  readonly indexes: ValueIndexes;
+}
 type LiveView = LiveList | LiveCounts | JoinedList;
 
 interface KeptView {
@@ -47,7 +53,7 @@ export class Lists {
   readonly #clock: Clock;
   readonly #shown: ShownRows | undefined;
   readonly #joins: Lazy<Joins> | undefined;
-  readonly #statusOf: StatusOf;
+  readonly #later: () => LaterLists | undefined;
   readonly #kept = new Map<string, KeptView>();
   readonly #byTable = new Map<string, Set<LiveView>>();
   #changes = 0;
@@ -63,11 +69,11 @@ export class Lists {
     shown?: ShownRows,
     /** Undefined: the schema has no relations. */
     joins?: Lazy<Joins>,
-    statusOf: StatusOf = () => rowsStatus(state()),
+    later: () => LaterLists | undefined = () => undefined,
   ) {
     this.#shown = shown;
     this.#joins = joins;
-    this.#statusOf = statusOf;
+    this.#later = later;
     this.#state = state;
     this.#erased = state().erased;
     this.#clock = clock;
@@ -91,12 +97,15 @@ export class Lists {
     this.#erased = erased;
     // A list that is read later would keep the values of erased records until then.
     for (const { view } of this.#kept.values()) view.read(this.#state());
+    this.#later()?.indexes.refresh(this.#state());
   }
 
   #note(touched: ClientState["touched"]): void {
     if (this.#clock.monotonic() - this.#sweptAt > UNREAD_MS) this.#sweep();
     const joins = this.#joins?.now();
+    const indexes = this.#later()?.indexes;
     if (touched === "everything") {
+      indexes?.note();
       joins?.noteAll();
       for (const { view } of this.#kept.values()) view.note();
       return;
@@ -105,6 +114,7 @@ export class Lists {
       const { model, id } = refOf(key);
       for (const view of this.#byTable.get(model) ?? []) view.note(id);
       joins?.note(model, id);
+      indexes?.note(model, id);
     }
   }
 
@@ -123,7 +133,7 @@ export class Lists {
   /** What is known of the records of a query. */
   status(model: string, query: AnyQuery): SyncStatus["rows"] {
     this.compiled(model, query);
-    return this.#statusOf(model, query);
+    return this.#later()?.queryStatus(this.#state(), model, query) ?? "loading";
   }
 
   /** How many records match, by their value of a field; without a field, all of them under `true`. */
@@ -156,14 +166,16 @@ export class Lists {
   #hasBeenComplete(key: string, model: string, query: AnyQuery): boolean {
     const kept = this.#kept.get(key);
     if (kept?.wasComplete) return true;
-    const isComplete = this.#statusOf(model, query) === "complete";
+    const isComplete = this.status(model, query) === "complete";
     if (kept) kept.wasComplete = isComplete;
     return isComplete;
   }
 
   /** Throws for an invalid query. */
   compiled(model: string, query: AnyQuery): ListQuery {
-    return listQuery(model, query, this.#state().models[tableOf(model)], this.#shown);
+    return listQuery(model, query, this.#state().models[tableOf(model)], this.#shown, (state, table, conditions) =>
+      this.#later()?.indexes.candidates(state, table, conditions),
+    );
   }
 
   #keep(key: string, view: LiveView): KeptView {

@@ -9,6 +9,7 @@ import type { Model } from "../../protocol/schema/model-schema.ts";
 import { relationsOf } from "../../protocol/schema/relations.ts";
 import { type Conditions, compileConditions } from "./conditions.ts";
 import type { AnyQuery } from "./list-query.ts";
+import { valuesOf } from "./value-indexes.ts";
 
 type Models = ClientState["models"];
 
@@ -62,12 +63,6 @@ function askedOf(where: Conditions, field: string, schema: Model | undefined): u
   const { and } = where;
   const further = Array.isArray(and) && !schema?.fields.and ? (and as Conditions[]) : [];
   return [...(field in where ? [where[field]] : []), ...further.flatMap((one) => askedOf(one, field, schema))];
-}
-
-/** The only values that meet a condition. Undefined: they are not listed. */
-function valuesOf(asked: unknown): readonly unknown[] | undefined {
-  if (!isObject(asked)) return [asked];
-  return Array.isArray(asked.in) ? asked.in : undefined;
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
