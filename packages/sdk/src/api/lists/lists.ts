@@ -107,7 +107,7 @@ export class Lists {
 
   list(model: string, query: AnyQuery): readonly JsonObject[] {
     const key = `list ${queryKey(model, query)}`;
-    const { include } = query;
+    const include = query?.include;
     const joins = include && this.#joins?.now();
     if (include && !joins) {
       this.compiled(model, query);

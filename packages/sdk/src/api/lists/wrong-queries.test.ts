@@ -239,6 +239,7 @@ test("[R18] a query that only counts refuses what does not count", async () => {
     ).toMatchObject({ param: key });
   }
   expect(errorOf(() => task.count(null))).toMatchObject({ param: "query" });
+  expect(errorOf(() => task.subscribe(undefined, () => {}))).toMatchObject({ param: "query" });
   expect(errorOf(() => task.countBy("statos"))).toMatchObject({ param: "field" });
   expect(errorOf(() => task.countBy("meta"))).toMatchObject({ param: "field" });
 });
