@@ -1,5 +1,4 @@
 import { invalid, odd } from "../../errors.ts";
-import { isScalar } from "../../protocol/lists/compare-values.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 
@@ -57,9 +56,9 @@ export function fieldOf(model: string, schema: Model | undefined, name: string, 
   throw invalid("unknown_field", `The model "${model}" has no field ${shown(name)}.`, param);
 }
 
-/** Only what can be the key of a map is counted by value. */
+/** Only what can be the key of a map is counted by value: a scalar, or an item of an array. */
 export function checkCounted(model: string, schema: Model | undefined, name: string): void {
   const field = fieldOf(model, schema, name, "field");
-  if (!isScalar(field) && field !== ANY)
-    throw odd("field", `"${name}" has no single value to count by: its type is ${field.type}.`);
+  if (field.type === "json" && field !== ANY)
+    throw odd("field", `"${name}" has no value to count by: its type is json.`);
 }
