@@ -5,6 +5,7 @@ import type { Row } from "../../protocol/commits/apply.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
+import { checkJson } from "../writes/payload.ts";
 import { type Conditions, compileConditions, compileSearch } from "./conditions.ts";
 import { checkKeys, checkObject, checkOneOf, fieldOf, mustBe } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
@@ -78,6 +79,7 @@ export function listQuery(
   if (place !== undefined) {
     if (side === "before" && query.from) throw mustBe("from", "absent beside before", query.from);
     if (typeof place?.id !== "string") throw mustBe(side, "a record with its id", place);
+    for (const name of order.fields) checkJson(place[name] ?? null, `${side}.${name}`);
     // A record that has no value to sort by does not name the field either.
     if (!order.fields.every((name) => name in place))
       for (const name of Object.keys(place))

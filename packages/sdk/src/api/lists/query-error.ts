@@ -8,7 +8,7 @@ export const mustBe = (param: string, what: string, got: unknown) =>
 
 export const shown = (value: unknown): string =>
   typeof value === "string" || (typeof value === "object" && !(value instanceof Date))
-    ? JSON.stringify(value)
+    ? JSON.stringify(value).slice(0, 200)
     : String(value);
 
 export const isObject = (value: unknown): value is object =>

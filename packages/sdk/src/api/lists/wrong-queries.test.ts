@@ -159,6 +159,7 @@ test("[R70] the error says what would be right", async () => {
   expect(messageOf({ where: { labels: { gt: 1 } } })).toBe(
     'where.labels must be a value, or have operators: contains, not, in, notIn (got {"gt":1}).',
   );
+  expect(messageOf({ where: { effort: "2".repeat(1_000) } })?.length).toBeLessThan(300);
   expect(messageOf({ limit: "5" })).toBe('limit must be a whole number from 0 (got "5").');
   expect(messageOf({ wehre: {} })).toBe(
     'wehre must be one of "where", "search", "archived", "orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk" (got "wehre").',
@@ -206,6 +207,7 @@ const WRONG: readonly (readonly [query: unknown, param: string])[] = [
   [{ orderBy: "effort", from: { efort: 2, id: "t1" } }, "from.efort"],
   [{ orderBy: "effort", before: { efort: 2, id: "t1" } }, "before.efort"],
   [{ from: { id: "t1" }, before: { id: "t2" } }, "from"],
+  [{ orderBy: "due", from: { due: new Date(0), id: "t1" } }, "from.due"],
   [{ include: null }, "include"],
   [{ include: { projekt: true } }, "include.projekt"],
   [{ include: { project: false } }, "include.project"],

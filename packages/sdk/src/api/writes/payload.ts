@@ -2,13 +2,14 @@ import { invalid, odd } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
 import { isRecordId } from "../../protocol/record-id.ts";
+import { checkObject } from "../lists/query-error.ts";
 
 /**
  * Copies data of the app and checks that it is valid JSON. Writes are stored as text. Values that would change or
  * vanish in JSON (undefined, NaN, a Date, a function) are refused here, where the mistake is made.
  */
 export function jsonCopy(data: unknown, path: string): JsonObject {
-  if (typeof data !== "object" || data === null || Array.isArray(data)) throw refused(path, "must be an object");
+  checkObject(data, path);
   checkJson(data, path);
   return JSON.parse(JSON.stringify(data)) as JsonObject;
 }
@@ -16,7 +17,7 @@ export function jsonCopy(data: unknown, path: string): JsonObject {
 /** Throws for what JSON would change or drop. */
 export function checkJson(value: unknown, path: string): void {
   const problem = jsonProblem(value, path, levelsOfData);
-  if (problem) throw refused(problem.path, problem.what);
+  if (problem) throw odd(problem.path, `${problem.path} ${problem.what}.`);
 }
 
 export function checkId(id: unknown): string {
@@ -32,5 +33,3 @@ export function checkTxId(clientTxId: unknown): string {
   const message = "clientTxId must be 1 to 200 visible ASCII characters.";
   throw invalid("invalid_idempotency_key", message, "clientTxId");
 }
-
-const refused = (path: string, what: string) => odd(path, `${path} ${what}.`);

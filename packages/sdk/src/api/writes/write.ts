@@ -19,7 +19,7 @@ import type { JsonObject } from "../../protocol/json.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import { checkOneOf } from "../lists/query-error.ts";
+import { checkOneOf, mustBe } from "../lists/query-error.ts";
 import type { ShownRows } from "../lists/shown-rows.ts";
 import { checkModel } from "./check-model.ts";
 import { got } from "./got.ts";
@@ -62,7 +62,7 @@ export function makeWrite(
   const { onStale = "notify", readAt } = options;
   checkOneOf(onStale, ON_STALE, "onStale");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
-    throw odd("readAt", "readAt must be a position in the log: a whole number from 0.");
+    throw mustBe("readAt", "a whole number from 0", readAt);
   checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
   const isAlone = asked.length === 1;
