@@ -81,10 +81,20 @@ test("[AG13] a list has the requested fields and at most about 20 KB, and says w
 });
 
 test("[AG13] a filter that no record can match is refused", async () => {
-  for (const where of [{ order: "1" }, { order: { gte: "1" } }, { title: { in: [] } }, { title: 3 }])
-    expect(await kit.tools.list_records.execute({ model, where })).toMatchObject({ ok: false, code: "invalid_input" });
-  for (const where of [{ order: { in: [1, "x"] } }, { title: null }])
-    expect(await kit.tools.list_records.execute({ model, where })).toMatchObject({ ok: true });
+  const list = (where: Record<string, unknown>) => kit.tools.list_records.execute({ model, where });
+  for (const [where, param] of [
+    [{ order: "1" }, "where.order"],
+    [{ order: { gte: "1" } }, "where.order.gte"],
+    [{ order: { gte: null } }, "where.order.gte"],
+    [{ order: { in: [1, "x"] } }, "where.order.in[1]"],
+    [{ order: {} }, "where.order"],
+    [{ title: 3 }, "where.title"],
+    [{ id: 3 }, "where.id"],
+  ] as const)
+    expect(await list(where)).toMatchObject({ ok: false, code: "invalid_value", param });
+  expect(await list({ title: { in: [] } })).toMatchObject({ ok: false, code: "invalid_input" });
+  for (const where of [{ order: { in: [1, 2] } }, { title: null }])
+    expect(await list(where)).toMatchObject({ ok: true });
 });
 
 test("[AG2] an update is based on the read record, and its result has the updated record", async () => {

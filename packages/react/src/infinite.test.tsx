@@ -4,7 +4,14 @@ import { type ReactNode, StrictMode } from "react";
 import { afterEach, expect, test, vi } from "vitest";
 import { SyncProvider } from "./index.ts";
 import { createInfiniteQuery } from "./infinite.ts";
-import { type BoardSchema, boardSchema } from "./testing/board-schema.ts";
+import {
+  type BoardSchema,
+  boardSchema,
+  useCount,
+  useQuery,
+  useQueryState,
+  useSuspenseQuery,
+} from "./testing/board-schema.ts";
 
 const useInfiniteQuery = createInfiniteQuery<BoardSchema>();
 afterEach(cleanup);
@@ -121,4 +128,40 @@ test("[V35] records keep their array until one of them changes; extending makes 
   for (let n = 0; n < 30; n++) act(() => result.current.fetchNextPage());
   expect(result.current.rows).toHaveLength(310);
   expect([...limits]).toEqual([11, 22, 44, 88, 176, 352]);
+});
+
+test("[V40] an unknown option, an odd page size, and what the hook chooses itself throw", async () => {
+  const { wrapper } = await slides(3);
+  const untyped = useInfiniteQuery as unknown as (model: string, query?: unknown, options?: unknown) => unknown;
+  const quiet = vi.spyOn(console, "error").mockImplementation(() => {});
+  const refused = (param: string, query: unknown, options?: unknown) =>
+    expect(() => renderHook(() => untyped("slide", query, options), { wrapper }), param).toThrow(
+      expect.objectContaining({ name: "SyncError", code: "invalid_value", param }),
+    );
+  refused("pagesize", byOrder, { pagesize: 2 });
+  refused("pagesize", "skip", { pagesize: 2 });
+  for (const pageSize of [0, -1, 1.5, Number.NaN, "5", null]) refused("pageSize", byOrder, { pageSize });
+  refused("limit", { ...byOrder, limit: 3 });
+  refused("from", { ...byOrder, from: { order: 0, id: "s000" } });
+  refused("before", { ...byOrder, before: { order: 0, id: "s000" } });
+  refused("orderby", { orderby: "order" });
+  refused("where.order", { where: { order: "1" } });
+  quiet.mockRestore();
+  renderHook(() => untyped("slide", byOrder, { pageSize: undefined, at: undefined }), { wrapper });
+  renderHook(() => untyped("slide", "skip", { at: "s001" }), { wrapper });
+});
+
+test("[V4] [R70] a hook whose query can match nothing throws, and skip does not", async () => {
+  const { wrapper } = await slides(1);
+  const quiet = vi.spyOn(console, "error").mockImplementation(() => {});
+  const hooks = { useQuery, useQueryState, useCount, useSuspenseQuery } as unknown as Readonly<
+    Record<string, (model: string, query: unknown) => unknown>
+  >;
+  for (const [name, hook] of Object.entries(hooks)) {
+    const run = (query: unknown) => renderHook(() => hook("slide", query), { wrapper });
+    expect(() => run({ where: { order: "1" } }), name).toThrow(expect.objectContaining({ param: "where.order" }));
+    expect(() => run({ wehre: {} }), name).toThrow(expect.objectContaining({ param: "wehre" }));
+    run("skip");
+  }
+  quiet.mockRestore();
 });

@@ -188,8 +188,8 @@ test("[V26] a query with a date of this moment, made anew with each render, does
     () => {
       renders += 1;
       now += 1;
-      const title = new Date(now) as unknown as string;
-      return useQuery("slide", { where: { title: { lt: title } } });
+      const moment = new Date(now) as unknown as string;
+      return useQuery("slide", { where: { $createdAt: { lt: moment } } });
     },
     { wrapper },
   );

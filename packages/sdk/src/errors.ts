@@ -3,7 +3,7 @@ import { type Failure, type LocalErrorCode, type LossReason, localFailure } from
 import type { Claim } from "./protocol/claims/claim.ts";
 import type { CommitReceipt } from "./protocol/commits/commit.ts";
 import type { RequiredCapability, SourceRefusal } from "./protocol/errors/error.ts";
-import type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
+import type { ErrorCode, ErrorType, InvalidCode, Remedy } from "./protocol/errors/error-codes.ts";
 
 /**
  * The error class of this package. `code` identifies the problem, `then` says what to do, and the message is for
@@ -11,51 +11,37 @@ import type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes
  */
 export class SyncError extends Error {
   override readonly name = "SyncError";
-  readonly code: ErrorCode | LocalErrorCode | (string & {});
-  readonly type: ErrorType | "client_error";
-  readonly then: Remedy;
-  readonly status: number | undefined;
-  readonly requestId: string | undefined;
-  readonly docUrl: string | undefined;
+  declare readonly code: ErrorCode | LocalErrorCode | (string & {});
+  declare readonly type: ErrorType | "client_error";
+  declare readonly then: Remedy;
+  declare readonly status: number | undefined;
+  declare readonly requestId: string | undefined;
+  declare readonly docUrl: string | undefined;
   /** The field, model or operation that caused the error. */
-  readonly param: string | undefined;
+  declare readonly param: string | undefined;
   /** For a write that the server refused or found in conflict. */
-  readonly receipt: CommitReceipt | undefined;
+  declare readonly receipt: CommitReceipt | undefined;
   /** For a denied write: the missing capability. */
-  readonly requiredCapability: RequiredCapability | undefined;
+  declare readonly requiredCapability: RequiredCapability | undefined;
   /** For `claim_conflict` and `claim_lost`: the holders of the record. */
-  readonly claims: readonly Claim[] | undefined;
+  declare readonly claims: readonly Claim[] | undefined;
   /** For `rule_broken`: the option of the field, such as `maxLength`. */
-  readonly rule: string | undefined;
+  declare readonly rule: string | undefined;
   /** For `not_unique`: the fields whose values count together. */
-  readonly fields: readonly string[] | undefined;
+  declare readonly fields: readonly string[] | undefined;
   /**
    * For `not_unique`: the record that has the value. For `still_referenced`: some of those that reference the record.
    * Only records that this client may read.
    */
-  readonly records: readonly RecordRef[] | undefined;
+  declare readonly records: readonly RecordRef[] | undefined;
   /** For `source_refused`: what the database that has the rows says. */
-  readonly source: SourceRefusal | undefined;
+  declare readonly source: SourceRefusal | undefined;
   /** For a lost lease: the cause. */
-  readonly reason: LossReason | undefined;
+  declare readonly reason: LossReason | undefined;
 
   constructor(failure: Failure, options?: { cause?: unknown }) {
     super(failure.message, options);
-    this.code = failure.code;
-    this.type = failure.type;
-    this.then = failure.then;
-    this.status = failure.status;
-    this.requestId = failure.requestId;
-    this.docUrl = failure.docUrl;
-    this.param = failure.param;
-    this.receipt = failure.receipt;
-    this.requiredCapability = failure.requiredCapability;
-    this.claims = failure.claims;
-    this.rule = failure.rule;
-    this.fields = failure.fields;
-    this.records = failure.records;
-    this.source = failure.source;
-    this.reason = failure.reason;
+    Object.assign(this, failure);
   }
 }
 
@@ -64,6 +50,13 @@ export const isSyncError = (error: unknown): error is SyncError => error instanc
 /** An error that the client detected. */
 export const localError = (code: LocalErrorCode, message: string): SyncError =>
   new SyncError(localFailure(code, message));
+
+/** What the server would say of a write or a query that the client refuses. It does not need the table of codes. */
+export const invalid = (code: InvalidCode, message: string, param: string, rule?: string): SyncError =>
+  new SyncError({ code, type: "validation_error", status: 400, then: "fix", message, param, rule });
+
+/** A value that cannot be meant so. `param` says where. */
+export const odd = (param: string, message: string): SyncError => invalid("invalid_value", message, param);
 
 /* The errors of the app's own code. They are here because a chunk of their own would cost more than they weigh. */
 

@@ -1,7 +1,7 @@
-import type { Field, Json, JsonObject, ModelSchema, Query } from "@holdfast/sdk";
-import { expectedValue, fits, ownValue } from "@holdfast/sdk/protocol";
+import type { JsonObject, ModelSchema, Query } from "@holdfast/sdk";
+import { ownValue } from "@holdfast/sdk/protocol";
 import { z } from "zod";
-import { type Refusal, refuse, unknownField } from "../answer.ts";
+import { unknownField } from "../answer.ts";
 import { describeModels } from "../describe-models.ts";
 import { type AgentTool, defineTool, inputs } from "../tool.ts";
 import { connectionOf, type ToolContext } from "../tool-context.ts";
@@ -12,7 +12,7 @@ The models and their fields:`;
 
 const value = z.union([z.string(), z.number(), z.boolean(), z.null()]);
 const range = z
-  .strictObject({ in: z.array(value), gt: value, gte: value, lt: value, lte: value })
+  .strictObject({ in: z.array(value).min(1), gt: value, gte: value, lt: value, lte: value })
   .partial()
   .describe("A range, or a set of values.");
 
@@ -61,8 +61,6 @@ export function listRecords(context: ToolContext): AgentTool<ListInput> {
         (field) => field !== "id" && !Object.hasOwn(fields, field),
       );
       if (unknown !== undefined) return unknownField(model, unknown);
-      const never = neverMatching(fields, where);
-      if (never) return never;
       const all = (context.client.models[model]?.list({
         where: where as NonNullable<Query<ModelSchema, string>["where"]>,
         ...(orderBy !== undefined && { orderBy }),
@@ -102,31 +100,3 @@ function withinBytes(records: readonly JsonObject[]): readonly JsonObject[] {
   });
   return end < 0 ? records : records.slice(0, Math.max(1, end));
 }
-
-/** A condition that no record can meet is a mistake of the model, and an empty list would mislead it. */
-function neverMatching(
-  fields: Readonly<Record<string, Field>>,
-  where: Readonly<Record<string, unknown>>,
-): Refusal | undefined {
-  for (const [name, condition] of Object.entries(where)) {
-    const field = ownValue(fields, name);
-    const values = valuesIn(condition);
-    if (values.length === 0) return impossible(name, `where.${name} has no value.`);
-    if (field && !values.some((one) => one === null || fits(field, one as Json)))
-      return impossible(
-        name,
-        `"${name}" must be ${expectedValue(field)}: no record matches ${JSON.stringify(condition)}.`,
-      );
-  }
-  return undefined;
-}
-
-const valuesIn = (condition: unknown): readonly unknown[] =>
-  typeof condition === "object" && condition !== null
-    ? Object.values(condition).flatMap((value: unknown) => (Array.isArray(value) ? (value as unknown[]) : [value]))
-    : [condition];
-
-const impossible = (field: string, message: string): Refusal => ({
-  ...refuse("invalid_input", message),
-  param: `where.${field}`,
-});

@@ -1,4 +1,12 @@
-import type { Include, ModelName, ModelSchema, NoInclude, Query, QueryRow } from "@holdfast/sdk";
+import {
+  type Include,
+  type ModelName,
+  type ModelSchema,
+  type NoInclude,
+  type Query,
+  type QueryRow,
+  SyncError,
+} from "@holdfast/sdk";
 import { useCallback, useMemo, useState } from "react";
 import { shallowEqual } from "../equal.ts";
 import { type AnyClient, type AnyRow, modelOf } from "../model-of.ts";
@@ -56,8 +64,9 @@ interface Extent {
 }
 
 /** A part of a query's records, which can be extended in both directions. `"skip"` reads nothing. */
-export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {}, { pageSize = 50, at } = {}) => {
-  const page = Math.max(1, Math.trunc(pageSize));
+export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {}, options = {}) => {
+  const { pageSize: page = 50, at, ...others } = options;
+  checkWindow(query, page, others);
   const asked = useFirstOfEquals(query);
   const of = [model, asked, page, at];
   const [kept, setKept] = useState<Extent>({ of, anchor: undefined, before: 0, after: page });
@@ -93,6 +102,20 @@ function useStatus(model: string, query: Query<ModelSchema, string> | "skip"): Q
   );
   return useSelect(read);
 }
+
+/** What the hook would not use is a mistake. The client judges the rest of the query. */
+function checkWindow(query: object | "skip", page: number, others: object): void {
+  for (const param of Object.keys(others)) throw invalid(param, "is no option of useInfiniteQuery");
+  if (!(Number.isSafeInteger(page) && page > 0)) throw invalid("pageSize", "must be a whole number from 1");
+  for (const param of ["limit", "from", "before"])
+    if (query !== "skip" && param in query) throw invalid(param, "is chosen by useInfiniteQuery");
+}
+
+const invalid = (param: string, what: string) =>
+  new SyncError({
+    ...{ code: "invalid_value", type: "validation_error", status: 400, then: "fix", param },
+    message: `${param} ${what}.`,
+  });
 
 interface Part {
   readonly rows: readonly AnyRow[];

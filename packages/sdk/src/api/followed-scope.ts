@@ -6,7 +6,7 @@ import { fits } from "../protocol/schema/field-value.ts";
 import type { Field, Model, ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { DataOf, ModelName } from "../protocol/schema/row-types.ts";
 import type { Operators } from "./lists/query.ts";
-import { fieldOf, mustBe } from "./lists/query-error.ts";
+import { fieldOf, isObject, mustBe } from "./lists/query-error.ts";
 import { checkModel } from "./writes/check-model.ts";
 
 /** Which records a client reads. An absent member does not limit it. */
@@ -53,8 +53,8 @@ export function followedScope<S extends ModelSchema>(
 function checkConditions(model: string, schema: Model | undefined, conditions: object): void {
   for (const [name, condition] of Object.entries(conditions)) {
     const at = `where.${name}`;
-    const field = fieldOf(model, schema, name, at) ?? { type: "string" };
-    const operators = Object.entries(typeof condition === "object" && condition ? condition : { eq: condition });
+    const field = fieldOf(model, schema, name, at);
+    const operators = Object.entries(isObject(condition) ? condition : { eq: condition });
     const isTaken = operators.length > 0 && operators.every(([operator, operand]) => takes(field, operator, operand));
     if (name.startsWith("$") || !isTaken) throw mustBe(at, "a value, in, contains of an array, or a range", condition);
   }

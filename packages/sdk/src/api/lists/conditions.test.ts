@@ -25,7 +25,7 @@ test.each<[Conditions, JsonObject, boolean]>([
   [{ due: new Date("2030-01-01T00:00:00Z") }, { due: "2030-01-01T00:00:00Z" }, true],
   [{ due: null }, { due: "soon" }, true],
   [{ title: { lt: "\u{1f600}" } }, { title: "\uff21" }, true],
-  [{ order: "2" }, { order: 2 }, false],
+  [{ order: 2 }, { order: "2" }, false],
   [{ title: { not: "a" } }, { title: "b" }, true],
   [{ title: { not: "a" } }, { title: "a" }, false],
   [{ title: { not: "a" } }, {}, true],

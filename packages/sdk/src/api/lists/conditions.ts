@@ -1,9 +1,12 @@
+import { odd } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { comparable, compareValues, isScalar } from "../../protocol/lists/compare-values.ts";
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
+import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
-import { fieldOf, mustBe, odd } from "./query-error.ts";
+import { checkJson } from "../writes/payload.ts";
+import { checkObject, fieldOf, isObject, listOf, mustBe, TEXT } from "./query-error.ts";
 import { valueIn } from "./value-in.ts";
 
 /** Conditions on a record, all of which must hold. */
@@ -15,61 +18,59 @@ type Test<T> = (value: T) => boolean;
 export function compileConditions(
   model: string,
   schema: Model | undefined,
-  conditions: Conditions,
+  conditions: unknown,
   param = "where",
 ): Test<JsonObject> {
-  if (typeof conditions !== "object" || conditions === null || Array.isArray(conditions))
-    throw mustBe(param, "an object of conditions", conditions);
-  const tests = Object.entries(conditions).map(([name, wanted]): Test<JsonObject> => {
+  checkObject(conditions, param);
+  const tests = Object.entries(conditions as Conditions).map(([name, wanted]): Test<JsonObject> => {
     const at = `${param}.${name}`;
     // A field of that name is meant rather than the word.
     if ((name === "and" || name === "or") && !schema?.fields[name]) {
-      const several = branchesOf(wanted, at).map((one, i) => compileConditions(model, schema, one, `${at}[${i}]`));
+      const several = listOf(wanted, at).map((one, i) => compileConditions(model, schema, one, `${at}[${i}]`));
       return name === "or"
         ? (data) => several.some((test) => test(data))
         : (data) => several.every((test) => test(data));
     }
-    const test = testOf(wanted, fieldOf(model, schema, name, at), at);
+    // A record without a value has null, also if its field cannot be null.
+    const test = testOf(wanted, { ...fieldOf(model, schema, name, at), nullable: true }, at);
     return (data) => test(valueIn(data, name) ?? null);
   });
   return (data) => tests.every((test) => test(data));
 }
 
-function branchesOf(wanted: unknown, param: string): readonly Conditions[] {
-  if (!Array.isArray(wanted)) throw mustBe(param, "a list of conditions", wanted);
-  return wanted as Conditions[];
-}
+/** Compiles one operator. `param` is where it is in the query. Throws for an operand that no value can meet. */
+type Operator = (operand: unknown, param: string, field: Field) => Test<Json>;
 
-/** Compiles one operator. `param` is where it is in the query. */
-type Operator = (operand: unknown, param: string, field: Field | undefined) => Test<Json>;
-
-/** Whether a value is within a bound of a range, by how it compares with it. */
+/** Whether a value is within a bound of a range, by how it compares with it. An integer can be above 1.5. */
 const range =
   (isWithin: (order: number) => boolean): Operator =>
-  (operand, _, field) => {
-    const bound = comparable(field?.type, plain(operand));
+  (operand, param, field) => {
+    const { type } = field;
+    const bound = comparable(type, plain(operand, type));
+    if (bound === undefined || Number.isNaN(bound))
+      throw mustBe(param, expectedValue({ ...field, nullable: false }), operand);
     return (value) => {
-      const own = comparable(field?.type, value);
+      const own = comparable(type, value);
       return own !== undefined && typeof own === typeof bound && isWithin(compareValues(own, bound as typeof own));
     };
   };
 
 const OPERATORS: Readonly<Record<string, Operator>> = {
-  not: (operand, _, field) => negated(equalTo(operand, field)),
+  contains: (operand, param, field) => {
+    const { type, items } = field;
+    const part = operandOf(operand, param, isText(type) ? TEXT : items ? { type: items } : ANYTHING);
+    return (value) =>
+      Array.isArray(value)
+        ? value.some((item) => jsonEqual(item as Json, part))
+        : typeof value === "string" && typeof part === "string" && value.includes(part);
+  },
+  not: (operand, param, field) => negated(equalTo(operand, param, field)),
   in: oneOf,
   notIn: (operand, param, field) => negated(oneOf(operand, param, field)),
   gt: range((order) => order > 0),
   gte: range((order) => order >= 0),
   lt: range((order) => order < 0),
   lte: range((order) => order <= 0),
-  contains: (operand, param, field) => {
-    const part = field?.type === "array" ? "" : textOf(operand, param);
-    const isItem = equalTo(operand);
-    return (value) =>
-      Array.isArray(value)
-        ? value.some((item) => isItem(item as Json))
-        : typeof value === "string" && value.includes(part);
-  },
   startsWith: (operand, param) => {
     const start = textOf(operand, param);
     return (value) => typeof value === "string" && value.startsWith(start);
@@ -77,29 +78,30 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
   search: searching,
 };
 
-/** Compiles a condition on one field, which is a value or an object of operators. */
-function testOf(wanted: unknown, field: Field | undefined, param: string): Test<Json> {
-  if (wanted === undefined) throw undefinedAt(param);
-  if (!isOperators(wanted, field, param)) return equalTo(wanted, field);
-  const tests = Object.entries(wanted).map(([operator, operand]) => {
-    const at = `${param}.${operator}`;
-    if (operand === undefined) throw undefinedAt(at);
-    return (OPERATORS[operator] as Operator)(operand, at, field);
-  });
-  return (value) => tests.every((test) => test(value));
+const isText = (type: Field["type"]) => type === "string" || type === "enum";
+
+/** The operators that a field can have: arrays the first ones, text all, and other values those between. */
+function operatorsOf({ type }: Field): readonly string[] {
+  const names = Object.keys(OPERATORS);
+  if (type === "array") return names.slice(0, 4);
+  return isText(type) || type === "json" ? names : names.slice(1, 8);
 }
 
-const undefinedAt = (param: string) => odd(param, `${param} is undefined. Omit it, or use null.`);
+/** Compiles a condition on one field, which is a value or an object of operators. */
+function testOf(wanted: unknown, field: Field, param: string): Test<Json> {
+  if (!isOperators(wanted, field, param)) return equalTo(wanted, param, field);
+  const tests = Object.entries(wanted).map(([operator, operand]) =>
+    (OPERATORS[operator] as Operator)(operand, `${param}.${operator}`, field),
+  );
+  return (value) => tests.every((test) => test(value));
+}
 
 const negated =
   (test: Test<Json>): Test<Json> =>
   (value) =>
     !test(value);
 
-function textOf(operand: unknown, param: string): string {
-  if (typeof operand !== "string") throw mustBe(param, "a string", operand);
-  return operand;
-}
+const textOf = (operand: unknown, param: string) => operandOf(operand, param, TEXT) as string;
 
 /** Tests a text, or several together. */
 function searching(operand: unknown, param: string): Test<Json> {
@@ -115,31 +117,43 @@ export function compileSearch(schema: Model | undefined, text: unknown): Test<Js
   return (data) => test(names.map((name) => valueIn(data, name) ?? null));
 }
 
-function equalTo(wanted: unknown, field?: Field): Test<Json> {
-  return anyOf([plain(wanted)], field);
+function equalTo(wanted: unknown, param: string, field: Field): Test<Json> {
+  return anyOf([operandOf(wanted, param, field)], field);
 }
 
-function oneOf(wanted: unknown, param: string, field: Field | undefined): Test<Json> {
-  if (!Array.isArray(wanted)) throw mustBe(param, "a list", wanted);
-  return anyOf(wanted.map(plain), field);
+function oneOf(wanted: unknown, param: string, field: Field): Test<Json> {
+  const values = listOf(wanted, param).map((one, i) => operandOf(one, `${param}[${i}]`, field));
+  return anyOf(values, field);
+}
+
+const ANYTHING: Field = { type: "json", nullable: true };
+
+/** A value that a field could have. Throws for any other: no record would match it. */
+function operandOf(wanted: unknown, param: string, field: Field): Json {
+  const value = plain(wanted, field.type);
+  if (!fits(field, value)) throw mustBe(param, expectedValue(field), wanted);
+  if (!isScalar(field)) checkJson(value, param);
+  return value;
 }
 
 /** A value of another type than its field's equals null, as an absent one does. */
-function anyOf(values: readonly Json[], field: Field | undefined): Test<Json> {
-  if (!field || !isScalar(field)) return (own) => values.some((value) => jsonEqual(value, own));
+function anyOf(values: readonly Json[], field: Field): Test<Json> {
+  if (!isScalar(field)) return (own) => values.some((value) => jsonEqual(value, own));
   const keys = new Set(values.map((value) => comparable(field.type, value)));
   if (!values.includes(null)) keys.delete(undefined);
   return (own) => keys.has(comparable(field.type, own));
 }
 
-/** A condition may use a Date, although records store strings. */
-const plain = (value: unknown): Json => (value instanceof Date ? value.toISOString() : (value as Json));
+/** A condition may use a Date, although records store strings. An invalid one fits no field. */
+const plain = (value: unknown, type: Field["type"]): Json =>
+  (value instanceof Date && (type === "datetime" || type === "json") ? (value.toJSON() ?? value) : value) as Json;
 
 /** Whether the condition contains only operators. Any other object is an error unless the field holds objects. */
-function isOperators(wanted: unknown, field: Field | undefined, param: string): wanted is object {
-  if (typeof wanted !== "object" || wanted === null || Array.isArray(wanted) || wanted instanceof Date) return false;
+function isOperators(wanted: unknown, field: Field, param: string): wanted is object {
+  if (!isObject(wanted)) return false;
+  const known = operatorsOf(field);
   const keys = Object.keys(wanted);
-  if (keys.length > 0 && keys.every((key) => Object.hasOwn(OPERATORS, key))) return true;
-  if (!field || field.type === "json") return false;
-  throw mustBe(param, `a value, or have operators: ${Object.keys(OPERATORS).join(", ")}`, wanted);
+  if (keys.length > 0 && keys.every((key) => known.includes(key))) return true;
+  if (field.type === "json") return false;
+  throw mustBe(param, `a value, or have operators: ${known.join(", ")}`, wanted);
 }

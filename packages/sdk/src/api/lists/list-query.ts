@@ -5,8 +5,9 @@ import type { Row } from "../../protocol/commits/apply.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
+import { checkJson } from "../writes/payload.ts";
 import { type Conditions, compileConditions, compileSearch } from "./conditions.ts";
-import { mustBe } from "./query-error.ts";
+import { checkKeys, checkObject, checkOneOf, fieldOf, mustBe } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
 import { asGiven, type ShownRows } from "./shown-rows.ts";
 import { compileOrder, type SortOptions, type SortOrder } from "./sort-order.ts";
@@ -42,12 +43,18 @@ export interface ListQuery extends SortOrder {
   all(state: StateOfRows): Generator<JsonObject>;
 }
 
-/** The ids of all records that can meet conditions, and of others. Undefined: it is not known. */
+/** All records of the query, which meet these conditions, if an index finds them. */
 export type Candidates = (
   state: StateOfRows,
-  table: string,
+  query: Pick<ListQuery, "table" | "find">,
   conditions: Conditions,
-) => readonly ReadonlySet<string>[] | undefined;
+) => Generator<JsonObject> | undefined;
+const KEYS: readonly (keyof AnyQuery)[] = [
+  ...(["where", "search", "archived"] as const),
+  ...(["orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk"] as const),
+];
+/** What a query that only counts can have. */
+export const COUNT_KEYS = KEYS.slice(0, 3);
 
 /** Compiles a query. Throws for an invalid one, which would otherwise look like an empty list. */
 export function listQuery(
@@ -55,20 +62,36 @@ export function listQuery(
   query: AnyQuery,
   schema: Model | undefined,
   { show, give }: ShownRows = { show: (_, row) => row, give: (_, data) => asGiven(data) },
+  keys = KEYS,
   candidates: Candidates = () => undefined,
 ): ListQuery {
-  const { where = {}, search, from, before, limit = Number.POSITIVE_INFINITY, archived = "without" } = query;
-  if (!["without", "only", "with"].includes(archived))
-    throw mustBe("archived", `"without", "only" or "with"`, archived);
-  if (query.staleOk !== undefined && typeof query.staleOk !== "boolean")
-    throw mustBe("staleOk", "true or false", query.staleOk);
+  checkKeys(query, keys);
+  const {
+    where = {},
+    search,
+    limit = Number.POSITIVE_INFINITY,
+    include = {},
+    archived = "without",
+    staleOk = true,
+  } = query;
+  checkObject(include, "include");
+  checkOneOf(archived, ["without", "only", "with"], "archived");
+  checkOneOf(staleOk, [true, false], "staleOk");
+  if (typeof limit !== "number" || !(limit >= 0) || limit % 1) throw mustBe("limit", "a whole number from 0", limit);
   const tests = [compileConditions(model, schema, where)];
   if (search !== undefined) tests.push(compileSearch(schema, search));
   const order = compileOrder(model, schema, query);
-  const place = before ?? from;
-  if (place) {
-    if (typeof place.id !== "string") throw mustBe("from", "a record", place);
-    tests.push((data) => order.compare(data, place) > (before ? 0 : -1));
+  const side = query.before === undefined ? "from" : "before";
+  const place = query[side];
+  if (place !== undefined) {
+    if (side === "before" && query.from) throw mustBe("from", "absent beside before", query.from);
+    if (typeof place?.id !== "string") throw mustBe(side, "a record with its id", place);
+    for (const name of order.fields) checkJson(place[name] ?? null, `${side}.${name}`);
+    // A record that has no value to sort by does not name the field either.
+    if (!order.fields.every((name) => name in place))
+      for (const name of Object.keys(place))
+        if (!ownValue(include, name)) fieldOf(model, schema, name, `${side}.${name}`);
+    tests.push((data) => order.compare(data, place) > (side === "before" ? 0 : -1));
   }
   const table = tableOf(model);
   const key = queryKey(model, query);
@@ -85,18 +108,13 @@ export function listQuery(
     ...order,
     key,
     table,
-    limit: Math.max(0, Math.trunc(limit) || 0),
+    limit,
     give: (data, base) => give(table, data, base),
     find: (state, id) => matching(shownRow(state, { model: table, id })),
     *all(state) {
       const { rows, overlay } = state;
-      const found = candidates(state, table, where);
-      for (const ids of found ?? [])
-        for (const id of ids) {
-          const data = this.find(state, id);
-          if (data) yield data;
-        }
-      if (found) return;
+      const found = candidates(state, this, where);
+      if (found) return yield* found;
       const over = ownValue(overlay, table);
       for (const [id, row] of ownValue(rows.tables, table)?.entries() ?? []) {
         const data = over?.has(id) ? undefined : matching(row);

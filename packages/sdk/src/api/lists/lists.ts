@@ -2,14 +2,15 @@ import { refOf, tableOf } from "../../core/log/tables.ts";
 import type { SyncStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Clock } from "../../engine/ports.ts";
+import { odd } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Lazy } from "../lazy.ts";
 import type { JoinedList } from "../relations/joined-list.ts";
 import type { Joins } from "../relations/joins.ts";
-import { type AnyQuery, type ListQuery, listQuery } from "./list-query.ts";
+import { type AnyQuery, COUNT_KEYS, type ListQuery, listQuery } from "./list-query.ts";
 import { type Counts, LiveCounts } from "./live-counts.ts";
 import { LiveList } from "./live-list.ts";
-import { checkCounted, odd } from "./query-error.ts";
+import { checkCounted } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
 import type { queryStatus } from "./query-status.ts";
 import type { ShownRows } from "./shown-rows.ts";
@@ -120,9 +121,14 @@ export class Lists {
 
   list(model: string, query: AnyQuery): readonly JsonObject[] {
     const key = `list ${queryKey(model, query)}`;
-    const { include } = query;
+    const include = query?.include;
     const joins = include && this.#joins?.now();
-    if (include && !joins) return this.#withoutJoins();
+    if (include && !joins) {
+      this.compiled(model, query);
+      // Until the code for them is loaded, lists that include records are empty.
+      if (this.#joins) return NONE;
+      throw odd("include", 'No field of the schema "references" a model.');
+    }
     const records = this.#read<readonly JsonObject[]>(key, () => {
       const plain = new LiveList(this.compiled(model, query));
       return joins ? joins.open(model, plain, include) : plain;
@@ -137,11 +143,10 @@ export class Lists {
   }
 
   /** How many records match, by their value of a field; without a field, all of them under `true`. */
-  counts(model: string, { where, search, archived }: AnyQuery, field?: string): Counts {
-    const query = { where, search, archived };
+  counts(model: string, query: AnyQuery, field?: string): Counts {
     return this.#read(`counts ${field ?? ""} ${queryKey(model, query)}`, () => {
       if (field !== undefined) checkCounted(model, this.#state().models[tableOf(model)], field);
-      return new LiveCounts(this.compiled(model, query), field);
+      return new LiveCounts(this.compiled(model, query, COUNT_KEYS), field);
     });
   }
 
@@ -156,12 +161,6 @@ export class Lists {
     return answer;
   }
 
-  /** Until the code for them is loaded, lists that include records are empty. */
-  #withoutJoins(): readonly JsonObject[] {
-    if (this.#joins) return NONE;
-    throw odd("include", 'No field of the schema "references" a model, so that nothing can be included.');
-  }
-
   /** Once is enough: a list that was shown does not disappear when the connection ends. */
   #hasBeenComplete(key: string, model: string, query: AnyQuery): boolean {
     const kept = this.#kept.get(key);
@@ -172,10 +171,9 @@ export class Lists {
   }
 
   /** Throws for an invalid query. */
-  compiled(model: string, query: AnyQuery): ListQuery {
-    return listQuery(model, query, this.#state().models[tableOf(model)], this.#shown, (state, table, conditions) =>
-      this.#later()?.indexes.candidates(state, table, conditions),
-    );
+  compiled(model: string, query: AnyQuery, keys?: typeof COUNT_KEYS): ListQuery {
+    const schema = this.#state().models[tableOf(model)];
+    return listQuery(model, query, schema, this.#shown, keys, (...asked) => this.#later()?.indexes.records(...asked));
   }
 
   #keep(key: string, view: LiveView): KeptView {

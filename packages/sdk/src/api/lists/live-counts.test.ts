@@ -9,7 +9,8 @@ const schema = defineSchema({
       fields: {
         status: { type: "enum", values: ["todo", "doing", "done"] },
         order: { type: "number" },
-        tags: { type: "array" },
+        tags: { type: "array", items: "string" },
+        meta: { type: "json" },
       },
     },
   },
@@ -64,11 +65,40 @@ test("[R26] the same map is given until a count changes", async () => {
 
 test("[R18] what cannot be counted by is refused", async () => {
   const { tasks } = await open();
-  expect(() => tasks.countBy("tags")).toThrow(expect.objectContaining({ param: "field" }));
+  expect(() => tasks.countBy("meta")).toThrow(expect.objectContaining({ param: "field" }));
   expect(() => tasks.countBy("nothing" as "status")).toThrow(expect.objectContaining({ param: "field" }));
   expect(() => tasks.count({ where: { nothing: 1 } as object })).toThrow(
     expect.objectContaining({ param: "where.nothing" }),
   );
+});
+
+test("[R26] countBy an array says how many records have each item", async () => {
+  const { tasks, settle } = await open();
+  tasks.create({ tags: ["bug", "urgent"] }, { id: "1" });
+  tasks.create({ tags: ["bug", "bug"] }, { id: "2" });
+  tasks.create({ tags: [] }, { id: "3" });
+  tasks.create({}, { id: "4" });
+  await settle();
+  const counts = tasks.countBy("tags");
+  const bugs: number | undefined = counts.get("bug");
+  expect(bugs).toBe(2);
+  expect(counts).toEqual(
+    new Map<string | null, number>([
+      ["bug", 2],
+      ["urgent", 1],
+      [null, 1],
+    ]),
+  );
+  tasks.update("1", { tags: ["urgent", "bug"], order: 3 });
+  expect(tasks.countBy("tags")).toBe(counts);
+  tasks.update("1", { tags: ["urgent"] });
+  tasks.delete("4");
+  expect([...tasks.countBy("tags")].sort()).toEqual([
+    ["bug", 1],
+    ["urgent", 1],
+  ]);
+  expect(tasks.countBy("tags", { where: { tags: { contains: "urgent" } } })).toEqual(new Map([["urgent", 1]]));
+  expect(tasks.count()).toBe(3);
 });
 
 test("[R26] counts that are mended equal those of a list, whatever changes", async () => {
@@ -83,13 +113,17 @@ test("[R26] counts that are mended equal those of a list, whatever changes", asy
         if (kind === 0) tasks.delete(id);
         else if (kind === 1) tasks.archive(id);
         else if (kind === 2) tasks.unarchive(id);
-        else if (tasks.get(id)) tasks.update(id, { status: to, order });
-        else tasks.create({ status: to, order }, { id });
+        else if (tasks.get(id)) tasks.update(id, { status: to, order, tags: [to, `${order}`] });
+        else tasks.create({ status: to, order, tags: [to] }, { id });
         const listed = tasks.list({ where });
         expect(tasks.count({ where })).toBe(listed.length);
         for (const value of ["todo", "doing", "done"] as const)
           expect(tasks.countBy("status", { where }).get(value) ?? 0).toBe(
             listed.filter((task) => task.status === value).length,
+          );
+        for (const tag of ["todo", "doing", "1", "2"])
+          expect(tasks.countBy("tags", { where }).get(tag) ?? 0).toBe(
+            listed.filter(({ tags = [] }) => tags.includes(tag)).length,
           );
       }
     }),

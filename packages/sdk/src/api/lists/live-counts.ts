@@ -3,7 +3,7 @@ import type { ListQuery, StateOfRows } from "./list-query.ts";
 import { StaleIds } from "./stale-ids.ts";
 import { valueIn } from "./value-in.ts";
 
-/** By value: how many records have it. */
+/** By value, or item of an array: how many records have it. */
 export type Counts = ReadonlyMap<Json, number>;
 
 /** How many records of a query have which value of a field, updated incrementally. Without a field: how many there are. */
@@ -41,7 +41,9 @@ export class LiveCounts {
 
   #recount(found: ReadonlyMap<string, JsonObject | undefined>): void {
     const moved = new Map<Json, number>();
-    const move = (value: Json, by: 1 | -1) => moved.set(value, (moved.get(value) ?? 0) + by);
+    const move = (value: Json, by: 1 | -1) => {
+      for (const one of new Set([value].flat())) moved.set(one, (moved.get(one) ?? 0) + by);
+    };
     for (const [id, data] of found) {
       const before = this.#valueOf.get(id);
       if (before !== undefined) move(before, -1);

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../protocol/json.ts";
+import { same } from "../same.ts";
 import type { ListQuery, StateOfRows } from "./list-query.ts";
 import { StaleIds } from "./stale-ids.ts";
 
@@ -50,10 +51,7 @@ export class LiveList {
     if (stale?.size === 0) return this.#shown;
     if (stale && !this.#mend(stale, state)) return this.#shown;
     if (!stale) this.#fill(state);
-    const shown = this.#kept.slice(0, this.query.limit);
-    if (shown.length !== this.#shown.length || shown.some((data, i) => data !== this.#shown[i])) {
-      this.#shown = shown;
-    }
+    this.#shown = same(this.#shown, this.#kept.slice(0, this.query.limit));
     return this.#shown;
   }
 

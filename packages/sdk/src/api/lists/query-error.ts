@@ -1,41 +1,64 @@
-import { invalidFailure } from "../../core/queue/failure.ts";
-import { SyncError } from "../../errors.ts";
-import { isScalar } from "../../protocol/lists/compare-values.ts";
+import { invalid, odd } from "../../errors.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 
-/** A query that cannot be meant so. `param` says where. */
-export const odd = (param: string, message: string) => new SyncError(invalidFailure("invalid_value", message, param));
-
-/** The same, for a value that is another than it must be. */
+/** The error for a value that is another than it must be. `param` says where in a query. */
 export const mustBe = (param: string, what: string, got: unknown) =>
   odd(param, `${param} must be ${what} (got ${shown(got)}).`);
 
-export const shown = (value: unknown): string => JSON.stringify(value) ?? String(value);
+export const shown = (value: unknown): string =>
+  typeof value === "string" || (typeof value === "object" && !(value instanceof Date))
+    ? JSON.stringify(value).slice(0, 200)
+    : String(value);
+
+export const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
+
+export function checkObject(given: unknown, param: string): void {
+  if (!isObject(given)) throw mustBe(param, "an object", given);
+}
+
+export function listOf(given: unknown, param: string): readonly unknown[] {
+  if (!Array.isArray(given)) throw mustBe(param, "a list", given);
+  return given;
+}
+
+export function checkOneOf(given: unknown, values: readonly unknown[], param: string): void {
+  if (!values.includes(given)) throw mustBe(param, `one of ${values.map(shown).join(", ")}`, given);
+}
+
+/** Throws for what is no object, or has another key. `start`: what comes before a key in its `param`. */
+export function checkKeys(given: unknown, keys: readonly string[], param = "query", start = ""): void {
+  checkObject(given, param);
+  for (const key of Object.keys(given as object)) checkOneOf(key, keys, start + key);
+}
 
 const TIME: Field = { type: "datetime" };
-const NAME: Field = { type: "string" };
+export const TEXT: Field = { type: "string" };
+/** Of a model whose schema is not known. */
+const ANY: Field = { type: "json" };
 
-/** What a query can ask of the server's own facts: see `RowFacts`. */
+/** What a query can ask of every record. The server's own facts: see `RowFacts`. */
 const FACTS: Readonly<Record<string, Field>> = {
+  id: TEXT,
   $createdAt: TIME,
   $updatedAt: TIME,
   $archivedAt: TIME,
-  $createdBy: NAME,
-  $updatedBy: NAME,
+  $createdBy: TEXT,
+  $updatedBy: TEXT,
   $syncId: { type: "integer" },
 };
 
-/** The field that a query names. Undefined for `id`, and for any field if the schema is not known. */
-export function fieldOf(model: string, schema: Model | undefined, name: string, param: string): Field | undefined {
-  const field = ownValue(FACTS, name) ?? schema?.fields[name];
-  if (field || name === "id" || !schema) return field;
-  throw new SyncError(invalidFailure("unknown_field", `The model "${model}" has no field ${shown(name)}.`, param));
+/** The field that a query names. */
+export function fieldOf(model: string, schema: Model | undefined, name: string, param: string): Field {
+  const field = ownValue(FACTS, name) ?? (schema ? ownValue(schema.fields, name) : ANY);
+  if (field) return field;
+  throw invalid("unknown_field", `The model "${model}" has no field ${shown(name)}.`, param);
 }
 
-/** Only what can be the key of a map is counted by value. */
+/** Only what can be the key of a map is counted by value: a scalar, or an item of an array. */
 export function checkCounted(model: string, schema: Model | undefined, name: string): void {
   const field = fieldOf(model, schema, name, "field");
-  if (field && !isScalar(field))
-    throw odd("field", `"${name}" has no single value to count by: its type is ${field.type}.`);
+  if (field.type === "json" && field !== ANY)
+    throw odd("field", `"${name}" has no value to count by: its type is json.`);
 }

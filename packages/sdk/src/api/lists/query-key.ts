@@ -4,7 +4,13 @@ import { tableOf } from "../../core/log/tables.ts";
 export const queryKey = (model: string, query: unknown): string => `${tableOf(model)} ${JSON.stringify(query, apart)}`;
 
 /**
- * Marks values that JSON would drop or turn into null. Record strings cannot contain NUL, so the marker is unambiguous.
+ * Marks values that JSON would drop or change, so that a wrong query never has the key of a right one. Record strings
+ * cannot contain NUL, so the marker is unambiguous.
  */
-const apart = (_key: string, value: unknown): unknown =>
-  value === undefined || (typeof value === "number" && !Number.isFinite(value)) ? `\0${value}` : value;
+function apart(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
+  const own = this[key];
+  const type = typeof own;
+  const isJson =
+    type === "number" ? Number.isFinite(own) : type === "string" || type === "boolean" || type === "object";
+  return isJson && own === value ? value : `\0${type}${String(value)}`;
+}

@@ -2,11 +2,13 @@ import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import type { RelationsOf } from "../../protocol/schema/relations.ts";
 import type { ModelName, RowOf } from "../../protocol/schema/row-types.ts";
 
-/** By value of a field: how many records have it. Null: none. */
+/** By value of a field, or item of an array: how many records have it. Null: none. */
 export type Counts<S extends ModelSchema, M extends ModelName<S>, F extends keyof RowOf<S, M>> = ReadonlyMap<
-  Value<RowOf<S, M>[F]>,
+  Counted<Value<RowOf<S, M>[F]>>,
   number
 >;
+
+type Counted<T> = T extends readonly (infer Item)[] ? Item : T;
 
 /** Conditions on a record, all of which must hold. */
 export type Where<Row> = {

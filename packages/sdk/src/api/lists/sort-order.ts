@@ -1,7 +1,8 @@
+import { odd } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { type Comparable, comparable, compareValues, SORTED_CHARACTERS } from "../../protocol/lists/compare-values.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import { fieldOf, mustBe } from "./query-error.ts";
+import { checkKeys, checkOneOf, fieldOf, listOf, mustBe } from "./query-error.ts";
 import { valueIn } from "./value-in.ts";
 
 export type Direction = "asc" | "desc";
@@ -27,6 +28,8 @@ export interface SortOptions {
 
 /** A total order: no two records are equal. */
 export interface SortOrder {
+  /** By what it sorts before the id. */
+  readonly fields: readonly string[];
   compare(a: JsonObject, b: JsonObject): number;
   sorted(records: readonly JsonObject[]): JsonObject[];
   /** The first index of sorted records whose record does not sort before this one. */
@@ -45,33 +48,32 @@ export function compileOrder(
   schema: Model | undefined,
   { orderBy = "id", order = "asc", locale, before }: SortOptions,
 ): SortOrder {
-  checkDirection(order, "order");
+  checkOneOf(order, DIRECTIONS, "order");
   const isSeveral = typeof orderBy !== "string";
-  if (isSeveral && !Array.isArray(orderBy)) throw mustBe("orderBy", "a field or a list", orderBy);
   const collate = textOrder(locale);
-  const keys = (isSeveral ? orderBy : [orderBy]).map((key: SortKey, i): CompiledKey => {
-    const param = isSeveral ? `orderBy[${i}]` : "orderBy";
-    const {
-      field,
-      order: own = order,
-      by,
-    }: Partial<OneSortKey> = typeof key === "string" ? { field: key } : (key ?? {});
-    if (typeof field !== "string") throw mustBe(param, "a field or { field, order }", key);
-    checkDirection(own, `${param}.order`);
-    const declared = fieldOf(model, schema, field, param);
-    const sign = own === "desc" ? -1 : 1;
-    if (by === undefined) {
-      const type = declared?.type;
-      const isCollated = collate && type !== "datetime";
-      const keyOf = (value: unknown) =>
-        isCollated && typeof value === "string" ? value : comparable(type, sortedPart(value));
-      return { field, sign, keyOf };
-    }
-    const values = by === "values" && declared?.values;
-    if (!values) throw mustBe(`${param}.by`, `"values", of an enum`, by);
-    // Counted from 1. A value that the enum has no longer sorts as if there were none.
-    return { field, sign, keyOf: (value) => values.indexOf(value as string) + 1 || undefined };
-  });
+  const keys = (isSeveral ? (listOf(orderBy, "orderBy") as readonly SortKey[]) : [orderBy]).map(
+    (key, i): CompiledKey => {
+      const param = isSeveral ? `orderBy[${i}]` : "orderBy";
+      const one = typeof key === "string" ? { field: key } : key;
+      checkKeys(one, ["field", "order", "by"], param, `${param}.`);
+      const { field, order: own = order, by }: OneSortKey = one;
+      checkOneOf(own, DIRECTIONS, `${param}.order`);
+      const declared = fieldOf(model, schema, field, param);
+      const { type } = declared;
+      if (type === "array") throw odd(param, `"${field}" has no value to sort by: its type is array.`);
+      const sign = own === "desc" ? -1 : 1;
+      if (by === undefined) {
+        const isCollated = collate && type !== "datetime";
+        const keyOf = (value: unknown) =>
+          isCollated && typeof value === "string" ? value : comparable(type, sortedPart(value));
+        return { field, sign, keyOf };
+      }
+      const values = by === "values" && declared.values;
+      if (!values) throw mustBe(`${param}.by`, `"values", of an enum`, by);
+      // Counted from 1. A value that the enum has no longer sorts as if there were none.
+      return { field, sign, keyOf: (value) => values.indexOf(value as string) + 1 || undefined };
+    },
+  );
   const way = before ? -1 : 1;
   const ofTies = keys[0]?.sign ?? (order === "desc" ? -1 : 1);
   const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(valueIn(data, field))), data });
@@ -84,6 +86,7 @@ export function compileOrder(
   };
   const compare = (a: JsonObject, b: JsonObject) => compareKeyed(keyed(a), keyed(b));
   return {
+    fields: keys.map(({ field }) => field),
     compare,
     // Computes each record's sort keys once, so that dates are not parsed in every comparison.
     sorted: (records) =>
@@ -134,6 +137,4 @@ function textOrder(locale: string | undefined): CompareTexts | undefined {
   }
 }
 
-function checkDirection(order: unknown, param: string): void {
-  if (order !== "asc" && order !== "desc") throw mustBe(param, `"asc" or "desc"`, order);
-}
+const DIRECTIONS: readonly Direction[] = ["asc", "desc"];

@@ -26,6 +26,16 @@ export class ValueIndexes {
     this.#everything = everything;
   }
 
+  /** All records of a query, of which these are the conditions. Undefined: no index finds them. */
+  records(
+    state: StateOfRows,
+    query: Pick<ListQuery, "table" | "find">,
+    conditions: Conditions,
+  ): Generator<JsonObject> | undefined {
+    const found = this.candidates(state, query.table, conditions);
+    return found && recordsIn(state, query, found);
+  }
+
   /** The ids of all records that can meet the conditions, and of others. Undefined: it is not known. */
   candidates(state: StateOfRows, table: string, conditions: Conditions): readonly ReadonlySet<string>[] | undefined {
     let best: readonly ReadonlySet<string>[] | undefined;
@@ -57,6 +67,18 @@ export class ValueIndexes {
     indexes.set(name, index);
     return index;
   }
+}
+
+function* recordsIn(
+  state: StateOfRows,
+  query: Pick<ListQuery, "find">,
+  found: readonly ReadonlySet<string>[],
+): Generator<JsonObject> {
+  for (const ids of found)
+    for (const id of ids) {
+      const data = query.find(state, id);
+      if (data) yield data;
+    }
 }
 
 /** More changes than this are not worth keeping: building anew is cheaper then. */

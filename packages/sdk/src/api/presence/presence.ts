@@ -1,5 +1,4 @@
-import { invalidFailure } from "../../core/queue/failure.ts";
-import { SyncError } from "../../errors.ts";
+import { odd } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Collab } from "../claims/collab.ts";
@@ -56,6 +55,6 @@ export function presenceIn(collab: Lazy<Collab>, name: string): Presence {
 function checkedState(given: JsonObject): JsonObject {
   const state = jsonCopy(given, "state");
   if (new TextEncoder().encode(JSON.stringify(state)).length > limits.presenceStateBytes)
-    throw new SyncError(invalidFailure("invalid_value", "The presence state is larger than 4 KiB.", "state"));
+    throw odd("state", "The presence state is larger than 4 KiB.");
   return state;
 }

@@ -43,6 +43,7 @@ export function includeTree(code: ListCode, model: string, include: AnyInclude, 
     if (!relation) throw odd(at, unknownRelation(model, name, [...relations.keys()]));
     if (wanted !== true && !isObject(wanted)) throw odd(at, `${at} must be true or a query.`);
     const { include: inner = {}, ...query }: AnyQuery = wanted === true ? {} : wanted;
+    if ("staleOk" in query) throw odd(`${at}.staleOk`, "staleOk is for a whole query.");
     const { model: other, field, kind } = relation;
     return [
       {

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import type { LogRow } from "../../core/log/rows.ts";
 import { changeTables } from "../../core/log/tables.ts";
+import { odd } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { type AnyQuery, listQuery, type StateOfRows } from "../lists/list-query.ts";
 import { LiveList } from "../lists/live-list.ts";
-import { odd } from "../lists/query-error.ts";
 import type { ShownRows } from "../lists/shown-rows.ts";
 import { Joins } from "./joins.ts";
 

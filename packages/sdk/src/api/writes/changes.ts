@@ -1,3 +1,4 @@
+import { invalid } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import { CHANGE, type Change, type SplitPatch } from "../../protocol/commits/change.ts";
 import {
@@ -12,8 +13,8 @@ import {
 import { ownValue } from "../../protocol/own-value.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
+import { got } from "./got.ts";
 import { jsonCopy } from "./payload.ts";
-import { got, wrong } from "./wrong-field.ts";
 
 /** No plain object, so that one inside of a value is refused there. */
 const MARK = {};
@@ -45,34 +46,38 @@ const split: SplitPatch = (patch, { name: modelName, model, shown }) => {
   for (const [name, one] of Object.entries(changes)) {
     const param = `changes.${name}`;
     const field = model && name !== "id" && ownValue(model.fields, name);
-    if (!field) throw wrong("unknown_field", `The model "${modelName}" has no field ${JSON.stringify(name)}.`, param);
+    if (!field) throw invalid("unknown_field", `The model "${modelName}" has no field ${JSON.stringify(name)}.`, param);
     if (!takesChange(field, one))
-      throw wrong("invalid_type", `The "${name}" field has no such change: it must be ${expectedValue(field)}.`, param);
+      throw invalid(
+        "invalid_type",
+        `The "${name}" field has no such change: it must be ${expectedValue(field)}.`,
+        param,
+      );
     checkOperands(one, param);
     const value = ownValue(after, name);
     const readonly = brokenRule(field, null, "update");
-    if (readonly) throw wrong("rule_broken", `The "${name}" field ${readonly.demand}.`, param, readonly.rule);
+    if (readonly) throw invalid("rule_broken", `The "${name}" field ${readonly.demand}.`, param, readonly.rule);
     // Nothing is known of the record, or nothing changes.
     if (value === undefined || value === ownValue(shown, name)) continue;
     if (isOutOfRange(field, value))
-      throw wrong("invalid_value", `The "${name}" field would become ${value}, which is too large.`, param);
-    if (!fits(field, value)) throw wrong("invalid_type", `The "${name}" field would become ${got(value)}.`, param);
+      throw invalid("invalid_value", `The "${name}" field would become ${value}, which is too large.`, param);
+    if (!fits(field, value)) throw invalid("invalid_type", `The "${name}" field would become ${got(value)}.`, param);
     const broken = brokenRule(field, value, "update");
-    if (broken) throw wrong("rule_broken", `The "${name}" field ${broken.demand}.`, param, broken.rule);
+    if (broken) throw invalid("rule_broken", `The "${name}" field ${broken.demand}.`, param, broken.rule);
   }
   return { data: Object.fromEntries(entries.filter(([, value]) => !isChange(value))), changes };
 };
 
 function checkOperands(one: FieldChange, param: string): void {
   if (isIncrement(one)) {
-    if (typeof one.increment !== "number") throw wrong("invalid_value", "An increment must be a number.", param);
+    if (typeof one.increment !== "number") throw invalid("invalid_value", "An increment must be a number.", param);
     return;
   }
   const { add = [], remove = [] } = one;
   if (Math.max(add.length, remove.length) > limits.itemsPerChange)
-    throw wrong("invalid_value", `A change has at most ${limits.itemsPerChange} items.`, param);
+    throw invalid("invalid_value", `A change has at most ${limits.itemsPerChange} items.`, param);
   if (![...add, ...remove].every((item) => ["string", "number", "boolean"].includes(typeof item)))
-    throw wrong("invalid_value", "The items of a change must be strings, numbers or booleans.", param);
+    throw invalid("invalid_value", "The items of a change must be strings, numbers or booleans.", param);
 }
 
 const isChange = (value: unknown): value is Change<unknown> =>

@@ -1,23 +1,28 @@
-import { invalidFailure } from "../../core/queue/failure.ts";
-import { SyncError } from "../../errors.ts";
+import { invalid, odd } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
 import { isRecordId } from "../../protocol/record-id.ts";
+import { checkObject } from "../lists/query-error.ts";
 
 /**
  * Copies data of the app and checks that it is valid JSON. Writes are stored as text. Values that would change or
  * vanish in JSON (undefined, NaN, a Date, a function) are refused here, where the mistake is made.
  */
 export function jsonCopy(data: unknown, path: string): JsonObject {
-  if (typeof data !== "object" || data === null || Array.isArray(data)) throw refused(path, "must be an object");
-  const problem = jsonProblem(data, path, levelsOfData);
-  if (problem) throw refused(problem.path, problem.what);
+  checkObject(data, path);
+  checkJson(data, path);
   return JSON.parse(JSON.stringify(data)) as JsonObject;
+}
+
+/** Throws for what JSON would change or drop. */
+export function checkJson(value: unknown, path: string): void {
+  const problem = jsonProblem(value, path, levelsOfData);
+  if (problem) throw odd(problem.path, `${problem.path} ${problem.what}.`);
 }
 
 export function checkId(id: unknown): string {
   if (isRecordId(id)) return id;
-  throw new SyncError(invalidFailure("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", "id"));
+  throw invalid("invalid_id", "An id must be 1 to 255 of A-Z, a-z, 0-9 and . _ : ~ -.", "id");
 }
 
 /** Leaves room for the suffix that a replaced log adds to a name. */
@@ -26,8 +31,5 @@ const TX_ID = /^[\x21-\x7e]{1,200}$/;
 export function checkTxId(clientTxId: unknown): string {
   if (typeof clientTxId === "string" && TX_ID.test(clientTxId)) return clientTxId;
   const message = "clientTxId must be 1 to 200 visible ASCII characters.";
-  throw new SyncError(invalidFailure("invalid_idempotency_key", message, "clientTxId"));
+  throw invalid("invalid_idempotency_key", message, "clientTxId");
 }
-
-const refused = (path: string, what: string) =>
-  new SyncError(invalidFailure("invalid_value", `${path} ${what}.`, path));

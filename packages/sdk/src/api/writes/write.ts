@@ -2,14 +2,14 @@ import { shownRow } from "../../core/conflicts/overlay.ts";
 import { OWNER_UNKNOWN } from "../../core/connection/owner-name.ts";
 import type { NewOperation } from "../../core/events.ts";
 import { type RecordRef, recordKey, tableOf } from "../../core/log/tables.ts";
-import { invalidFailure, nameTaken } from "../../core/queue/failure.ts";
+import { nameTaken } from "../../core/queue/failure.ts";
 import type { Premise } from "../../core/queue/mutation.ts";
 import { find } from "../../core/queue/queue.ts";
 import { shownState } from "../../core/select.ts";
 import type { Engine } from "../../engine/engine.ts";
 import type { PendingPromises } from "../../engine/pending-promises.ts";
 import type { Random } from "../../engine/ports.ts";
-import { localError, SyncError } from "../../errors.ts";
+import { invalid, localError, odd, SyncError } from "../../errors.ts";
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
 import { CHANGE, type Change } from "../../protocol/commits/change.ts";
@@ -19,14 +19,15 @@ import type { JsonObject } from "../../protocol/json.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits, isRequired } from "../../protocol/schema/field-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
+import { checkOneOf, mustBe } from "../lists/query-error.ts";
 import type { ShownRows } from "../lists/shown-rows.ts";
 import { checkModel } from "./check-model.ts";
+import { got } from "./got.ts";
 import type { judgeCommit } from "./judge-commit.ts";
 import { checkId, checkTxId, jsonCopy } from "./payload.ts";
 import type { SeenRecords } from "./seen-before.ts";
 import type { undoOf } from "./undo.ts";
 import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
-import { got, wrong } from "./wrong-field.ts";
 
 /** The dependencies of the write functions. */
 export interface WriteDeps {
@@ -59,9 +60,9 @@ export function makeWrite(
   if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot write.");
   checkOwner(deps);
   const { onStale = "notify", readAt } = options;
-  if (!ON_STALE.includes(onStale)) throw invalid("onStale", "onStale must be reject, overwrite or notify.");
+  checkOneOf(onStale, ON_STALE, "onStale");
   if (readAt !== undefined && !(Number.isSafeInteger(readAt) && readAt >= 0))
-    throw invalid("readAt", "readAt must be a position in the log: a whole number from 0.");
+    throw mustBe("readAt", "a whole number from 0", readAt);
   checkCount(asked, reads);
   const claims = [options.claim ?? []].flat();
   const isAlone = asked.length === 1;
@@ -72,7 +73,7 @@ export function makeWrite(
   });
   deps.later()?.judgeCommit(deps.engine.store.getState(), operations, reads);
   if (claims.length > 0 && !operations.some((o) => o.claim !== undefined))
-    throw invalid("claim", "The lease is on a record that this write does not name.");
+    throw odd("claim", "The lease is on a record that this write does not name.");
   const clientTxId = options.clientTxId === undefined ? deps.random.id() : checkTxId(options.clientTxId);
   if (find(deps.engine.store.getState().queue, clientTxId)) throw new SyncError(nameTaken(clientTxId));
   const { queued, receipt } = deps.waiters.add(clientTxId);
@@ -118,7 +119,7 @@ export function checkOwner({ engine }: WriteDeps): void {
 
 export function checkCount(asked: readonly unknown[], reads: readonly unknown[] = []): void {
   if (asked.length === 0 || asked.length > limits.operationsPerCommit || reads.length > limits.readsPerCommit)
-    throw new SyncError(invalidFailure("too_many_operations", "A commit must have 1 to 100 operations.", "operations"));
+    throw invalid("too_many_operations", "A commit must have 1 to 100 operations.", "operations");
 }
 
 /** A claim is on an existing record, so a create has none. */
@@ -140,7 +141,7 @@ export function checked(
       const fields = jsonCopy(data, "data");
       const own = checkId(id ?? fields.id ?? deps.random.id());
       if (fields.id !== undefined && fields.id !== own)
-        throw new SyncError(invalidFailure("id_mismatch", "data.id must equal the record's id.", "data.id"));
+        throw invalid("id_mismatch", "data.id must equal the record's id.", "data.id");
       return { action, model, id: own, data: checkedData(models, model, action, fields) };
     }
     case "update": {
@@ -149,7 +150,7 @@ export function checked(
       const fields = jsonCopy(patch.data, "data");
       const changes = stored || patch.changes ? { ...stored, ...patch.changes } : undefined;
       if (Object.keys({ ...fields, ...changes }).length === 0)
-        throw new SyncError(invalidFailure("empty_update", "An update needs at least one field.", "data"));
+        throw invalid("empty_update", "An update needs at least one field.", "data");
       const update = { action, model, id: own, data: checkedData(models, model, action, fields) };
       return { ...update, ...(changes && { changes }), ...(base && { base: jsonCopy(base, "base") }) };
     }
@@ -158,7 +159,7 @@ export function checked(
     case "unarchive":
       return { action, model, id: checkId(id) };
     default:
-      throw invalid("action", `Unknown action: ${JSON.stringify(action satisfies never)}.`);
+      throw odd("action", `Unknown action: ${JSON.stringify(action satisfies never)}.`);
   }
 }
 
@@ -188,7 +189,7 @@ function checkedData(
     const param = `data.${name}`;
     const field = fields[name];
     if (!field)
-      throw wrong(
+      throw invalid(
         "unknown_field",
         name.startsWith("$")
           ? `${JSON.stringify(name)} is set by the server.`
@@ -196,15 +197,13 @@ function checkedData(
         param,
       );
     if (!fits(field, value))
-      throw wrong("invalid_type", `The "${name}" field must be ${expectedValue(field)} (got ${got(value)}).`, param);
+      throw invalid("invalid_type", `The "${name}" field must be ${expectedValue(field)} (got ${got(value)}).`, param);
     const broken = brokenRule(field, value, action);
-    if (broken) throw wrong("rule_broken", `The "${name}" field ${broken.demand}.`, param, broken.rule);
+    if (broken) throw invalid("rule_broken", `The "${name}" field ${broken.demand}.`, param, broken.rule);
   }
   if (action === "create")
     for (const [name, field] of Object.entries(fields))
       if (isRequired(field) && name !== "id" && !Object.hasOwn(data, name))
-        throw wrong("missing_field", `The "${name}" field is missing: a new ${model} needs it.`, `data.${name}`);
+        throw invalid("missing_field", `The "${name}" field is missing: a new ${model} needs it.`, `data.${name}`);
   return data;
 }
-
-const invalid = (param: string, message: string) => new SyncError(invalidFailure("invalid_value", message, param));

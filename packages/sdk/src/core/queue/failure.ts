@@ -1,7 +1,7 @@
 import type { Claim, ClaimStatus } from "../../protocol/claims/claim.ts";
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import type { RequiredCapability, SourceRefusal } from "../../protocol/errors/error.ts";
-import type { ErrorCode, ErrorType, InvalidCode, Remedy } from "../../protocol/errors/error-codes.ts";
+import type { ErrorCode, ErrorType, Remedy } from "../../protocol/errors/error-codes.ts";
 import type { RecordRef } from "../log/tables.ts";
 
 /** Error codes that only the client produces. */
@@ -62,11 +62,6 @@ export const CLOSED = localFailure(
   "client_closed",
   "The client was closed before this was settled. Queued writes stay queued.",
 );
-
-/** What the server would say of a write or a query that the client refuses. It does not need the table of codes. */
-export function invalidFailure(code: InvalidCode, message: string, param: string, rule?: string): Failure {
-  return { code, type: "validation_error", status: 400, then: "fix", message, param, rule };
-}
 
 /** The `clientTxId` belongs to another write in the queue. */
 export const nameTaken = (clientTxId: string): Failure => ({

@@ -1,5 +1,6 @@
 import type { Json } from "../json.ts";
-import type { Field, ItemType } from "./model-schema.ts";
+import { fits } from "./field-value.ts";
+import type { Field } from "./model-schema.ts";
 
 /** What a field demands of a value beyond its type. */
 export type FieldRule =
@@ -21,8 +22,9 @@ export function brokenRule(field: Field, value: Json, action: "create" | "update
   if (action === "update" && field.readonlyAfterCreate)
     return { rule: "readonlyAfterCreate", demand: "cannot be changed once the record is there" };
   if (typeof value === "string") return brokenLength(field, value.length, () => [...value].length, "characters");
-  if (Array.isArray(value) && field.items !== undefined && !value.every(isOf(field.items)))
-    return { rule: "items", demand: `must have only items of type ${field.items}` };
+  const { items } = field;
+  if (Array.isArray(value) && items && !value.every((item) => fits({ type: items }, item)))
+    return { rule: "items", demand: `must have only items of type ${items}` };
   if (Array.isArray(value)) return brokenLength(field, value.length, () => value.length, "items");
   if (typeof value !== "number") return undefined;
   const { min, max } = field;
@@ -30,11 +32,6 @@ export function brokenRule(field: Field, value: Json, action: "create" | "update
   if (max !== undefined && value > max) return { rule: "max", demand: `must be at most ${max}` };
   return undefined;
 }
-
-const isOf =
-  (type: ItemType) =>
-  (item: Json): boolean =>
-    type === "integer" ? Number.isSafeInteger(item) : typeof item === type;
 
 /** A character may take two units: they are only counted where that matters. */
 function brokenLength(

@@ -11,7 +11,7 @@ export function fits(field: Field, value: Json): boolean {
     case "string":
       return typeof value === "string";
     case "number":
-      return typeof value === "number";
+      return Number.isFinite(value);
     case "integer":
       return Number.isSafeInteger(value);
     case "boolean":

@@ -1,0 +1,332 @@
+import { expect, test } from "vitest";
+import type { SyncError } from "../../errors.ts";
+import { defineSchema } from "../../protocol/schema/row-types.ts";
+import { createTestServer } from "../../testing/test-server.ts";
+import { compileConditions } from "./conditions.ts";
+
+const schema = defineSchema({
+  models: {
+    project: { fields: { name: { type: "string" } } },
+    task: {
+      fields: {
+        title: { type: "string", required: true, index: "text" },
+        status: { type: "enum", values: ["todo", "done"] },
+        effort: { type: "integer" },
+        rank: { type: "number" },
+        isUrgent: { type: "boolean" },
+        due: { type: "datetime" },
+        labels: { type: "array" },
+        codes: { type: "array", items: "integer" },
+        meta: { type: "json" },
+        projectId: { type: "string", references: "project", inverse: "tasks" },
+      },
+    },
+  },
+});
+
+/** What the types of the package would refuse. */
+interface Untyped {
+  list(query?: unknown): readonly { readonly id: string }[];
+  count(query?: unknown): number;
+  exists(query?: unknown): boolean;
+  countBy(field: unknown, query?: unknown): ReadonlyMap<unknown, number>;
+  subscribe(query: unknown, listener: () => void): () => void;
+}
+
+async function open() {
+  const { client: make } = createTestServer(schema);
+  const { client } = make();
+  await client.ready();
+  client.models.project.create({ name: "Website" }, { id: "p1" });
+  client.models.task.create(
+    {
+      ...{ title: "Report", status: "todo", effort: 2, rank: 1.5, isUrgent: true, due: "2030-01-01T00:00:00Z" },
+      ...{ labels: ["text"], codes: [7], meta: { a: 1 }, projectId: "p1" },
+    },
+    { id: "t1" },
+  );
+  client.models.task.create({ title: "Empty" }, { id: "t2" });
+  return { task: client.models.task as unknown as Untyped, project: client.models.project as unknown as Untyped };
+}
+
+function errorOf(run: () => unknown): SyncError | undefined {
+  try {
+    run();
+  } catch (error) {
+    return error as SyncError;
+  }
+  return undefined;
+}
+
+const NEVER: readonly (readonly [where: object, param: string])[] = [
+  [{ title: 1 }, "where.title"],
+  [{ title: true }, "where.title"],
+  [{ title: ["Report"] }, "where.title"],
+  [{ title: new Date(0) }, "where.title"],
+  [{ title: undefined }, "where.title"],
+  [{ id: 1 }, "where.id"],
+  [{ id: { in: ["t1", 2] } }, "where.id.in[1]"],
+  [{ id: { eq: "t1" } }, "where.id"],
+  [{ effort: "2" }, "where.effort"],
+  [{ effort: 1.5 }, "where.effort"],
+  [{ effort: 2 ** 53 }, "where.effort"],
+  [{ effort: 2n }, "where.effort"],
+  [{ effort: () => 2 }, "where.effort"],
+  [{ effort: Symbol("2") }, "where.effort"],
+  [{ effort: { not: "1" } }, "where.effort.not"],
+  [{ effort: { notIn: [1, "2"] } }, "where.effort.notIn[1]"],
+  [{ effort: { in: [undefined] } }, "where.effort.in[0]"],
+  [{ effort: { in: new Set([2]) } }, "where.effort.in"],
+  [{ effort: { gt: null } }, "where.effort.gt"],
+  [{ effort: { gt: "1" } }, "where.effort.gt"],
+  [{ effort: { gt: Number.NaN } }, "where.effort.gt"],
+  [{ effort: { contains: "2" } }, "where.effort"],
+  [{ effort: { startsWith: "2" } }, "where.effort"],
+  [{ effort: { search: "2" } }, "where.effort"],
+  [{ rank: Number.NaN }, "where.rank"],
+  [{ rank: Number.POSITIVE_INFINITY }, "where.rank"],
+  [{ rank: { in: [Number.NaN] } }, "where.rank.in[0]"],
+  [{ isUrgent: "true" }, "where.isUrgent"],
+  [{ isUrgent: 1 }, "where.isUrgent"],
+  [{ isUrgent: { startsWith: "t" } }, "where.isUrgent"],
+  [{ due: "yesterday" }, "where.due"],
+  [{ due: 0 }, "where.due"],
+  [{ due: "2030-01-01" }, "where.due"],
+  [{ due: new Date("soon") }, "where.due"],
+  [{ due: { lt: new Date("soon") } }, "where.due.lt"],
+  [{ due: { lt: "tomorrow" } }, "where.due.lt"],
+  [{ due: { in: [new Date("soon")] } }, "where.due.in[0]"],
+  [{ due: { startsWith: "2030" } }, "where.due"],
+  [{ status: "doing" }, "where.status"],
+  [{ status: { in: ["todo", "doing"] } }, "where.status.in[1]"],
+  [{ status: { not: "doing" } }, "where.status.not"],
+  [{ status: { contains: 1 } }, "where.status.contains"],
+  [{ labels: "text" }, "where.labels"],
+  [{ labels: { gt: ["a"] } }, "where.labels"],
+  [{ labels: { startsWith: "t" } }, "where.labels"],
+  [{ labels: { search: "t" } }, "where.labels"],
+  [{ labels: { contains: undefined } }, "where.labels.contains"],
+  [{ codes: { contains: "7" } }, "where.codes.contains"],
+  [{ codes: { contains: 1.5 } }, "where.codes.contains"],
+  [{ meta: undefined }, "where.meta"],
+  [{ meta: Number.NaN }, "where.meta"],
+  [{ meta: { a: undefined } }, "where.meta.a"],
+  [{ meta: { in: [undefined] } }, "where.meta.in[0]"],
+  [{ meta: { gt: null } }, "where.meta.gt"],
+  [{ meta: { search: 1 } }, "where.meta.search"],
+  [{ $createdAt: "yesterday" }, "where.$createdAt"],
+  [{ $createdBy: 1 }, "where.$createdBy"],
+  [{ $syncId: { gt: "1" } }, "where.$syncId.gt"],
+  [{ constructor: "Report" }, "where.constructor"],
+  [{ toString: null }, "where.toString"],
+  [{ or: [{ title: "Report" }, { effort: "2" }] }, "where.or[1].effort"],
+  [{ and: [{ or: [{ due: "soon" }] }] }, "where.and[0].or[0].due"],
+  [{ or: [undefined] }, "where.or[0]"],
+];
+
+test("[R18] [R70] a condition that no record can meet throws at the call, whatever is asked", async () => {
+  const { task, project } = await open();
+  for (const [where, param] of NEVER) {
+    const calls: Record<string, () => unknown> = {
+      list: () => task.list({ where }),
+      count: () => task.count({ where }),
+      exists: () => task.exists({ where }),
+      countBy: () => task.countBy("status", { where }),
+      subscribe: () => task.subscribe({ where }, () => {}),
+    };
+    for (const [name, run] of Object.entries(calls)) {
+      const error = errorOf(run);
+      expect(error, `${name} ${param}`).toMatchObject({ name: "SyncError", param });
+      expect(error?.code, `${name} ${param}`).toMatch(/^(invalid_value|unknown_field)$/);
+    }
+    const included = errorOf(() => project.list({ include: { tasks: { where } } }));
+    expect(included, `include ${param}`).toMatchObject({ name: "SyncError", param: `include.tasks.${param}` });
+  }
+});
+
+test("[R70] the error says what would be right", async () => {
+  const { task } = await open();
+  const messageOf = (query: unknown) => errorOf(() => task.list(query))?.message;
+  expect(messageOf({ where: { effort: "2" } })).toBe('where.effort must be of type integer, or null (got "2").');
+  expect(messageOf({ where: { effort: { gt: null } } })).toBe("where.effort.gt must be of type integer (got null).");
+  expect(messageOf({ where: { status: { in: ["doing"] } } })).toBe(
+    'where.status.in[0] must be one of todo, done, or null (got "doing").',
+  );
+  expect(messageOf({ where: { due: new Date("soon") } })).toBe(
+    "where.due must be an RFC 3339 date-time, or null (got Invalid Date).",
+  );
+  expect(messageOf({ where: { rank: Number.NaN } })).toBe("where.rank must be of type number, or null (got NaN).");
+  expect(messageOf({ where: { labels: { gt: 1 } } })).toBe(
+    'where.labels must be a value, or have operators: contains, not, in, notIn (got {"gt":1}).',
+  );
+  expect(messageOf({ where: { effort: "2".repeat(1_000) } })?.length).toBeLessThan(300);
+  expect(messageOf({ limit: "5" })).toBe('limit must be a whole number from 0 (got "5").');
+  expect(messageOf({ wehre: {} })).toBe(
+    'wehre must be one of "where", "search", "archived", "orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk" (got "wehre").',
+  );
+});
+
+const WRONG: readonly (readonly [query: unknown, param: string])[] = [
+  [{ wehre: { title: "a" } }, "wehre"],
+  [{ orderby: "title" }, "orderby"],
+  [{ constructor: 1 }, "constructor"],
+  ["skip", "query"],
+  [[], "query"],
+  [5, "query"],
+  [{ where: [] }, "where"],
+  [{ where: null }, "where"],
+  [{ where: new Date(0) }, "where"],
+  [{ search: null }, "search"],
+  [{ search: ["a"] }, "search"],
+  [{ limit: Number.NaN }, "limit"],
+  [{ limit: -1 }, "limit"],
+  [{ limit: 1.5 }, "limit"],
+  [{ limit: "5" }, "limit"],
+  [{ limit: null }, "limit"],
+  [{ orderBy: "labels" }, "orderBy"],
+  [{ orderBy: ["title", "codes"] }, "orderBy[1]"],
+  [{ orderBy: "titel" }, "orderBy"],
+  [{ orderBy: "constructor" }, "orderBy"],
+  [{ orderBy: null }, "orderBy"],
+  [{ orderBy: { field: "title" } }, "orderBy"],
+  [{ orderBy: [null] }, "orderBy[0]"],
+  [{ orderBy: [{ feld: "title" }] }, "orderBy[0].feld"],
+  [{ orderBy: [{ field: "title", oder: "desc" }] }, "orderBy[0].oder"],
+  [{ orderBy: [{ order: "desc" }] }, "orderBy[0]"],
+  [{ orderBy: [{ field: "title", order: "down" }] }, "orderBy[0].order"],
+  [{ orderBy: [{ field: "title", by: "values" }] }, "orderBy[0].by"],
+  [{ orderBy: [{ field: "status", by: "value" }] }, "orderBy[0].by"],
+  [{ order: null }, "order"],
+  [{ locale: "not a language" }, "locale"],
+  [{ archived: "yes" }, "archived"],
+  [{ archived: null }, "archived"],
+  [{ staleOk: "no" }, "staleOk"],
+  [{ from: null }, "from"],
+  [{ from: "t1" }, "from"],
+  [{ from: { effort: 2 } }, "from"],
+  [{ orderBy: "effort", from: { efort: 2, id: "t1" } }, "from.efort"],
+  [{ orderBy: "effort", before: { efort: 2, id: "t1" } }, "before.efort"],
+  [{ from: { id: "t1" }, before: { id: "t2" } }, "from"],
+  [{ orderBy: "due", from: { due: new Date(0), id: "t1" } }, "from.due"],
+  [{ include: null }, "include"],
+  [{ include: { projekt: true } }, "include.projekt"],
+  [{ include: { project: false } }, "include.project"],
+  [{ include: { project: { wehre: {} } } }, "include.project.wehre"],
+  [{ include: { project: { orderBy: [{ feld: "name" }] } } }, "include.project.orderBy[0].feld"],
+  [{ include: { project: { limit: Number.NaN } } }, "include.project.limit"],
+  [{ include: { project: { staleOk: false } } }, "include.project.staleOk"],
+  [{ include: { project: { include: { tasks: { orderby: "title" } } } } }, "include.project.include.tasks.orderby"],
+];
+
+test.each(WRONG)("[R18] [R33] the query %j throws at %s", async (query, param) => {
+  const { task } = await open();
+  expect(errorOf(() => task.list(query))).toMatchObject({ name: "SyncError", param });
+});
+
+test("[R18] a query that only counts refuses what does not count", async () => {
+  const { task } = await open();
+  for (const key of ["orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk", "wehre"]) {
+    const query = { [key]: "title" };
+    expect(
+      errorOf(() => task.count(query)),
+      key,
+    ).toMatchObject({ param: key });
+    expect(
+      errorOf(() => task.exists(query)),
+      key,
+    ).toMatchObject({ param: key });
+    expect(
+      errorOf(() => task.countBy("status", query)),
+      key,
+    ).toMatchObject({ param: key });
+  }
+  expect(errorOf(() => task.count(null))).toMatchObject({ param: "query" });
+  expect(errorOf(() => task.subscribe(undefined, () => {}))).toMatchObject({ param: "query" });
+  expect(errorOf(() => task.countBy("statos"))).toMatchObject({ param: "field" });
+  expect(errorOf(() => task.countBy("meta"))).toMatchObject({ param: "field" });
+});
+
+test("[R70] a wrong condition throws also after the right one that it resembles was asked", async () => {
+  const { task } = await open();
+  const pairs: readonly (readonly [right: object, wrong: object])[] = [
+    [{}, { effort: undefined }],
+    [{}, { effort: () => 2 }],
+    [{ due: null }, { due: new Date("soon") }],
+    [{ title: "1970-01-01T00:00:00.000Z" }, { title: new Date(0) }],
+    [{ rank: null }, { rank: Number.NaN }],
+    [{ effort: { in: [null] } }, { effort: { in: [undefined] } }],
+    [{ effort: 2 }, { effort: 2n }],
+  ];
+  for (const [right, wrong] of pairs) {
+    for (const where of [right, right]) expect(errorOf(() => task.list({ where }))).toBeUndefined();
+    expect(errorOf(() => task.list({ where: wrong }))).toMatchObject({ name: "SyncError" });
+  }
+});
+
+test.each<[object, string]>([
+  [{ status: null }, "t2"],
+  [{ title: { not: null } }, "t1 t2"],
+  [{ title: null }, ""],
+  [{ status: { in: ["todo", null] } }, "t1 t2"],
+  [{ status: { in: [] } }, ""],
+  [{ status: { gte: "todo" } }, "t1"],
+  [{ status: { startsWith: "to" } }, "t1"],
+  [{ status: { contains: "od" } }, "t1"],
+  [{ id: "t1" }, "t1"],
+  [{ id: { startsWith: "t", not: "t1" } }, "t2"],
+  [{ effort: { gt: 1.5, lt: 2.5 } }, "t1"],
+  [{ effort: { gte: Number.NEGATIVE_INFINITY } }, "t1"],
+  [{ isUrgent: { gt: false } }, "t1"],
+  [{ due: new Date("2030-01-01T00:00:00Z") }, "t1"],
+  [{ due: { in: [new Date("2030-01-01T00:00:00Z")] } }, "t1"],
+  [{ due: { gte: new Date("2030-01-01T00:00:00Z") } }, "t1"],
+  [{ labels: ["text"] }, "t1"],
+  [{ labels: { contains: "text" } }, "t1"],
+  [{ labels: { contains: 3 } }, ""],
+  [{ codes: { contains: 7 } }, "t1"],
+  [{ meta: { a: 1 } }, "t1"],
+  [{ meta: { not: { a: 1 } } }, "t2"],
+  [{ meta: 3 }, ""],
+  [{ meta: null }, "t2"],
+  [{ meta: { contains: 3 } }, ""],
+  [{ $createdBy: { not: null } }, "t1 t2"],
+])("[R70] %j is a condition", async (where, ids) => {
+  const { task } = await open();
+  const found = task.list({ where });
+  expect(found.map(({ id }) => id).join(" ")).toBe(ids);
+  expect(task.count({ where })).toBe(found.length);
+});
+
+test.each<[object, string]>([
+  [{ limit: 0 }, ""],
+  [{ limit: Number.POSITIVE_INFINITY }, "t1 t2"],
+  [{ limit: undefined, where: undefined, orderBy: undefined, from: undefined, include: undefined }, "t1 t2"],
+  [{ orderBy: "meta" }, "t1 t2"],
+  [{ orderBy: "effort", from: { effort: 2, id: "t1" } }, "t1 t2"],
+  [{ orderBy: "effort", from: { id: "t2" } }, "t2"],
+  // A row, with what it includes and a field that another version of the app knows.
+  [{ orderBy: "effort", from: { id: "t1", effort: 2, colour: "red", project: null } }, "t1 t2"],
+  [{ orderBy: "effort", from: { id: "t2", project: null }, include: { project: true } }, "t2"],
+])("[R18] %j is a query", async (query, ids) => {
+  const { task } = await open();
+  expect(
+    task
+      .list(query)
+      .map(({ id }) => id)
+      .join(" "),
+  ).toBe(ids);
+});
+
+test("[R70] a record whose value the enum has no longer is found by what it is not", () => {
+  const model = schema.models.task;
+  expect(compileConditions("task", model, { status: { not: "todo" } })({ status: "blocked" })).toBe(true);
+  expect(compileConditions("task", model, { status: "todo" })({ status: "blocked" })).toBe(false);
+});
+
+test("[R70] of a model whose schema is not known, any JSON can be asked", () => {
+  const matches = (where: object) => compileConditions("task", undefined, where);
+  expect(matches({ effort: "2" })({ effort: 2 })).toBe(false);
+  expect(matches({ effort: { gt: 1 } })({ effort: 2 })).toBe(true);
+  expect(matches({ due: new Date(0) })({ due: "1970-01-01T00:00:00.000Z" })).toBe(true);
+  expect(() => matches({ effort: Number.NaN })).toThrow(expect.objectContaining({ param: "where.effort" }));
+});
