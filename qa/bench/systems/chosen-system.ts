@@ -1,0 +1,19 @@
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { importPeerFile } from "../peers/packages.ts";
+import { hocuspocus } from "./hocuspocus.ts";
+import { logux } from "./logux.ts";
+import { pouchdb } from "./pouchdb.ts";
+import { rxdb } from "./rxdb.ts";
+import type { Installed, System } from "./system.ts";
+
+export type SystemName = "rxdb" | "hocuspocus" | "logux" | "pouchdb";
+
+const SYSTEMS: Readonly<Record<SystemName, System>> = { rxdb, hocuspocus, logux, pouchdb };
+
+export const systemOf = (name: SystemName): System => SYSTEMS[name];
+
+export const installedIn = (folder: string): Installed => ({
+  require: createRequire(join(folder, "package.json")),
+  import: (name, file) => importPeerFile(folder, name, file),
+});
