@@ -60,4 +60,11 @@ export const CATALOGUE: Readonly<Record<SystemName, Description>> = {
     mapping:
       "PouchDB Server's Express app on LevelDB; a database in memory for each client, with live replication in batches of 1,000. A deck is a database on the server, and a slide a document. Clients that only read do not push. To go offline the push is canceled, and made again.",
   },
+  zero: {
+    name: "Zero",
+    packages: ["@rocicorp/zero@1.9.0", "ws@8.18.3"],
+    acknowledged: "committed by Postgres, and on the disk (`fsync`)",
+    mapping:
+      "zero-cache on a Postgres like ours, with a custom mutator and a query that an app of two routes beside it answers. A deck is a query with its id. A slide is heard when the view of a query has it. It asks for Node 22, and runs in 20. It takes no writes while it is offline.",
+  },
 };

@@ -2,6 +2,7 @@ import type { QueueingClient } from "../client/clients.ts";
 
 /** What a system needs to run: its packages, loaded from the folder in which they were installed. */
 export interface Installed {
+  readonly folder: string;
   /** Its CommonJS modules. */
   require(name: string): unknown;
   /** Its ES modules: one file of a package. */
