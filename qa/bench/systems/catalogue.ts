@@ -20,7 +20,7 @@ export const CATALOGUE: Readonly<Record<SystemName, Description>> = {
     packages: ["rxdb@15.39.0", "rxdb-server@15.22.0", "rxjs@7.8.2", "express@4.21.2", "cors@2.8.5"],
     acknowledged: "in the memory of the server (`storage-memory`, which needs neither a license nor another database)",
     mapping:
-      "RxDB Server on Express; a database in memory for each client; 15 is the newest RxDB with which RxDB Server (Server Side Public License) runs. Of a client that follows a deck the server's query modifier judges each write. Pages of 1,000 rows, and pushes of 200, as many as the server's limit on bodies takes. To go offline the replication is canceled, and made again.",
+      "RxDB Server on Express; a database in memory for each client; 15 is the newest RxDB with which RxDB Server (Server Side Public License) runs. Of a client that follows a deck the server's query modifier judges each write. Pages of 5,000 rows, and pushes of 300, about as many as the server's limit on bodies takes. To go offline the replication is canceled, and made again.",
   },
   hocuspocus: {
     name: "Hocuspocus",
@@ -58,7 +58,7 @@ export const CATALOGUE: Readonly<Record<SystemName, Description>> = {
     ],
     acknowledged: "written to LevelDB's log on the server without `fsync`: a crash of the machine may lose it",
     mapping:
-      "PouchDB Server's Express app on LevelDB; a database in memory for each client, with live replication in batches of 1,000. A deck is a database on the server, and a slide a document. Clients that only read do not push. To go offline the push is canceled, and made again.",
+      "PouchDB Server's Express app on LevelDB; a database in memory for each client, with live replication in batches of 5,000. A deck is a database on the server, and a slide a document. Clients that only read do not push. To go offline the push is canceled, and made again.",
   },
   zero: {
     name: "Zero",
