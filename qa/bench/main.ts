@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus, totalmem } from "node:os";
 import { runProgram } from "../support/program.ts";
-import { benchmarkPage, type Part } from "./report/page.ts";
+import { benchmarkPage, comparisonPage, type Part } from "./report/page.ts";
 import { type Row, toTable } from "./report/table.ts";
 import type { Options } from "./stage/stage.ts";
 
@@ -9,6 +9,8 @@ import type { Options } from "./stage/stage.ts";
 interface NotedRows {
   readonly notes: string;
   readonly rows: Row[];
+  /** For docs/comparison.md. */
+  readonly comparison?: string;
 }
 
 /** Each part is loaded when it runs, so that `--help` answers at once. */
@@ -40,6 +42,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   "live-lists": async (options) => (await import("./lists/live-lists.ts")).measureLiveLists(options),
   "included-lists": async (options) => (await import("./lists/included-lists.ts")).measureIncludedLists(options),
   "query-peers": async (options) => (await import("./peers/query-peers.ts")).measureQueryPeers(options),
+  peers: async (options) => (await import("./systems/systems.ts")).measureSystems(options),
   "file-store": async (options) => (await import("./client/file-store.ts")).measureFileStore(options),
   browser: async (options) => (await import("./browser/browser.ts")).measureBrowser(options),
   demo: async (options) => (await import("./browser/demo.ts")).measureDemo(options),
@@ -63,25 +66,37 @@ await runProgram({
       flag: true,
     },
     write: {
-      says: "write the tables to docs/benchmarks.md; parts that were not measured stay unchanged",
+      says: "write the tables to docs/benchmarks.md, and that of peers to docs/comparison.md too; parts that were not measured stay unchanged",
       flag: true,
     },
   },
   async run({ only, rounds, seconds, profile, write }, print) {
     const measured = new Map<Part, string>();
+    const comparisons: string[] = [];
     for (const name of only as readonly Part[]) {
       print(`${name} …`);
       const result = await parts[name]({ rounds, seconds, profile, print });
-      const { notes, rows } = "rows" in result ? result : { notes: undefined, rows: result };
+      const { notes, rows, comparison }: Partial<NotedRows> & { rows: Row[] } =
+        "rows" in result ? result : { rows: result };
+      if (comparison !== undefined) comparisons.push(comparison);
       const above = [machine({ rounds, seconds }), ...(notes ? [notes] : [])].join("\n\n");
       measured.set(name, `${above}\n\n${toTable(rows)}`);
     }
     process.stdout.write(`${[...measured.values()].join("\n\n")}\n`);
-    const page = new URL("../../docs/benchmarks.md", import.meta.url);
-    if (write) writeFileSync(page, benchmarkPage(readFileSync(page, "utf8"), measured));
+    if (write) {
+      rewrite("benchmarks.md", (before) => benchmarkPage(before, measured));
+      const about = machine({ rounds, seconds });
+      for (const table of comparisons)
+        rewrite("comparison.md", (before) => comparisonPage(before, { machine: about, table }));
+    }
     return true;
   },
 });
+
+function rewrite(page: string, change: (before: string) => string): void {
+  const file = new URL(`../../docs/${page}`, import.meta.url);
+  writeFileSync(file, change(readFileSync(file, "utf8")));
+}
 
 function machine({ rounds, seconds }: { rounds: number; seconds: number }): string {
   const [cpu] = cpus();

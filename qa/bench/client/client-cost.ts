@@ -1,17 +1,16 @@
-import { once } from "node:events";
-import { mkdirSync } from "node:fs";
-import { keepProfile, profileByFile } from "../report/cpu-profile.ts";
 import { percentile, summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
-import { startProfiled, startProgram, wholeOutput } from "../stage/processes.ts";
-import type { ServerReady } from "../stage/server.ts";
-import { type Options, openStage, type Stage } from "../stage/stage.ts";
-import type { ClientFigures, ClientPlan, Side, Task } from "./client-process.ts";
+import { type Options, openStage } from "../stage/stage.ts";
+import type { Side } from "./client-process.ts";
+import { runClient } from "./client-run.ts";
+import type { ClientFigures, Task } from "./tasks.ts";
 
 const CLIENTS = 64;
 const HEARERS = 100;
 const QUEUED = 5_000;
 const ROWS = 50_000;
+/** How often a client queues and flushes, or loads: the times before the last warm up the code. */
+const TIMES = 4;
 
 type Comparison = "share of" | "×";
 
@@ -22,8 +21,8 @@ export async function measureClientCost({ rounds, seconds, print, profile = fals
     all: { name: "writes", clients: CLIENTS, seconds, own: false },
     one: { name: "writes", clients: 1, seconds, own: false },
     heard: { name: "heard", clients: HEARERS, seconds },
-    flush: { name: "flush", writes: QUEUED },
-    load: { name: "load", rows: ROWS },
+    flush: { name: "flush", writes: QUEUED, times: TIMES },
+    load: { name: "load", rows: ROWS, times: TIMES },
   } as const satisfies Record<string, Task>;
   type Measured = keyof typeof tasks;
   const found = new Map<string, ClientFigures[]>();
@@ -34,7 +33,7 @@ export async function measureClientCost({ rounds, seconds, print, profile = fals
     const sides: readonly Side[] = tasks[task].name === "writes" ? ["http", "sdk", "fetch"] : ["http", "sdk"];
     for (let round = 0; round < rounds; round++)
       for (const side of round % 2 === 0 ? sides : sides.toReversed()) {
-        const figures = await measured(stage, tasks[task], side, { run: `${task}_${round}_${side}`, profile, print });
+        const figures = await runClient(stage, tasks[task], side, { run: `${task}_${round}_${side}`, profile, print });
         found.set(`${task} ${side}`, [...of(task, side), figures]);
         const shown = Object.entries(figures).map(([name, value]) => `${name} ${value.toFixed(3)}`);
         print(`${task}, ${side}, round ${round + 1} of ${rounds}: ${shown.join(", ")}`);
@@ -91,47 +90,4 @@ export async function measureClientCost({ rounds, seconds, print, profile = fals
     ),
     ...pair("CPU of the process for a row", "µs", "load", "cpuUs", "×"),
   ];
-}
-
-interface Run {
-  /** Its name. Each run has a database of its own, so that none has the rows of another. */
-  readonly run: string;
-  readonly profile: boolean;
-  print(line: string): void;
-}
-
-/** Where profiles go, in the folder in which the benchmark was started. */
-const PROFILES = "bench-profiles";
-
-async function measured(stage: Stage, task: Task, side: Side, { run, profile, print }: Run): Promise<ClientFigures> {
-  const server = await stage.server({ database: run });
-  if (task.name === "load") await fill(stage, run, task.rows);
-  const plan: ClientPlan = { url: server.url, token: tokenOf(server), side, task, run };
-  const [file, args] = [new URL("client-process.ts", import.meta.url), [JSON.stringify(plan)]];
-  const isProfiled = profile && side === "sdk";
-  if (isProfiled) mkdirSync(PROFILES, { recursive: true });
-  const child = isProfiled ? startProfiled(PROFILES, file, args) : startProgram(file, args);
-  const ended = once(child, "exit");
-  const figures = await wholeOutput<ClientFigures>(child);
-  await ended;
-  if (isProfiled) {
-    const path = keepProfile(PROFILES, run);
-    print(`${path}, for any viewer of flame graphs that reads .cpuprofile files. By file:`);
-    for (const line of profileByFile(path)) print(line);
-  }
-  await server.stop();
-  return figures;
-}
-
-const tokenOf = ({ tokens }: ServerReady) => tokens[0] as string;
-
-async function fill(stage: Stage, database: string, rows: number): Promise<void> {
-  const url = await stage.database(database);
-  await stage.sql(
-    url,
-    `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-     select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), 1, json_build_object('id', md5(n::text), 'deckId', 'deck-' || n % 100, 'title', 'Slide ' || n, 'order', n, 'notes', repeat('n', 200)),
-       array['deck:deck-' || n % 100], 1, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${rows}) n`,
-  );
-  await stage.sql(url, "vacuum analyze holdfast.record");
 }

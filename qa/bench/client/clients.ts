@@ -18,26 +18,48 @@ export interface BenchClient {
   close(): Promise<void>;
 }
 
+/** A client that also has a queue and rows of its own. */
+export interface QueueingClient extends BenchClient {
+  /** Goes offline. */
+  pause(): void | Promise<void>;
+  /** Resolves once the write is in the client's own store. */
+  queue(id: string, data: Slide): Promise<unknown>;
+  resume(): void;
+  /** The client has that slide. */
+  has(id: string): boolean;
+  /** How many slides it has. */
+  count(): number | Promise<number>;
+}
+
 export interface Slide {
   readonly deckId: string;
   readonly title: string;
   readonly notes: string;
 }
 
-/** Follows one deck, or everything. */
-export async function sdkClient({ url, token }: Place, deckId?: string): Promise<BenchClient> {
+/** Follows one deck, or everything. Returned when it has the first rows, or all of them. */
+export async function sdkClient({ url, token }: Place, deckId?: string, rows?: "complete"): Promise<QueueingClient> {
   const follow = deckId === undefined ? undefined : { groups: [`deck:${deckId}`] };
   const client = createClient({ schema, url, getToken: () => token, ...(follow && { follow }) });
-  await client.ready();
+  await client.ready(rows && { rows });
+  const { slide } = client.models;
   return {
-    write: (id, data) => client.models.slide.create(data, { id }).receipt,
+    write: (id, data) => slide.create(data, { id }).receipt,
     hear(listener) {
       let next = 0;
       client.subscribe(() => {
-        while (client.models.slide.get(`h${next}`)) listener(`h${next++}`);
+        while (slide.get(`h${next}`)) listener(`h${next++}`);
       });
     },
-    close: () => client.close(),
+    pause: () => client.pause(),
+    queue: (id, data) => slide.create(data, { id }).queued,
+    resume: () => client.resume(),
+    has: (id) => slide.get(id) !== undefined,
+    count: () => slide.list().length,
+    async close() {
+      await client.drain({ timeoutMs: 60_000 });
+      await client.close();
+    },
   };
 }
 

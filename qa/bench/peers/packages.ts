@@ -11,15 +11,17 @@ export interface PeerPackage {
   readonly license: string;
 }
 
-/** Installs packages into a folder of their own, outside the workspace. Their install scripts do not run. */
-export async function installPeers(specs: readonly string[]): Promise<{
+export interface InstalledPeers {
   readonly folder: string;
   described(name: string): Promise<PeerPackage>;
   remove(): Promise<void>;
-}> {
-  const folder = await mkdtemp(join(tmpdir(), "holdfast-query-peers-"));
+}
+
+/** Installs packages into a folder of their own, outside the workspace. Their install scripts do not run. */
+export async function installPeers(specs: readonly string[], flags: readonly string[] = []): Promise<InstalledPeers> {
+  const folder = await mkdtemp(join(tmpdir(), "holdfast-peers-"));
   const remove = () => rm(folder, { recursive: true, force: true });
-  const npm = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", ...specs];
+  const npm = ["install", "--prefix", folder, "--no-audit", "--no-fund", "--ignore-scripts", ...flags, ...specs];
   try {
     await promisify(execFile)("npm", npm, { cwd: folder, maxBuffer: 1 << 26 });
   } catch (error) {

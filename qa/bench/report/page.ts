@@ -24,6 +24,7 @@ export const HEADINGS = {
   "live-lists": "Live lists",
   "included-lists": "Lists with related records",
   "query-peers": "Lists with related records, beside other libraries",
+  peers: "Beside other systems",
   "file-store": "The agents' store",
   browser: "In Chromium",
   demo: "The slide board",
@@ -61,4 +62,14 @@ export function benchmarkPage(before: string, measured: ReadonlyMap<Part, string
     return text === undefined ? [] : [`## ${HEADINGS[part]}\n\n${text}\n`];
   });
   return [INTRODUCTION, ...sections].join("\n");
+}
+
+/** The part of docs/comparison.md that is measured. It is the last one. */
+export const SPEED = "## Speed";
+
+/** docs/comparison.md with the table that was measured now. */
+export function comparisonPage(before: string, { machine, table }: { machine: string; table: string }): string {
+  const kept = before.slice(0, before.indexOf(`${SPEED}\n`));
+  const says = `\`npm run bench -- --only peers --write\` measures this. Compare within a line: [Benchmarks](benchmarks.md#beside-other-systems) has the versions, what was done with each system, and all figures.`;
+  return `${kept}${SPEED}\n\n${says}\n\n${machine}\n\n${table}\n`;
 }

@@ -33,15 +33,19 @@ export async function firstLine<T>(child: ChildProcess): Promise<T> {
     const end = text.indexOf("\n");
     if (end >= 0) return JSON.parse(text.slice(0, end)) as T;
   }
-  throw new Error(`A program ended before it said anything (exit code ${child.exitCode}).`);
+  throw silent(child);
 }
 
 /** Everything that a program prints until it ends, as JSON. */
 export async function wholeOutput<T>(child: ChildProcess): Promise<T> {
   let text = "";
   for await (const chunk of child.stdout as AsyncIterable<Buffer>) text += chunk.toString();
+  if (text === "") throw silent(child);
   return JSON.parse(text) as T;
 }
+
+const silent = ({ exitCode }: ChildProcess) =>
+  new Error(`A program ended before it said anything (exit code ${exitCode}).`);
 
 export async function endProgram(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
