@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { hasHead } from "../db/commits/heads.ts";
+import { isBounded } from "../db/connection/answer-bound.ts";
 import { isEmptied } from "../db/connection/database-error.ts";
 import { migrate } from "../db/connection/migrate.ts";
 import type { Database } from "../db/connection/pool.ts";
@@ -40,6 +41,9 @@ const EMPTIED = "The tables of Holdfast are gone from the database: it was empti
 const NO_LOG =
   "The database has no log of the tenant: it was emptied, or restored from a backup of before the tenant moved there. Restore a newer one; else the operator mends it (holdfast databases verify).";
 
+/** A new release may build indexes of large tables. */
+const MIGRATION_MS = 3_600_000;
+
 /** As Postgres computes it in `listHomes`. */
 const fingerprint = (connection: Buffer): string => createHash("sha256").update(connection).digest("hex");
 
@@ -77,7 +81,7 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
 
   async function openHome(home: string): Promise<HomePlane> {
     const { url, address } = await addressOf(home);
-    await migrate(url);
+    await migrate(url, isBounded(url) ? { lifeMs: MIGRATION_MS } : {});
     const { opened, forget, stop, close } = createParts();
     const database = opened(
       openDatabase({

@@ -37,26 +37,42 @@ export const prepareDatabase =
     const no = (message: string) => refuse("datasource_unreachable", { param, message });
     const blocked = await checkReach(mayReach, hostNames);
     if (blocked) return blocked;
-    let client: Connection;
     try {
-      client = await connectTo(url, session);
+      const refused = await withConnection(url, (client) => check(client, service, no));
+      if (refused) return refused;
     } catch (error) {
-      return no(`The database cannot be reached: ${sentence(error)}${adviceFor(error)}`);
+      if (error instanceof Unreachable) return no(`The database cannot be reached: ${error.message}`);
+      return no(`The database refused: ${sentence(error)}`);
     }
     try {
-      const refused = await check(client, service, no);
-      if (refused) return refused;
-      await migrate(url);
-      // Two services may have come this far together: the first to take it has it.
-      await takeDatabase(client, service);
-      return (await readOwner(client))?.equals(service) ? undefined : refuse("datasource_in_use", { param });
+      await migrate(url, { lifeMs: MIGRATION_MS });
+      return await withConnection(url, async (client) => {
+        // Two services may have come this far together: the first to take it has it.
+        await takeDatabase(client, service);
+        return (await readOwner(client))?.equals(service) ? undefined : refuse("datasource_in_use", { param });
+      });
     } catch (error) {
       if (error instanceof NewerDatabase) return no("A newer release of Holdfast has changed this database.");
       return no(`The database refused: ${sentence(error)}`);
-    } finally {
-      await client.end();
     }
   };
+
+/** How long the questions to a database may take, with the connection, and how long its migration. */
+const CHECK_MS = 15_000;
+const MIGRATION_MS = 60_000;
+
+class Unreachable extends Error {}
+
+async function withConnection<T>(url: string, work: (client: Connection) => Promise<T>): Promise<T> {
+  const client = await connectTo(url, { ...session, lifeMs: CHECK_MS }).catch((error: unknown) => {
+    throw new Unreachable(`${sentence(error)}${adviceFor(error)}`);
+  });
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
 
 export async function checkReach(
   mayReach: CheckDatabaseDeps["mayReach"],
@@ -96,9 +112,14 @@ function adviceFor(error: unknown): string {
   return " It needs a certificate of a public authority for this host; ?sslmode=no-verify encrypts without checking who answers.";
 }
 
+/** A database may send what moves a terminal's cursor, or turns the direction of text. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that are replaced
+const UNSHOWN = /[\u0000-\u001f\u007f-\u009f\u2028-\u202e\u2066-\u2069\u200e\u200f\ufeff]/g;
+
 /** An error of Postgres or the network, without the stack. */
 export function sentence(error: unknown): string {
   const { message = "", code } = error as { message?: string; code?: string };
-  const text = (message || String(code ?? "unknown error")).split("\n")[0]?.slice(0, 300) ?? "";
+  const line = (message || String(code ?? "unknown error")).split("\n")[0]?.slice(0, 300) ?? "";
+  const text = line.replace(UNSHOWN, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

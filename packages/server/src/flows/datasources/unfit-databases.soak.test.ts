@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,6 +10,7 @@ import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder
 import { until } from "../../../../../scripts/testing/until.ts";
 import { anotherDatabase } from "../../testing/another-database.ts";
 import { startApp } from "../../testing/app.ts";
+import { ENDLESS_ROW, endlessly, FILLER, falseDatabase, NOTICE } from "../../testing/false-database.ts";
 import { wayTo } from "../../testing/postgres-way.ts";
 
 const app = await startApp({ datasourcesAllowPrivate: true });
@@ -87,6 +89,7 @@ test("[DS20] a database that takes no writes is refused; one that stops to take 
   expect((await call("POST", "/v1/models/slide", { json: { id: "a", data: {} } })).status).toBe(503);
   await takesWrites(true);
   await until(async () => (await call("POST", "/v1/models/slide", { json: { id: "a", data: {} } })).status === 200);
+  await until(async () => (await read(made.body.id)).status === "active");
   await call("DELETE", `/v1/datasources/${made.body.id}`);
   await until(async () => (await call("GET", `/v1/datasources/${made.body.id}`)).status === 404);
 });
@@ -143,4 +146,28 @@ test("[DS66] a certificate of a known authority has to be of the host, also when
     '"connected"',
     expect.stringMatching(/Host: localhost\. is not cert's CN: elsewhere|altnames/),
   ]);
+});
+
+test.each([
+  [
+    "a row without an end",
+    /sent more than 64 MiB/,
+    (socket: Socket) => {
+      socket.write(ENDLESS_ROW);
+      endlessly(socket, FILLER);
+    },
+  ],
+  [
+    "notices without an end",
+    /took longer than 15 s/,
+    (socket: Socket) => {
+      const sending = setInterval(() => socket.write(NOTICE), 2_000);
+      socket.on("close", () => clearInterval(sending));
+    },
+  ],
+] as const)("[DS67] a database that answers with %s is refused", async (_, reason, answer) => {
+  const port = await falseDatabase(answer);
+  const { status, body } = await register(`postgres://a:b@127.0.0.1:${port}/x?sslmode=disable`);
+  expect([status, body.code]).toEqual([400, "datasource_unreachable"]);
+  expect(body.message).toMatch(reason);
 });
