@@ -19,6 +19,7 @@ import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
+import { datasourceReach } from "./parts/datasource-reach.ts";
 import { openCalls } from "./parts/sources.ts";
 import { startTrouble } from "./start-trouble.ts";
 
@@ -71,6 +72,8 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
+const reach = () => datasourceReach(readConfig(process.env, { needsKey: false }).datasourcesAllowPrivate);
+
 const program = createProgram({
   env: process.env,
   out: (text) => process.stdout.write(text),
@@ -91,7 +94,7 @@ const program = createProgram({
       const calls = openCalls({ db, encryption: await encryptionOf(), allowPrivate: datasourcesAllowPrivate });
       return await work(openSourceTools(db, url, calls.call)).finally(calls.close);
     }),
-  withDatabases: (work) => withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url))),
+  withDatabases: (work) => withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url, reach()))),
   runOnce: (file, env) => runOnce(file, { folder: process.cwd(), env }),
   newSecretKey: () => newSecretToken(true),
   newMasterKey,

@@ -6,7 +6,7 @@ import { migrate } from "../db/connection/migrate.ts";
 import type { Database } from "../db/connection/pool.ts";
 import { readOwner } from "../db/datasources/database-owner.ts";
 import { readDatasource } from "../db/datasources/datasources.ts";
-import { type CheckDatabaseDeps, sentence } from "../flows/datasources/check-database.ts";
+import { blockedHost, type CheckDatabaseDeps, sentence } from "../flows/datasources/check-database.ts";
 import { readConnectionString } from "../rules/datasources/connection-string.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import type { ServerContext } from "./context.ts";
@@ -59,13 +59,15 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
     const text = ctx.encryption.decrypt(found.connection, home);
     if (text === undefined)
       throw new HomeError(
-        "The connection string is encrypted with a master key that is not configured: enter it again with rotate_key.",
+        `The connection string is encrypted with a master key that is not configured: enter it again with ${
+          found.tenant === null ? `holdfast databases set ${found.displayName}` : "rotate_key"
+        }.`,
       );
     const read = readConnectionString(text);
     if (isRefusal(read)) throw new HomeError(`The connection string of ${home} cannot be read.`);
     // A name may lead elsewhere than when it was registered. The operator may name any.
     for (const host of found.tenant === null ? [] : read.hostNames)
-      if (!(await reach.mayReach(host))) throw new HomeError(`${host} leads to an address that is not public.`);
+      if (!(await reach.mayReach(host))) throw new HomeError(blockedHost(host));
     const url = found.tenant === null ? read.url : reach.guarded(read.url);
     return { url, address: fingerprint(found.connection) };
   }

@@ -74,12 +74,16 @@ async function withConnection<T>(url: string, work: (client: Connection) => Prom
   }
 }
 
+export const blockedHost = (host: string): string =>
+  `${host} leads to an address that is not public. The operator of the server can allow it: HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1.`;
+
 export async function checkReach(
   mayReach: CheckDatabaseDeps["mayReach"],
   hostNames: readonly string[],
 ): Promise<Refusal | undefined> {
   for (const host of hostNames)
-    if (!(await mayReach(host))) return refuse("blocked_address", { param: "connectionString" });
+    if (!(await mayReach(host)))
+      return refuse("blocked_address", { param: "connectionString", message: blockedHost(host) });
   return undefined;
 }
 

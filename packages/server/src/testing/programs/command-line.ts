@@ -12,6 +12,7 @@ import { openSourceTools } from "../../flows/sources/source-tools.ts";
 import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { createWebhookSender } from "../../outbound/send-webhook.ts";
+import { datasourceReach } from "../../parts/datasource-reach.ts";
 import { openCalls } from "../../parts/sources.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
@@ -68,7 +69,7 @@ export function commandLine({ url, keys, databaseUrl, masterKeys }: App, folder:
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
-      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl)),
+      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl, datasourceReach(true))),
       async withSources(work) {
         const calls = openCalls({ db: pool, encryption: encryptionOf(masterKeys), allowPrivate: true });
         return await work(openSourceTools(pool, databaseUrl, calls.call)).finally(calls.close);
