@@ -187,7 +187,7 @@ async function deleteLog(connection: Connection, { id }: ListedTenant): Promise<
 type Found = Omit<Place, "also">;
 
 /** Each database once, under the first of its names. */
-async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
+export async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
   const places: (Found & { also: Pick<Place, "name" | "home">[] })[] = [];
   for (const found of await readAllNames(deps)) {
     const same = places.find(({ identity }) => identity !== undefined && identity === found.identity);
