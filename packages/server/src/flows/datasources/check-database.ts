@@ -38,7 +38,7 @@ export const prepareDatabase =
     const blocked = await checkReach(mayReach, hostNames);
     if (blocked) return blocked;
     try {
-      const refused = await withConnection(url, (client) => check(client, service, no));
+      const refused = await withConnection(url, (client) => check(client, service, url, no));
       if (refused) return refused;
     } catch (error) {
       if (error instanceof Unreachable) return no(`The database cannot be reached: ${error.message}`);
@@ -90,6 +90,7 @@ export async function checkReach(
 async function check(
   client: Connection,
   service: Buffer,
+  url: string,
   no: (message: string) => Refusal,
 ): Promise<Refusal | undefined> {
   const { versionNumber, takesWrites, mayCreate, isInstalled } = await readDatabase(client);
@@ -97,11 +98,34 @@ async function check(
     return no(`Postgres 15 or newer is needed (this is ${Math.floor(versionNumber / 10_000)}).`);
   if (!takesWrites) return no("The database takes no writes: it is a standby, or set to read only.");
   if (!isInstalled)
-    return mayCreate ? undefined : no("The role may not create a schema: grant create on database … to it.");
+    return mayCreate
+      ? await checkRoom(url, no)
+      : no("The role may not create a schema: grant create on database … to it.");
   const owner = await readOwner(client);
   // Without an owner it may be the own database of a service, also of this one.
   const isFree = owner === undefined && !(await isOwnDatabase(client, service));
-  return isFree || owner?.equals(service) ? undefined : refuse("datasource_in_use", { param: "connectionString" });
+  // The service has connections to its own databases already.
+  if (owner?.equals(service)) return undefined;
+  return isFree ? await checkRoom(url, no) : refuse("datasource_in_use", { param: "connectionString" });
+}
+
+/** Ten of a process's pool, those that listen and commit, and one of a move. */
+const NEEDED_CONNECTIONS = 15;
+
+/** With fewer, the tenant's requests would fail again and again, and its data could not be moved away. */
+async function checkRoom(url: string, no: (message: string) => Refusal): Promise<Refusal | undefined> {
+  const opening = Array.from({ length: NEEDED_CONNECTIONS - 1 }, () =>
+    connectTo(url, { ...session, lifeMs: CHECK_MS }),
+  );
+  const opened = await Promise.allSettled(opening);
+  await Promise.all(opened.map(async (one) => one.status === "fulfilled" && (await one.value.end())));
+  const failed = opened.find((one) => one.status === "rejected");
+  return (
+    failed &&
+    no(
+      `The database has to accept ${NEEDED_CONNECTIONS} connections of the role for each process of the service: ${sentence(failed.reason)}`,
+    )
+  );
 }
 
 const isOwnDatabase = async (client: Connection, service: Buffer): Promise<boolean> =>

@@ -94,6 +94,28 @@ test("[DS20] a database that takes no writes is refused; one that stops to take 
   await until(async () => (await call("GET", `/v1/datasources/${made.body.id}`)).status === 404);
 });
 
+test("[DS74] a role that may not open enough connections is refused with the database's reason", async () => {
+  const { connectionString, sql, name } = await anotherDatabase(app);
+  await sql("create role narrow login password 'narrow' connection limit 3");
+  try {
+    await sql(`grant all on database ${name} to narrow`);
+    const url = Object.assign(new URL(connectionString), { username: "narrow", password: "narrow" }).href;
+    const { status, body } = await register(url);
+    expect([status, body.code]).toEqual([400, "datasource_unreachable"]);
+    expect(body.message).toMatch(/has to accept 15 connections of the role .*too many connections for role "narrow"/);
+    await isUntouched(sql);
+    await sql("alter role narrow connection limit 20");
+    const made = await register(url);
+    expect(made.status).toBe(201);
+    await until(async () => (await read(made.body.id)).status === "active");
+    await call("DELETE", `/v1/datasources/${made.body.id}`);
+    await until(async () => (await call("GET", `/v1/datasources/${made.body.id}`)).status === 404);
+  } finally {
+    await sql("drop owned by narrow cascade");
+    await sql("drop role narrow");
+  }
+});
+
 const certificateOf = async (host: string) => {
   const { cert, private: key } = await generate([{ name: "commonName", value: host }], {
     keyType: "ec",
