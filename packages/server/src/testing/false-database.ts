@@ -17,6 +17,8 @@ export const NOTICE = message("N", Buffer.from("SNOTICE\0C00000\0Mwait\0\0", "la
 export const ENDLESS_ROW = Buffer.from([0x44, 0x7f, 0xff, 0xff, 0xff]);
 /** A row without columns. */
 export const ROW = message("D", Buffer.alloc(2));
+/** The end of an answer without rows. */
+export const NO_ROWS = Buffer.concat([message("C", Buffer.from("SELECT 0\0")), READY]);
 export const FILLER = Buffer.alloc(64 * 1024);
 
 /** A program that speaks like a Postgres until the first query. Returns its port. */

@@ -93,7 +93,9 @@ async function check(
   url: string,
   no: (message: string) => Refusal,
 ): Promise<Refusal | undefined> {
-  const { versionNumber, takesWrites, mayCreate, isInstalled } = await readDatabase(client);
+  const found = await readDatabase(client);
+  if (!found) return no("What answers there is no Postgres: it gave no version.");
+  const { versionNumber, takesWrites, mayCreate, isInstalled } = found;
   if (versionNumber < OLDEST)
     return no(`Postgres 15 or newer is needed (this is ${Math.floor(versionNumber / 10_000)}).`);
   if (!takesWrites) return no("The database takes no writes: it is a standby, or set to read only.");
@@ -136,6 +138,8 @@ function adviceFor(error: unknown): string {
   const { code = "", message = "" } = error as { code?: string; message?: string };
   if (/does not support SSL/.test(message))
     return " Switch TLS on there, or add ?sslmode=disable: then nothing is encrypted.";
+  if (/client password must be a(?: non-empty)? string/.test(message))
+    return " The database asks for a password: write it into the connection string, as postgres://user:password@host/database.";
   if (!/CERT|SIGNATURE|ISSUER/.test(code)) return "";
   return " It needs a certificate of a public authority for this host; ?sslmode=no-verify encrypts without checking who answers.";
 }

@@ -132,6 +132,7 @@ export function operatorDatabases(
   }
 
   async function find(name: string): Promise<OperatorDatabase> {
+    if (name === OWN) throw new DatabaseError("own is the service's own database, the one of DATABASE_URL: it stays.");
     const found = await findOperatorDatabase(db, name);
     if (!found) throw new DatabaseError(`There is no database ${name}: see holdfast databases list.`);
     return found;
@@ -170,13 +171,19 @@ export function operatorDatabases(
 
   return {
     async add(name, connectionString) {
-      if (name === OWN || !/^[a-z][a-z0-9_-]{0,62}$/.test(name))
+      if (name === OWN)
+        throw new DatabaseError(
+          "\"own\" cannot be a database's name: it means the service's own, the one of DATABASE_URL.",
+        );
+      if (!/^[a-z][a-z0-9_-]{0,62}$/.test(name))
         throw new DatabaseError(`"${name}" cannot be a database's name: use small letters, digits, - and _.`);
       if (await findOperatorDatabase(db, name)) throw new DatabaseError(`There is a database ${name} already.`);
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
       const service = await ownService();
       const refused = await prepareDatabase({ service, ...ANY })(address);
+      if (refused?.code === "datasource_in_use")
+        throw new DatabaseError("This database is the service's own, or another Holdfast service uses it.");
       if (refused) throw new DatabaseError(refused.message ?? refused.code);
       const twin = await nameOf(address.url);
       if (twin !== undefined) throw new DatabaseError(`This database is known already, as ${twin}.`);

@@ -10,7 +10,7 @@ import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder
 import { until } from "../../../../../scripts/testing/until.ts";
 import { anotherDatabase } from "../../testing/another-database.ts";
 import { startApp } from "../../testing/app.ts";
-import { ENDLESS_ROW, endlessly, FILLER, falseDatabase, NOTICE } from "../../testing/false-database.ts";
+import { ENDLESS_ROW, endlessly, FILLER, falseDatabase, NO_ROWS, NOTICE } from "../../testing/false-database.ts";
 import { wayTo } from "../../testing/postgres-way.ts";
 
 const app = await startApp({ datasourcesAllowPrivate: true });
@@ -174,20 +174,27 @@ test.each([
   [
     "a row without an end",
     /sent more than 64 MiB/,
-    (socket: Socket) => {
+    (socket: Socket): void => {
       socket.write(ENDLESS_ROW);
       endlessly(socket, FILLER);
     },
   ],
   [
+    "an answer without rows",
+    /no Postgres: it gave no version/,
+    (socket: Socket): void => {
+      socket.write(NO_ROWS);
+    },
+  ],
+  [
     "notices without an end",
     /took longer than 15 s/,
-    (socket: Socket) => {
+    (socket: Socket): void => {
       const sending = setInterval(() => socket.write(NOTICE), 2_000);
       socket.on("close", () => clearInterval(sending));
     },
   ],
-] as const)("[DS67] a database that answers with %s is refused", async (_, reason, answer) => {
+] as const)("[DS67] [DS75] a database that answers with %s is refused", async (_, reason, answer) => {
   const port = await falseDatabase(answer);
   const { status, body } = await register(`postgres://a:b@127.0.0.1:${port}/x?sslmode=disable`);
   expect([status, body.code]).toEqual([400, "datasource_unreachable"]);
