@@ -7,19 +7,20 @@ import { UsageError } from "./cli/usage-error.ts";
 import { readConfig } from "./config.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool, type Database } from "./db/connection/pool.ts";
+import { readOwnService } from "./db/datasources/database-owner.ts";
 import { attachEmbeddedPostgres, startEmbeddedPostgres } from "./embedded-postgres/embedded-postgres.ts";
 import { createEncryption, newMasterKey } from "./encryption.ts";
 import { DatabaseError, operatorDatabases } from "./flows/datasources/operator-databases.ts";
 import { renewLogs } from "./flows/log/log-epoch.ts";
 import { DumpError, dumpOrganization, restoreOrganization } from "./flows/organizations/dump.ts";
-import { openSourceTools } from "./flows/sources/source-tools.ts";
 import { SourceError } from "./flows/sources/verify-source.ts";
 import { TableError } from "./flows/tables/table-error.ts";
 import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
 import { keepSecret } from "./keep-secret.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
-import { openCalls } from "./parts/sources.ts";
+import { datasourceReach } from "./parts/datasource-reach.ts";
+import { withSourceTools } from "./parts/source-tools.ts";
 import { startTrouble } from "./start-trouble.ts";
 
 /**
@@ -71,6 +72,8 @@ function interrupted(): AbortSignal {
   return controller.signal;
 }
 
+const reach = () => datasourceReach(readConfig(process.env, { needsKey: false }).datasourcesAllowPrivate);
+
 const program = createProgram({
   env: process.env,
   out: (text) => process.stdout.write(text),
@@ -87,11 +90,15 @@ const program = createProgram({
   },
   withSources: (work) =>
     withDatabase(async (db, url) => {
-      const { datasourcesAllowPrivate } = readConfig(process.env, { needsKey: false });
-      const calls = openCalls({ db, encryption: await encryptionOf(), allowPrivate: datasourcesAllowPrivate });
-      return await work(openSourceTools(db, url, calls.call)).finally(calls.close);
+      const { datasourcesAllowPrivate: allowPrivate } = readConfig(process.env, { needsKey: false });
+      const service = await readOwnService(db);
+      return withSourceTools(
+        { db, url, service, encryption: await encryptionOf(), reach: reach(), allowPrivate },
+        work,
+      );
     }),
-  withDatabases: (work) => withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url))),
+  withDatabases: (work) =>
+    withDatabase(async (db, url) => work(operatorDatabases(db, await encryptionOf(), url, reach()))),
   runOnce: (file, env) => runOnce(file, { folder: process.cwd(), env }),
   newSecretKey: () => newSecretToken(true),
   newMasterKey,

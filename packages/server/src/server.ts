@@ -5,7 +5,6 @@ import { pino } from "pino";
 import { originCheck } from "./addresses/origin-check.ts";
 import { createPublicUrl } from "./addresses/public-url.ts";
 import { migrate } from "./db/connection/migrate.ts";
-import { publicOnlyUrl } from "./db/connection/public-socket.ts";
 import { readOwnService } from "./db/datasources/database-owner.ts";
 import { readCursorKey } from "./db/tokens/service-secrets.ts";
 import { createEncryption, newMasterKey as masterKey } from "./encryption.ts";
@@ -16,10 +15,10 @@ import { newSecretToken as secretToken } from "./flows/tokens/secret-keys.ts";
 import { type AnswerBounds, createAnswerBytes } from "./limits/answer-bytes.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
 import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
-import { isPublicHost } from "./outbound/endpoint-url.ts";
 import { openAuthentication } from "./parts/authentication.ts";
 import type { ServerContext } from "./parts/context.ts";
 import { openDatabase } from "./parts/database.ts";
+import { datasourceReach } from "./parts/datasource-reach.ts";
 import { openDatasources } from "./parts/datasources.ts";
 import { openHomes } from "./parts/homes.ts";
 import { listen, mountRoutes, openHttp } from "./parts/http.ts";
@@ -106,10 +105,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const authentication = opened(openAuthentication(ctx, database, cacheBytes / 4));
   const usage = opened(openUsage(ctx, pool));
   const own = opened(await openPlane(ctx, database, cacheBytes));
-  const reach =
-    options.datasourcesAllowPrivate === true
-      ? { mayReach: async () => true, guarded: (url: string) => url }
-      : { mayReach: isPublicHost, guarded: publicOnlyUrl };
+  const reach = datasourceReach(options.datasourcesAllowPrivate === true);
   const shared = { service, reach };
   const homes = openHomes(ctx, {
     ...{ ...shared, db: pool, cacheBytes: cacheBytes / 8 },

@@ -89,7 +89,8 @@ test("[DS27] new organizations go to the database with the fewest tenants, and n
 test("[DS27] what cannot be done is said in a sentence", async () => {
   const { connectionString } = await anotherDatabase(app);
   const refusals: [string[], RegExp][] = [
-    [["databases", "add", "own", connectionString], /"own" cannot be a database's name/],
+    [["databases", "add", "own", connectionString], /"own" cannot be a database's name: it means the service's own/],
+    [["databases", "drain", "own"], /own is the service's own database/],
     [["databases", "add", "A b", connectionString], /cannot be a database's name/],
     [["databases", "add", "x", "mysql://a@b/c"], /must look like postgres:/],
     [["databases", "add", "x", "postgres://a@127.0.0.1:1/c"], /cannot be reached/],

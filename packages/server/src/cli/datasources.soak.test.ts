@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import { until } from "../../../../scripts/testing/until.ts";
+import { anotherDatabase } from "../testing/another-database.ts";
 import { startApp } from "../testing/app.ts";
 import { commandLine } from "../testing/programs/command-line.ts";
 import { startSourceService } from "../testing/source-service.ts";
@@ -76,10 +77,34 @@ test("[DS35] datasources verify finds what a service has never named, and --repa
   );
 });
 
+test("[DS73] datasources verify looks in all databases, and says which it could not ask", async () => {
+  const second = await anotherDatabase(app);
+  await run("databases", "add", "second", second.connectionString);
+  await run("tenants", "move", app.organization, "--live", "--to", "second");
+  const found = await run("datasources", "verify");
+  expect([found.code, found.out]).toEqual([0, expect.stringMatching(/^ds_\S+ \S+: \d+ records, equal/)]);
+  await second.goAway();
+  const away = await run("datasources", "verify");
+  expect(away).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^second is left out: .*\n1 databases could not be asked/),
+  });
+  await second.comeBack();
+  await run("databases", "drain", "second");
+  await run("databases", "rm", "second");
+});
+
+test("[DS73] a tool that may not reach a datasource says by which setting it could, and leaves its health alone", async () => {
+  const before = (await call("GET", "/v1/datasources")).body;
+  const { code, err } = await commandLine(app, folder, { allowPrivate: false }).run("datasources", "verify");
+  expect([code, err]).toEqual([1, expect.stringContaining("HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1")]);
+  const healthOf = ({ data }: { data?: unknown }) =>
+    (data as { id: string; status: string; last_error: unknown }[]).map((one) => [one.id, one.status, one.last_error]);
+  expect(healthOf((await call("GET", "/v1/datasources")).body)).toEqual(healthOf(before));
+});
+
 test("[DS35] datasources verify says which datasource does not answer, or is not there", async () => {
-  expect((await run("datasources", "verify", "ds_none")).err).toBe(
-    "This database has no endpoint datasource ds_none.\n",
-  );
+  expect((await run("datasources", "verify", "ds_none")).err).toBe("There is no endpoint datasource ds_none.\n");
   service.signingKey = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
   const { code, err } = await run("datasources", "verify");
   expect([code, err]).toEqual([1, expect.stringMatching(/^The datasource ds_\S+ does not answer: Status 401/)]);

@@ -31,12 +31,15 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
       } catch (error) {
         if (deadline.aborted) return { problem: `No answer within ${requestMs / 1_000} s.` };
         const { code, message } = reasonOf(error);
-        return { problem: message === "" ? code : message };
+        const allowed = code === "blocked_address" ? ALLOWED : "";
+        return { problem: `${message === "" ? code : message}${allowed}` };
       }
     },
     close: () => dispatcher.destroy(),
   };
 }
+
+const ALLOWED = " The operator of the server can allow it: HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1.";
 
 async function wholeText(body: AsyncIterable<unknown>): Promise<string | undefined> {
   const chunks: Buffer[] = [];

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { hasHead } from "../db/commits/heads.ts";
+import { isBounded } from "../db/connection/answer-bound.ts";
 import { isEmptied } from "../db/connection/database-error.ts";
 import { migrate } from "../db/connection/migrate.ts";
 import type { Database } from "../db/connection/pool.ts";
 import { readOwner } from "../db/datasources/database-owner.ts";
 import { readDatasource } from "../db/datasources/datasources.ts";
-import { type CheckDatabaseDeps, sentence } from "../flows/datasources/check-database.ts";
+import { blockedHost, type CheckDatabaseDeps, sentence } from "../flows/datasources/check-database.ts";
 import { readConnectionString } from "../rules/datasources/connection-string.ts";
 import { isRefusal } from "../rules/refusal.ts";
 import type { ServerContext } from "./context.ts";
@@ -40,6 +41,9 @@ const EMPTIED = "The tables of Holdfast are gone from the database: it was empti
 const NO_LOG =
   "The database has no log of the tenant: it was emptied, or restored from a backup of before the tenant moved there. Restore a newer one; else the operator mends it (holdfast databases verify).";
 
+/** A new release may build indexes of large tables. */
+const MIGRATION_MS = 3_600_000;
+
 /** As Postgres computes it in `listHomes`. */
 const fingerprint = (connection: Buffer): string => createHash("sha256").update(connection).digest("hex");
 
@@ -55,13 +59,15 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
     const text = ctx.encryption.decrypt(found.connection, home);
     if (text === undefined)
       throw new HomeError(
-        "The connection string is encrypted with a master key that is not configured: enter it again with rotate_key.",
+        `The connection string is encrypted with a master key that is not configured: enter it again with ${
+          found.tenant === null ? `holdfast databases set ${found.displayName}` : "rotate_key"
+        }.`,
       );
     const read = readConnectionString(text);
     if (isRefusal(read)) throw new HomeError(`The connection string of ${home} cannot be read.`);
     // A name may lead elsewhere than when it was registered. The operator may name any.
     for (const host of found.tenant === null ? [] : read.hostNames)
-      if (!(await reach.mayReach(host))) throw new HomeError(`${host} leads to an address that is not public.`);
+      if (!(await reach.mayReach(host))) throw new HomeError(blockedHost(host));
     const url = found.tenant === null ? read.url : reach.guarded(read.url);
     return { url, address: fingerprint(found.connection) };
   }
@@ -77,7 +83,7 @@ export function openHomes(ctx: ServerContext, deps: HomesDeps) {
 
   async function openHome(home: string): Promise<HomePlane> {
     const { url, address } = await addressOf(home);
-    await migrate(url);
+    await migrate(url, isBounded(url) ? { lifeMs: MIGRATION_MS } : {});
     const { opened, forget, stop, close } = createParts();
     const database = opened(
       openDatabase({

@@ -1,9 +1,14 @@
 import { sourceAnswers, sourceLimits } from "@holdfast/sdk/protocol";
-import type { Database } from "../db/connection/pool.ts";
 import { askAgain } from "../db/sources/intents.ts";
-import { readSource } from "../db/sources/sources.ts";
+import { noteCall, readSource } from "../db/sources/sources.ts";
 import { askSources } from "../flows/sources/ask-sources.ts";
-import { type CallSource, callSource, reencryptSources, sourceKeys } from "../flows/sources/call-source.ts";
+import {
+  type CallSource,
+  callSource,
+  type NoteCall,
+  reencryptSources,
+  sourceKeys,
+} from "../flows/sources/call-source.ts";
 import type { AskSource } from "../flows/sources/submit-commits.ts";
 import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
 import { createCallSender } from "../outbound/send-call.ts";
@@ -25,20 +30,20 @@ export interface Sources extends Part {
 }
 
 export interface CallOptions {
-  readonly db: Database;
+  readonly note: NoteCall;
   readonly encryption: Encryption;
   readonly allowPrivate: boolean;
 }
 
 export function openCalls({
-  db,
+  note,
   encryption,
   allowPrivate,
 }: CallOptions): Pick<Sources, "call"> & Required<Pick<Part, "close">> {
   const { connectMs, requestMs } = sourceLimits;
   const { send, close } = createCallSender({ connectMs, requestMs, allowPrivate });
   const checkAnswer = (type: keyof typeof checks, answer: unknown) => checks[type](answer);
-  return { call: callSource({ db, send, checkAnswer, keys: sourceKeys(encryption) }), close };
+  return { call: callSource({ note, send, checkAnswer, keys: sourceKeys(encryption) }), close };
 }
 
 export async function openSources({ pool, options, encryption, logger }: PlaneContext): Promise<Sources> {
@@ -48,7 +53,10 @@ export async function openSources({ pool, options, encryption, logger }: PlaneCo
       { event: "source_keys_unreadable", unreadable },
       "Keys of endpoint datasources are encrypted with a master key that is not configured.",
     );
-  const { call, close } = openCalls({ db: pool, encryption, allowPrivate: options.datasourcesAllowPrivate === true });
+  const { call, close } = openCalls({
+    ...{ encryption, allowPrivate: options.datasourcesAllowPrivate === true },
+    note: (source, shown) => noteCall(pool, source.tenant, source.id, shown),
+  });
   const ask = askSources(async (tenant, id, commits) => {
     const source = await readSource(pool, tenant, id);
     return source && (await call(source, { type: "commit", datasource: id, commits: [...commits] }));

@@ -109,16 +109,23 @@ export function addDatabases(program: Command, terminal: Terminal): void {
     );
   tenants
     .command("move <organization>")
-    .description("move an organization's tenants into another database, while writes go on")
+    .description(
+      "move an organization's tenants into another database, while writes go on; to where they live: give a move up",
+    )
     .requiredOption("--to <database>", "the database's name; own: the service's own")
     .option("--live", "only the live tenant")
     .option("--test", "only the test tenant")
+    .option("--yes", "also out of a database that its owner has registered: that datasource is gone then")
     .addHelpText("after", EXAMPLES + NEEDS_DATABASE)
-    .action((organization: string, options: { to: string; live?: boolean; test?: boolean }) =>
+    .action((organization: string, options: { to: string; live?: boolean; test?: boolean; yes?: boolean }) =>
       terminal.withDatabases(async (tools) => {
         const both = options.live === options.test;
         const chosen = (["live", "test"] as const).filter((name) => both || options[name]);
-        await arrival(tools, await tools.move(organization, chosen, options.to), terminal);
+        await arrival(
+          tools,
+          await tools.move(organization, chosen, options.to, { leavesOwn: options.yes === true }),
+          terminal,
+        );
       }),
     );
 }
@@ -144,6 +151,7 @@ async function arrival(tools: OperatorDatabases, tenants: readonly number[], { s
 }
 
 function compared({ places, misplaced, unlisted }: Comparison, { say, out }: Terminal): void {
+  for (const { name, also } of places) for (const one of also) say(`${one.name} is the same database as ${name}`);
   for (const { name, problem } of places) if (problem !== undefined) say(`${name} cannot be compared: ${problem}`);
   for (const { tenant, home, fault, logs } of misplaced) {
     const environment = tenant.livemode ? "live" : "test";

@@ -1,4 +1,5 @@
 import type { Command } from "commander";
+import type { SourceTools } from "../../flows/sources/source-tools.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
 import { NEEDS_DATABASE } from "./dump.ts";
@@ -22,7 +23,10 @@ export function addDatasources(program: Command, { out, say, withSources }: Term
         if (records > 0 && records % SAY_EVERY === 0) say(`${model}: ${records} records`);
       };
       let [isEqual, compared] = [true, 0];
+      let away: SourceTools["away"] = [];
       await withSources(async (sources) => {
+        away = sources.away;
+        for (const { name, problem } of away) say(`${name} is left out: ${problem}`);
         for await (const found of sources.verify(ids, { repair, progress })) {
           const { source, model, records, missing, different, extra, unfit, repaired, examples } = found;
           const wrong = missing + different + extra;
@@ -41,9 +45,10 @@ export function addDatasources(program: Command, { out, say, withSources }: Term
           if (!json) for (const example of examples) out(`  ${example}\n`);
         }
       });
-      if (compared === 0) say("No model has an endpoint datasource.");
+      if (compared === 0 && away.length === 0) say("No model has an endpoint datasource.");
       if (!isEqual)
         throw new UsageError('Some records differ. "holdfast datasources verify --repair" reads them again.');
+      if (away.length > 0) throw new UsageError(`${away.length} databases could not be asked.`);
     });
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from "node:net";
 import pg from "pg";
+import { AnswerBound, isBounded } from "./answer-bound.ts";
 import { errorState, INSUFFICIENT_PRIVILEGE } from "./database-error.ts";
 import { isPublicOnly, PublicSocket } from "./public-socket.ts";
 
@@ -14,13 +15,20 @@ export class Connection extends pg.Client {
   /** Undefined: a reply may take any time. */
   #silenceMs: number | undefined = SILENCE_MS;
   #silence: NodeJS.Timeout | undefined;
+  /** Only for a tenant's own database: when a whole answer has to be there. */
+  #answerDue: NodeJS.Timeout | undefined;
+  readonly #isBounded: boolean;
   readonly #reported = new Map<string, string>();
   readonly #verify: ConnectionConfig["verify"];
 
-  constructor({ verify, ...config }: ConnectionConfig) {
+  constructor({ verify, lifeMs, ...config }: ConnectionConfig) {
     super(isPublicOnly(config.connectionString) ? { ...config, stream: () => new PublicSocket() } : config);
     this.#verify = verify;
+    this.#isBounded = isBounded(config.connectionString);
     const { connection } = this as unknown as Inside;
+    if (this.#isBounded) boundAnswers(connection);
+    connection.on("readyForQuery", () => this.#answerDue?.refresh());
+    if (lifeMs !== undefined) this.#endAfter(lifeMs);
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Reported) => {
       this.#reported.set(parameterName, parameterValue);
       this.isReadOnly = READ_ONLY.some((name) => this.#reported.get(name) === "on");
@@ -99,17 +107,41 @@ export class Connection extends pg.Client {
     if (this.#silenceMs === undefined || this.#silence) return;
     const lost = () => this.#socket.destroy(new Error("The database connection went silent."));
     this.#silence = setTimeout(lost, this.#silenceMs);
+    if (this.#isBounded) this.#answerDue = setTimeout(lost, ANSWER_MS);
   }
 
   #answered(): void {
     clearTimeout(this.#silence);
+    clearTimeout(this.#answerDue);
     this.#silence = undefined;
+    this.#answerDue = undefined;
   }
+
+  #endAfter(ms: number): void {
+    const late = () => this.#socket.destroy(new Error(`The database took longer than ${ms / 1_000} s.`));
+    const life = setTimeout(late, ms);
+    this.once("end", () => clearTimeout(life));
+  }
+}
+
+/** The driver calls `attachListeners` with the socket that the messages come through, which may be one of TLS. */
+function boundAnswers(connection: Inside["connection"]): void {
+  const attach = connection.attachListeners.bind(connection);
+  connection.attachListeners = (stream) => {
+    const bound = new AnswerBound();
+    stream.on("data", (chunk: Buffer) => {
+      const problem = bound.take(chunk);
+      if (problem) stream.destroy(problem);
+    });
+    attach(stream);
+  };
 }
 
 export interface ConnectionConfig extends pg.ClientConfig {
   /** Runs before anything else on the connection. If it fails, the connection ends. */
   readonly verify?: ((connection: Connection) => Promise<void>) | undefined;
+  /** After that time the connection ends, whatever is under way. */
+  readonly lifeMs?: number;
 }
 
 const readOnly = () =>
@@ -125,7 +157,9 @@ const isForbidden = (error: unknown): error is { readonly code: string } =>
 interface Inside {
   readonly connection: {
     readonly stream: Socket;
+    attachListeners(stream: Socket): void;
     on(event: "parameterStatus", received: (what: Reported) => void): void;
+    on(event: "readyForQuery", received: () => void): void;
   };
 }
 
@@ -136,6 +170,8 @@ interface Reported {
 
 /** Longer than the statement timeout, so that it ends silent connections, not slow ones. */
 const SILENCE_MS = 7_000;
+/** A database may send something now and then, and never an end. */
+const ANSWER_MS = 30_000;
 const LEAVE_MS = 1_000;
 /** Postgres reports these settings by itself, at the start and when they change. */
 const READ_ONLY = ["in_hot_standby", "default_transaction_read_only"];

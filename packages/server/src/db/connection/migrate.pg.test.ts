@@ -47,14 +47,14 @@ test("[O4] a database of an earlier version gets what is missing, keeps what it 
   );
   const folder = pathToFileURL(`${later}/`);
   expect(await isMigrated(client, folder)).toBe(false);
-  expect(await migrate(url, folder)).toEqual(["0002_places.sql"]);
+  expect(await migrate(url, { folder })).toEqual(["0002_places.sql"]);
   expect(await isMigrated(client, folder)).toBe(true);
   expect((await client.query("select id, place from holdfast.organization")).rows).toEqual([
     { id: "org_a", place: "here" },
   ]);
   const grown = await tables();
   await emptied();
-  expect(await migrate(url, folder)).toEqual([...names, "0002_places.sql"]);
+  expect(await migrate(url, { folder })).toEqual([...names, "0002_places.sql"]);
   expect(await tables()).toEqual(grown);
 });
 
@@ -71,7 +71,7 @@ test("[O4] a failed migration leaves no trace, and earlier ones stay", async () 
   await writeFile(join(broken, "0001_fine.sql"), "create table holdfast.fine ()");
   await writeFile(join(broken, "0002_broken.sql"), "create table holdfast.half (); select 1 / 0");
   await emptied();
-  await expect(migrate(url, pathToFileURL(`${broken}/`))).rejects.toThrow("division by zero");
+  await expect(migrate(url, { folder: pathToFileURL(`${broken}/`) })).rejects.toThrow("division by zero");
   const { rows } = await client.query(
     "select to_regclass('holdfast.fine') is not null as fine, to_regclass('holdfast.half') is not null as half",
   );

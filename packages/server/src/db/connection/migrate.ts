@@ -14,9 +14,17 @@ export class NewerDatabase extends Error {}
 /** Our role lacks a right on its own schema: the message says how to give it. */
 export class MissingRight extends Error {}
 
+export interface MigrateOptions {
+  /** Default: the migrations of this release. */
+  readonly folder?: URL;
+  /** When it is given up. Default: it takes as long as it takes. */
+  readonly lifeMs?: number;
+}
+
 /** Migrates the schema `holdfast` to the newest version, forward only. Returns the names of the applied migrations. */
-export async function migrate(url: string, folder: URL = FOLDER): Promise<string[]> {
-  const client = await connectTo(url, { ...session, options: "-c timezone=UTC" });
+export async function migrate(url: string, { folder = FOLDER, lifeMs }: MigrateOptions = {}): Promise<string[]> {
+  const life = lifeMs === undefined ? {} : { lifeMs };
+  const client = await connectTo(url, { ...session, ...life, options: "-c timezone=UTC" });
   client.answers("in time");
   try {
     await client.query("select pg_advisory_lock($1)", [LOCK]);

@@ -8,15 +8,15 @@ export interface FoundDatabase {
   readonly isInstalled: boolean;
 }
 
-/** What a database is, before anything is written to it. */
-export async function readDatabase(db: Transaction): Promise<FoundDatabase> {
+/** What a database is, before anything is written to it. Undefined: no Postgres answers so. */
+export async function readDatabase(db: Transaction): Promise<FoundDatabase | undefined> {
   const { rows } = await db.query<FoundDatabase>(
     `select current_setting('server_version_num')::int as "versionNumber",
        current_setting('transaction_read_only') = 'off' as "takesWrites",
        has_database_privilege(current_database(), 'create') as "mayCreate",
        to_regclass('holdfast.service_secret') is not null as "isInstalled"`,
   );
-  return rows[0] as FoundDatabase;
+  return typeof rows[0]?.versionNumber === "number" ? rows[0] : undefined;
 }
 
 /** The service that would have this database as its own. */

@@ -99,9 +99,9 @@ export async function listAllDatasources(db: Transaction): Promise<StoredDatasou
     .rows;
 }
 
-/** One change of a tenant's datasource at a time. */
+/** One change of a tenant's datasource at a time. Rows that a move copies keep their tenant from being deleted: those locks stay out of the way. */
 export async function lockTenant(tx: Transaction, tenant: number): Promise<void> {
-  await tx.query("select from holdfast.tenant where id = $1 for update", [tenant]);
+  await tx.query("select from holdfast.tenant where id = $1 for no key update", [tenant]);
 }
 
 /** A database that the operator added. */
@@ -135,6 +135,11 @@ export async function listTenantsIn(db: Transaction, home: string): Promise<numb
      order by t.id`,
     [home],
   );
+  return rows.map(({ id }) => id);
+}
+
+export async function listLodgers(db: Transaction, home: string): Promise<number[]> {
+  const { rows } = await db.query<{ id: number }>("select id from holdfast.tenant where home = $1 order by id", [home]);
   return rows.map(({ id }) => id);
 }
 

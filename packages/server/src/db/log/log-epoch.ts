@@ -1,4 +1,4 @@
-import { errorState } from "../connection/database-error.ts";
+import { errorState, isEmptied } from "../connection/database-error.ts";
 import type { Transaction } from "../connection/transaction.ts";
 
 export interface LogEpoch {
@@ -39,6 +39,17 @@ export async function readLogEpoch(db: Transaction): Promise<LogEpoch> {
     // A server in recovery learns its timeline once it accepts writes.
     if (recovering) throw error;
     return { ...found, actual: undefined };
+  }
+}
+
+/** Two names with the same identity lead to one database. A copy has another one. Undefined: it was emptied. */
+export async function readIdentity(db: Transaction): Promise<string | undefined> {
+  try {
+    const found = (await readLogEpoch(db)) as LogEpoch | undefined;
+    return found && `${found.epoch} ${found.actual}`;
+  } catch (error) {
+    if (isEmptied(error)) return undefined;
+    throw error;
   }
 }
 

@@ -30,7 +30,7 @@ export async function insertMove(
   { id, tenant, target }: Pick<Move, "id" | "tenant" | "target">,
 ): Promise<boolean> {
   const { rowCount } = await tx.query(
-    `insert into holdfast.move (id, tenant, source, target) select $1, id, home, $3 from holdfast.tenant where id = $2 for update
+    `insert into holdfast.move (id, tenant, source, target) select $1, id, home, $3 from holdfast.tenant where id = $2 for no key update
      on conflict (tenant) do nothing`,
     [id, tenant, target],
   );

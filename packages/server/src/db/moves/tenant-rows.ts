@@ -78,8 +78,8 @@ async function replaceRows(route: Route, table: MovedTable, which = "true"): Pro
   await copyRows(route, table, which);
 }
 
-/** Rows per statement: a record may have a few MiB, and Postgres limits a message to 1 GiB. */
-const BATCH = 200;
+/** Rows per statement: a record may have a few MiB, and what a tenant's database sends is bounded (answer-bound.ts). */
+const BATCH = 50;
 
 /** As JSON text, like a dump. The next rows are read while these are written. */
 async function copyRows({ tenant, from, to }: Route, table: MovedTable, which = "true"): Promise<void> {

@@ -151,7 +151,7 @@ export function datasourceFlows(deps: DatasourceDeps): DatasourceFlows {
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) return address;
       const { url, host, database } = address;
-      const before = { ...found, url: encryption.decrypt(found.connection, id) };
+      const before = { ...found, tenants: [by.tenant], url: encryption.decrypt(found.connection, id) };
       const unfit = (await replaces(before, address)) ?? (await prepare(address));
       if (unfit) return unfit;
       await transaction(db, (tx) =>

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Database } from "../../db/connection/pool.ts";
+import { connectTo } from "../../db/connection/connection.ts";
+import { type Database, session } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
 import { readService } from "../../db/datasources/database-owner.ts";
 import {
@@ -8,6 +9,7 @@ import {
   deleteDatasource,
   findOperatorDatabase,
   insertDatasource,
+  listLodgers,
   listOperatorDatabases,
   listTenantsIn,
   lockTenant,
@@ -16,11 +18,14 @@ import {
   readHome,
   replaceConnection,
 } from "../../db/datasources/datasources.ts";
+import { readIdentity } from "../../db/log/log-epoch.ts";
 import { insertMove, listDirectory, type Move, readMove, readMoveError } from "../../db/moves/moves.ts";
 import { listOrganizations, tenantOf } from "../../db/organizations/organizations.ts";
 import { newId } from "../../ids.ts";
 import { readConnectionString } from "../../rules/datasources/connection-string.ts";
 import { isRefusal } from "../../rules/refusal.ts";
+import { giveUp } from "../moves/move-tenant.ts";
+import { endMove } from "../moves/move-tenants.ts";
 import {
   type Comparison,
   compareDirectory,
@@ -28,6 +33,7 @@ import {
   type Misplaced,
   OWN,
   type Place,
+  type RecoveryDeps,
   RecoveryError,
   recoverTenant,
 } from "../moves/recover-tenant.ts";
@@ -47,8 +53,16 @@ export interface OperatorDatabases {
   list(): Promise<readonly (Pick<OperatorDatabase, "name" | "host" | "database"> & { tenants: number })[]>;
   /** Only an empty one. */
   remove(name: string): Promise<void>;
-  /** Asks for moves, which running servers carry out. Returns the tenants that are on their way. */
-  move(organization: string, environments: readonly ("live" | "test")[], to: string): Promise<number[]>;
+  /**
+   * Asks for moves, which running servers carry out. Returns the tenants that are on their way. A move to where a tenant
+   * lives gives up the one that is under way.
+   */
+  move(
+    organization: string,
+    environments: readonly ("live" | "test")[],
+    to: string,
+    options?: MoveOptions,
+  ): Promise<number[]>;
   /** Asks to move all tenants of a database into the service's own. */
   drain(name: string): Promise<number[]>;
   /** Compares where tenants should live with where their logs are. */
@@ -57,6 +71,11 @@ export interface OperatorDatabases {
   planRecovery(organization: string, environment: "live" | "test", options: RecoveryOptions): Promise<PlannedRecovery>;
   /** Those that are still on their way, with the newest error. */
   underWay(tenants: readonly number[]): Promise<readonly { tenant: number; problem: string | null }[]>;
+}
+
+export interface MoveOptions {
+  /** Also out of a database that the tenant's owner has registered. */
+  readonly leavesOwn?: boolean;
 }
 
 export interface RecoveryOptions {
@@ -83,7 +102,29 @@ const PATIENCE_MS = 30_000;
 const ASK_MS = 100;
 
 /** `url`: the address of the service's own database. */
-export function operatorDatabases(db: Database, encryption: Encryption, url: string): OperatorDatabases {
+export function operatorDatabases(
+  db: Database,
+  encryption: Encryption,
+  url: string,
+  reach: RecoveryDeps["reach"],
+): OperatorDatabases {
+  const recovery = async (): Promise<RecoveryDeps> => ({ db, url, encryption, reach, service: await ownService() });
+
+  async function urlOf(home: string | null): Promise<string> {
+    if (home === null) return url;
+    const found = await readDatasource(db, home);
+    const text = found && encryption.decrypt(found.connection, home);
+    const address = text === undefined ? undefined : readConnectionString(text);
+    if (!found || !address || isRefusal(address)) throw new DatabaseError(`The address of ${home} cannot be read.`);
+    return found.tenant === null ? address.url : reach.guarded(address.url);
+  }
+
+  /** Returns false if it has arrived, or is about to. */
+  async function cancel(move: Move): Promise<boolean> {
+    const never = new AbortController().signal;
+    return (await giveUp(await urlOf(move.source), move.tenant, () => endMove(db, move), never)) === "leaving";
+  }
+
   async function ownService(): Promise<Buffer> {
     const service = await readService(db);
     if (!service) throw new DatabaseError("The service's own database is not migrated.");
@@ -91,6 +132,7 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
   }
 
   async function find(name: string): Promise<OperatorDatabase> {
+    if (name === OWN) throw new DatabaseError("own is the service's own database, the one of DATABASE_URL: it stays.");
     const found = await findOperatorDatabase(db, name);
     if (!found) throw new DatabaseError(`There is no database ${name}: see holdfast databases list.`);
     return found;
@@ -115,16 +157,36 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
     }
   }
 
+  /** Under which name the database is registered already. */
+  async function nameOf(connection: string): Promise<string | undefined> {
+    const client = await connectTo(connection, session);
+    try {
+      const identity = await readIdentity(client);
+      const { places } = await compareDirectory(await recovery());
+      return places.find((place) => identity !== undefined && place.identity === identity)?.name;
+    } finally {
+      await client.end();
+    }
+  }
+
   return {
     async add(name, connectionString) {
-      if (name === OWN || !/^[a-z][a-z0-9_-]{0,62}$/.test(name))
+      if (name === OWN)
+        throw new DatabaseError(
+          "\"own\" cannot be a database's name: it means the service's own, the one of DATABASE_URL.",
+        );
+      if (!/^[a-z][a-z0-9_-]{0,62}$/.test(name))
         throw new DatabaseError(`"${name}" cannot be a database's name: use small letters, digits, - and _.`);
       if (await findOperatorDatabase(db, name)) throw new DatabaseError(`There is a database ${name} already.`);
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
       const service = await ownService();
       const refused = await prepareDatabase({ service, ...ANY })(address);
+      if (refused?.code === "datasource_in_use")
+        throw new DatabaseError("This database is the service's own, or another Holdfast service uses it.");
       if (refused) throw new DatabaseError(refused.message ?? refused.code);
+      const twin = await nameOf(address.url);
+      if (twin !== undefined) throw new DatabaseError(`This database is known already, as ${twin}.`);
       const id = newId("ds_");
       const { host, database } = address;
       await insertDatasource(db, {
@@ -138,7 +200,11 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
       const address = readConnectionString(connectionString);
       if (isRefusal(address)) throw new DatabaseError(address.message ?? address.code);
       const deps = { service: await ownService(), ...ANY };
-      const before = found && { ...found, tenant: undefined, url: encryption.decrypt(found.connection, id) };
+      const before = found && {
+        ...found,
+        tenants: await listLodgers(db, id),
+        url: encryption.decrypt(found.connection, id),
+      };
       const refused =
         (before && (await checkReplacement(deps, before, address))) ?? (await prepareDatabase(deps)(address));
       if (refused) throw new DatabaseError(refused.message ?? refused.code);
@@ -154,14 +220,29 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
       if (!(await deleteDatasource(db, id)))
         throw new DatabaseError(`Tenants live in ${name}: holdfast databases drain ${name} moves them away.`);
     },
-    async move(organization, environments, to) {
+    async move(organization, environments, to, { leavesOwn = false } = {}) {
       if (!(await listOrganizations(db)).some(({ id }) => id === organization))
         throw new DatabaseError(`The organization ${organization} does not exist.`);
       const target = to === OWN ? null : (await find(to)).id;
+      for (const environment of leavesOwn ? [] : environments) {
+        const tenant = (await tenantOf(db, organization, environment === "live")) as number;
+        const home = await readHome(db, tenant);
+        if (home !== null && home !== target && (await readDatasource(db, home))?.tenant === tenant)
+          throw new DatabaseError(
+            `The ${environment} tenant lives in a database that its owner has registered (${home}). With --yes it leaves it, and the datasource is gone.`,
+          );
+      }
       const asked: number[] = [];
       for (const environment of environments) {
         const tenant = (await tenantOf(db, organization, environment === "live")) as number;
-        const move = (await readHome(db, tenant)) === target ? undefined : await ask(tenant, target);
+        const home = await readHome(db, tenant);
+        if (home === target) {
+          const begun = await readMove(db, tenant);
+          if (begun && begun.target !== target && !(await cancel(begun)))
+            throw new DatabaseError(`The ${environment} tenant has nearly arrived elsewhere: move it back from there.`);
+          continue;
+        }
+        const move = await ask(tenant, target);
         if (move && move.target !== target)
           throw new DatabaseError(`The ${environment} tenant is on its way elsewhere: try again when it has arrived.`);
         if (move) asked.push(tenant);
@@ -175,20 +256,20 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
       for (const tenant of tenants) await askSoon(tenant, null);
       return tenants;
     },
-    verify: async () => await compareDirectory({ db, url, encryption, service: await ownService() }),
+    verify: async () => await compareDirectory(await recovery()),
     async planRecovery(organization, environment, { to, empty }) {
-      const deps = { db, url, encryption, service: await ownService() };
+      const deps = await recovery();
       const { places } = await compareDirectory(deps);
       const livemode = environment === "live";
       const tenant = (await listDirectory(db)).find(
         (one) => one.organization === organization && one.livemode === livemode,
       );
       if (!tenant) throw new DatabaseError(`The organization ${organization} does not exist.`);
-      const chosen = places.find(({ name }) => name === to);
+      const chosen = places.find(({ name, also }) => [name, ...also.map((one) => one.name)].includes(to));
       if (!chosen) throw new DatabaseError(`There is no database ${to}: see holdfast databases verify.`);
       if (chosen.problem !== undefined) throw new DatabaseError(`${to} cannot be used: ${chosen.problem}`);
       const logs = logsOf(places, tenant);
-      const kept = logs.find(({ place }) => place === to);
+      const kept = logs.find(({ place }) => place === chosen.name);
       if (!kept && logs.length > 0)
         throw new DatabaseError(
           `${to} has no log of the tenant. These have one: ${logs.map(({ place }) => place).join(", ")}.`,
@@ -202,7 +283,7 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
         // Also what another organization has left there under the tenant's number.
         lost: places.flatMap(({ name, logs: found }) =>
           found
-            .filter((log) => log.tenant === tenant.id && (kept === undefined || name !== to))
+            .filter((log) => log.tenant === tenant.id && (kept === undefined || name !== chosen.name))
             .map((log) => ({ ...log, place: name })),
         ),
         unknown: places.filter(({ problem, home }) => problem !== undefined && home === tenant.home),
@@ -219,8 +300,8 @@ export function operatorDatabases(db: Database, encryption: Encryption, url: str
 }
 
 /** One that was emptied needs its tables again. */
-async function prepareChosen(service: Buffer, { url = "" }: Place): Promise<void> {
-  const address = readConnectionString(url);
-  const refused = isRefusal(address) ? address : await prepareDatabase({ service, ...ANY })(address);
+async function prepareChosen(service: Buffer, { url = "", address }: Place): Promise<void> {
+  const deps = { service, mayReach: async () => true, guarded: () => url };
+  const refused = address && (await prepareDatabase(deps)(address));
   if (refused) throw new DatabaseError(refused.message ?? refused.code);
 }

@@ -2,7 +2,7 @@ import { connectTo } from "../../db/connection/connection.ts";
 import { isEmptied } from "../../db/connection/database-error.ts";
 import { session } from "../../db/connection/pool.ts";
 import { readOwner } from "../../db/datasources/database-owner.ts";
-import { readLogEpoch } from "../../db/log/log-epoch.ts";
+import { readIdentity } from "../../db/log/log-epoch.ts";
 import { listLogs } from "../../db/moves/tenant-rows.ts";
 import type { DatabaseAddress } from "../../rules/datasources/connection-string.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
@@ -13,8 +13,8 @@ export interface RegisteredDatabase {
   readonly host: string;
   readonly database: string;
   readonly url: string | undefined;
-  /** Whose log it has to have. Undefined: any. */
-  readonly tenant: number | undefined;
+  /** Whose logs it has to have. */
+  readonly tenants: readonly number[];
 }
 
 /**
@@ -23,31 +23,32 @@ export interface RegisteredDatabase {
  */
 export async function checkReplacement(
   { service, mayReach, guarded }: CheckDatabaseDeps,
-  { host, database, url, tenant }: RegisteredDatabase,
+  { host, database, url, tenants }: RegisteredDatabase,
   next: DatabaseAddress,
 ): Promise<Refusal | undefined> {
   const blocked = await checkReach(mayReach, next.hostNames);
   if (blocked) return blocked;
   if (next.host === host && next.database === database) return undefined;
   const no = (message: string) => refuse("invalid_url", { param: "connectionString", message });
-  const there = await identify(guarded(next.url), service, tenant);
+  const there = await identify(guarded(next.url), service, tenants);
   if (!there)
-    return no(`It must lead to the same database, ${host}/${database}, or to a copy of it that has the tenant's log.`);
-  const before = url === undefined ? undefined : await identify(guarded(url), service, tenant);
+    return no(
+      `It must lead to the same database, ${host}/${database}, or to a copy of it that has the ${tenants.length > 1 ? `logs of its ${tenants.length} tenants` : "tenant's log"}.`,
+    );
+  const before = url === undefined ? undefined : await identify(guarded(url), service, tenants);
   if (before === undefined || before === there) return undefined;
   return no(`${host}/${database} still answers: stop it first, so that nothing is written there any more.`);
 }
 
 /** Undefined: it does not answer, or has no such log of this service. */
-async function identify(url: string, service: Buffer, tenant: number | undefined): Promise<string | undefined> {
+async function identify(url: string, service: Buffer, tenants: readonly number[]): Promise<string | undefined> {
   const client = await connectTo(url, session).catch(() => undefined);
   if (!client) return undefined;
   try {
     if (!(await readOwner(client))?.equals(service)) return undefined;
     const logs = await listLogs(client);
-    if (tenant !== undefined && !logs.some((log) => log.tenant === tenant)) return undefined;
-    const { epoch, actual } = await readLogEpoch(client);
-    return `${epoch} ${actual}`;
+    if (tenants.some((tenant) => !logs.some((log) => log.tenant === tenant))) return undefined;
+    return await readIdentity(client);
   } catch (error) {
     if (isEmptied(error)) return undefined;
     throw error;

@@ -268,6 +268,7 @@ test("[DS61] a stale log in a database that a tenant comes back to: the move sto
   await create(call, "one");
   const backup = await theirs.backUp();
   await back(call, "one");
+  await settled(call, first);
   await remove(call, first);
   await create(call, "two");
   await backup.restore();

@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
+import type { Socket } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -9,6 +10,7 @@ import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder
 import { until } from "../../../../../scripts/testing/until.ts";
 import { anotherDatabase } from "../../testing/another-database.ts";
 import { startApp } from "../../testing/app.ts";
+import { ENDLESS_ROW, endlessly, FILLER, falseDatabase, NO_ROWS, NOTICE } from "../../testing/false-database.ts";
 import { wayTo } from "../../testing/postgres-way.ts";
 
 const app = await startApp({ datasourcesAllowPrivate: true });
@@ -87,8 +89,31 @@ test("[DS20] a database that takes no writes is refused; one that stops to take 
   expect((await call("POST", "/v1/models/slide", { json: { id: "a", data: {} } })).status).toBe(503);
   await takesWrites(true);
   await until(async () => (await call("POST", "/v1/models/slide", { json: { id: "a", data: {} } })).status === 200);
+  await until(async () => (await read(made.body.id)).status === "active");
   await call("DELETE", `/v1/datasources/${made.body.id}`);
   await until(async () => (await call("GET", `/v1/datasources/${made.body.id}`)).status === 404);
+});
+
+test("[DS74] a role that may not open enough connections is refused with the database's reason", async () => {
+  const { connectionString, sql, name } = await anotherDatabase(app);
+  await sql("create role narrow login password 'narrow' connection limit 3");
+  try {
+    await sql(`grant all on database ${name} to narrow`);
+    const url = Object.assign(new URL(connectionString), { username: "narrow", password: "narrow" }).href;
+    const { status, body } = await register(url);
+    expect([status, body.code]).toEqual([400, "datasource_unreachable"]);
+    expect(body.message).toMatch(/has to accept 15 connections of the role .*too many connections for role "narrow"/);
+    await isUntouched(sql);
+    await sql("alter role narrow connection limit 20");
+    const made = await register(url);
+    expect(made.status).toBe(201);
+    await until(async () => (await read(made.body.id)).status === "active");
+    await call("DELETE", `/v1/datasources/${made.body.id}`);
+    await until(async () => (await call("GET", `/v1/datasources/${made.body.id}`)).status === 404);
+  } finally {
+    await sql("drop owned by narrow cascade");
+    await sql("drop role narrow");
+  }
 });
 
 const certificateOf = async (host: string) => {
@@ -143,4 +168,35 @@ test("[DS66] a certificate of a known authority has to be of the host, also when
     '"connected"',
     expect.stringMatching(/Host: localhost\. is not cert's CN: elsewhere|altnames/),
   ]);
+});
+
+test.each([
+  [
+    "a row without an end",
+    /sent more than 64 MiB/,
+    (socket: Socket): void => {
+      socket.write(ENDLESS_ROW);
+      endlessly(socket, FILLER);
+    },
+  ],
+  [
+    "an answer without rows",
+    /no Postgres: it gave no version/,
+    (socket: Socket): void => {
+      socket.write(NO_ROWS);
+    },
+  ],
+  [
+    "notices without an end",
+    /took longer than 15 s/,
+    (socket: Socket): void => {
+      const sending = setInterval(() => socket.write(NOTICE), 2_000);
+      socket.on("close", () => clearInterval(sending));
+    },
+  ],
+] as const)("[DS67] [DS75] a database that answers with %s is refused", async (_, reason, answer) => {
+  const port = await falseDatabase(answer);
+  const { status, body } = await register(`postgres://a:b@127.0.0.1:${port}/x?sslmode=disable`);
+  expect([status, body.code]).toEqual([400, "datasource_unreachable"]);
+  expect(body.message).toMatch(reason);
 });

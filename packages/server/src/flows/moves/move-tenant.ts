@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { TenantElsewhere } from "../../db/commits/tenant-elsewhere.ts";
 import type { Connection } from "../../db/connection/connection.ts";
+import { errorState, LOCK_NOT_AVAILABLE } from "../../db/connection/database-error.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
+import { readIdentity } from "../../db/log/log-epoch.ts";
 import type { Move } from "../../db/moves/moves.ts";
 import {
   type CopiedTo,
@@ -28,6 +31,7 @@ import { deleteAll, longTransaction, withConnections } from "./move-connections.
 const ATTEMPTS = 5;
 /** How long the last pass waits for the head and the endpoints. Clients' writes wait for 5 s. */
 const LOCK = "set local lock_timeout = '1s'";
+const PATIENT_LOCK = "set local lock_timeout = '5s'";
 
 /** The databases of a move. */
 export interface MoveUrls {
@@ -38,8 +42,11 @@ export interface MoveUrls {
 /** The move cannot be made, or not now. The message is a sentence. */
 export class MoveError extends Error {}
 
-/** "over": it is not asked for any more. "busy": another process is at it. */
-export type Outcome = "done" | "over" | "busy";
+/**
+ * "over": it is not asked for any more. "busy": another process is at it. "there": both names lead to one database, in
+ * which the tenant is already.
+ */
+export type Outcome = "done" | "over" | "busy" | "there";
 
 /**
  * Brings a tenant's records and log into the target, while writes go on; they wait only for the last entries. Whatever
@@ -54,8 +61,9 @@ export const moveTenant = (
   aloneWith(urls, move.tenant, isAsked, signal, async (from, to) => {
     const { tenant } = move;
     const step = nextStep({ source: await readPlaces(from, tenant), target: await readPlaces(to, tenant) });
-    if (step === "copy") await copyTenant({ tenant, from, to }, move, signal);
+    if (step === "copy" && !(await copyTenant({ tenant, from, to }, move, isAsked, signal))) return false;
     if (step !== "finish") await longTransaction(to, (tx) => openHead(tx, tenant));
+    return true;
   });
 
 /** Deletes what a tenant has left behind, once it has moved. */
@@ -69,10 +77,12 @@ export const clearSource = (
     const { head, arrival } = await readPlaces(from, tenant);
     if (head || arrival) throw new Error(`Tenant ${tenant} lives there.`);
     await deleteAll(from, tenant);
+    return true;
   });
 
 /**
  * Gives a move up, unless the source is closed already: then it goes on. `withdraw` removes the move from the directory.
+ * A copy that is under way finds out in its last pass, which needs the head's lock too.
  */
 export async function giveUp(
   source: string,
@@ -81,9 +91,16 @@ export async function giveUp(
   signal: AbortSignal,
 ): Promise<"leaving" | "busy"> {
   return await withConnections([source], signal, async ([from]) => {
-    if (!(await lockMove(from, tenant)) || !(await readPlaces(from, tenant)).head) return "busy";
-    await withdraw();
-    return "leaving";
+    return await longTransaction(from, async (tx) => {
+      await tx.query(PATIENT_LOCK);
+      await readExtent(tx, tenant, "for update");
+      await withdraw();
+      return "leaving" as const;
+    }).catch((error: unknown) => {
+      // It has left the source, or its last entries are being copied.
+      if (error instanceof TenantElsewhere || errorState(error) === LOCK_NOT_AVAILABLE) return "busy" as const;
+      throw error;
+    });
   });
 }
 
@@ -93,17 +110,26 @@ async function aloneWith(
   tenant: number,
   isAsked: () => Promise<boolean>,
   signal: AbortSignal,
-  work: (from: Connection, to: Connection) => Promise<void>,
+  work: (from: Connection, to: Connection) => Promise<boolean>,
 ): Promise<Outcome> {
   return await withConnections([source, target], signal, async ([from, to]) => {
-    if (!((await lockMove(from, tenant)) && (await lockMove(to, tenant)))) return "busy";
+    if (!(await lockMove(from, tenant))) return "busy";
+    const here = await readIdentity(from);
+    const isOne = here !== undefined && here === (await readIdentity(to));
+    if (!isOne && !(await lockMove(to, tenant))) return "busy";
     if (!(await isAsked())) return "over";
-    await work(from, to);
-    return "done";
+    if (isOne) return "there";
+    return (await work(from, to)) ? "done" : "over";
   });
 }
 
-async function copyTenant(route: Route, move: Move, signal: AbortSignal): Promise<void> {
+/** Returns false if the move was given up meanwhile. */
+async function copyTenant(
+  route: Route,
+  move: Move,
+  isAsked: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<boolean> {
   const { tenant, from, to } = route;
   for (let attempt = 1; ; attempt++) {
     await longTransaction(to, (tx) => deleteArrival(tx, tenant));
@@ -111,7 +137,12 @@ async function copyTenant(route: Route, move: Move, signal: AbortSignal): Promis
     await longTransaction(to, (tx) => prepareTenant(tx, move));
     await checkTables(from, tenant);
     const copied = await copyOf(route, () => copyAll(route));
-    if (await catchUp(route, copied, signal)) return;
+    const caughtUp = await catchUp(route, copied, isAsked, signal);
+    if (caughtUp === "copied") return true;
+    if (caughtUp === "over") {
+      await deleteAll(to, tenant);
+      return false;
+    }
     if (attempt === ATTEMPTS) throw new MoveError(moveProblems.rewritten);
   }
 }
@@ -134,15 +165,22 @@ async function copyOf({ tenant, from, to }: Route, copy: () => Promise<void>): P
   );
 }
 
-/** Returns false if the copy has to start over. */
-async function catchUp(route: Route, begun: CopiedTo, signal: AbortSignal): Promise<boolean> {
+/** "again": the copy has to start over. "over": it is not asked for any more. */
+type CaughtUp = "copied" | "again" | "over";
+
+async function catchUp(
+  route: Route,
+  begun: CopiedTo,
+  isAsked: () => Promise<boolean>,
+  signal: AbortSignal,
+): Promise<CaughtUp> {
   let copied = begun;
   for (;;) {
     signal.throwIfAborted();
     const how = howToCatchUp(copied, await readExtent(route.from, route.tenant));
-    if (how === "again") return false;
+    if (how === "again") return "again";
     if (how === "last pass") {
-      const done = await lastPass(route, copied);
+      const done = await lastPass(route, copied, isAsked);
       if (done !== "not now") return done;
       await sleep(100, undefined, { signal });
     } else {
@@ -156,12 +194,17 @@ async function catchUp(route: Route, begun: CopiedTo, signal: AbortSignal): Prom
  * Writes wait from here on. "not now": too many entries came meanwhile, or a lock is held. After the target has everything, the
  * source is closed; the next attempt then finds neither with a head, and lets the target open.
  */
-async function lastPass(route: Route, copied: CopiedTo): Promise<boolean | "not now"> {
+async function lastPass(
+  route: Route,
+  copied: CopiedTo,
+  isAsked: () => Promise<boolean>,
+): Promise<CaughtUp | "not now"> {
   const { tenant, from, to } = route;
   return await longTransaction(from, async (source) => {
     await source.query(LOCK);
     const how = howToCatchUp(copied, await readExtent(source, tenant, "for update"));
-    if (how !== "last pass") return how === "again" ? false : "not now";
+    if (how !== "last pass") return how === "again" ? "again" : "not now";
+    if (!(await isAsked())) return "over";
     // One may have been attached during the copy.
     await checkTables(source, tenant);
     await lockEndpoints(source, tenant);
@@ -171,9 +214,9 @@ async function lastPass(route: Route, copied: CopiedTo): Promise<boolean | "not 
       await saveArrival(target, tenant, await readHeadRow(source, tenant));
     });
     await closeHead(source, tenant);
-    return true;
-  }).catch((error: { code?: string }) => {
-    if (error.code === "55P03") return "not now";
+    return "copied";
+  }).catch((error: unknown): "not now" => {
+    if (errorState(error) === LOCK_NOT_AVAILABLE) return "not now";
     throw error;
   });
 }

@@ -42,7 +42,8 @@ export function moveTenants({ db, urlOf, moved, failed, stopping }: MoveTenantsD
     const { tenant, source, target } = move;
     const urls = { source: await urlOf(source), target: await urlOf(target) };
     const isAsked = () => transaction(db, (tx) => lockMoveRow(tx, move.id));
-    if ((await moveTenant(urls, move, isAsked, stopping)) !== "done") return;
+    const outcome = await moveTenant(urls, move, isAsked, stopping);
+    if (outcome === "busy" || outcome === "over") return;
     const isHome = await transaction(db, async (tx) => {
       const asked = await lockMoveRow(tx, move.id);
       if (asked) await setHome(tx, tenant, target);
@@ -50,6 +51,7 @@ export function moveTenants({ db, urlOf, moved, failed, stopping }: MoveTenantsD
     });
     if (!isHome) return;
     moved(tenant);
+    if (outcome === "there") return await endMove(db, move);
     await sleep(GRACE_MS, undefined, { signal: stopping });
     if ((await clearSource(urls, tenant, isAsked, stopping)) === "done") await endMove(db, move);
   }

@@ -5,7 +5,7 @@ import { type Database, session } from "../../db/connection/pool.ts";
 import { transaction } from "../../db/connection/transaction.ts";
 import { readOwner } from "../../db/datasources/database-owner.ts";
 import { listAllDatasources } from "../../db/datasources/datasources.ts";
-import { lockLogEpoch, readLogEpoch } from "../../db/log/log-epoch.ts";
+import { lockLogEpoch, readIdentity, readLogEpoch } from "../../db/log/log-epoch.ts";
 import { type ListedTenant, listDirectory, settleHome } from "../../db/moves/moves.ts";
 import {
   closeHead,
@@ -20,10 +20,10 @@ import {
   readPlaces,
 } from "../../db/moves/tenant-rows.ts";
 import { newId } from "../../ids.ts";
-import { readConnectionString } from "../../rules/datasources/connection-string.ts";
+import { type DatabaseAddress, readConnectionString } from "../../rules/datasources/connection-string.ts";
 import { judgePlaces, type PlaceFault } from "../../rules/moves/judge-places.ts";
 import { isRefusal } from "../../rules/refusal.ts";
-import { sentence } from "../datasources/check-database.ts";
+import { blockedHost, type CheckDatabaseDeps, sentence } from "../datasources/check-database.ts";
 import { renewLogsOf } from "../log/log-epoch.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
 import { deleteAll, longTransaction, withConnections } from "./move-connections.ts";
@@ -48,8 +48,15 @@ export interface Place {
   /** `own`, the operator's name, or the id of a datasource. */
   readonly name: string;
   readonly home: string | null;
+  /** As it is connected to. */
   readonly url?: string;
+  /** As it is registered. Undefined for the service's own. */
+  readonly address?: DatabaseAddress;
   readonly logs: readonly FoundLog[];
+  /** Undefined: it cannot be asked, or was emptied. */
+  readonly identity: string | undefined;
+  /** Other names of the same database: see readIdentity. */
+  readonly also: readonly Pick<Place, "name" | "home">[];
   /** Why it cannot be asked. */
   readonly problem?: string;
 }
@@ -75,6 +82,8 @@ export interface RecoveryDeps {
   readonly url: string;
   readonly service: Buffer;
   readonly encryption: Encryption;
+  /** How tenants' own databases are connected to. */
+  readonly reach: Omit<CheckDatabaseDeps, "service">;
 }
 
 /** Compares the directory with all databases that it knows. */
@@ -82,7 +91,9 @@ export async function compareDirectory(deps: RecoveryDeps): Promise<Comparison> 
   const places = await readPlacesOfAll(deps);
   // Afterwards: a move that has begun meanwhile is none that goes wrong.
   const tenants = await listDirectory(deps.db);
-  const nameOf = new Map(places.map(({ home, name }) => [home, name]));
+  const nameOf = new Map(
+    places.flatMap(({ home, name, also }) => [home, ...also.map((one) => one.home)].map((each) => [each, name])),
+  );
   const unknown = places.filter(({ problem }) => problem !== undefined).map(({ name }) => name);
   const misplaced = tenants.flatMap((tenant) => {
     const home = nameOf.get(tenant.home) ?? OWN;
@@ -139,7 +150,8 @@ export async function recoverTenant(
         );
     if (logsOf([chosen], tenant).length > 0) await openAgain(here, tenant);
     else await openEmpty(here, tenant, chosen);
-    await transaction(deps.db, (tx) => settleHome(tx, tenant.id, chosen.home));
+    const isHome = [chosen, ...chosen.also].some(({ home }) => home === tenant.home);
+    await transaction(deps.db, (tx) => settleHome(tx, tenant.id, isHome ? tenant.home : chosen.home));
     for (const connection of elsewhere) await deleteLog(connection, tenant);
   });
 }
@@ -171,11 +183,25 @@ async function deleteLog(connection: Connection, { id }: ListedTenant): Promise<
   await deleteAll(connection, id);
 }
 
-async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
-  const { db, url, encryption } = deps;
-  const own: Place = { name: OWN, home: null, url, logs: await listLogs(db) };
-  const others = (await listAllDatasources(db)).map(async ({ id, tenant, displayName, connection }): Promise<Place> => {
-    const named = { name: tenant === null ? (displayName ?? id) : id, home: id };
+/** A database as one of its names leads to it. */
+type Found = Omit<Place, "also">;
+
+/** Each database once, under the first of its names. */
+export async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
+  const places: (Found & { also: Pick<Place, "name" | "home">[] })[] = [];
+  for (const found of await readAllNames(deps)) {
+    const same = places.find(({ identity }) => identity !== undefined && identity === found.identity);
+    if (same) same.also.push({ name: found.name, home: found.home });
+    else places.push({ ...found, also: [] });
+  }
+  return places;
+}
+
+async function readAllNames(deps: RecoveryDeps): Promise<Found[]> {
+  const { db, url, encryption, reach } = deps;
+  const own: Found = { name: OWN, home: null, url, logs: await listLogs(db), identity: await readIdentity(db) };
+  const others = (await listAllDatasources(db)).map(async ({ id, tenant, displayName, connection }): Promise<Found> => {
+    const named = { name: tenant === null ? (displayName ?? id) : id, home: id, identity: undefined };
     const text = encryption.decrypt(connection, id);
     const address = text === undefined ? undefined : readConnectionString(text);
     if (address === undefined || isRefusal(address))
@@ -184,17 +210,23 @@ async function readPlacesOfAll(deps: RecoveryDeps): Promise<Place[]> {
         logs: [],
         problem: "Its connection string is encrypted with a master key that is not configured.",
       };
-    return await readPlace(deps, { ...named, url: address.url });
+    if (tenant === null) return await readPlace(deps, { ...named, address, url: address.url });
+    for (const host of address.hostNames)
+      if (!(await reach.mayReach(host))) return { ...named, logs: [], problem: blockedHost(host) };
+    return await readPlace(deps, { ...named, address, url: reach.guarded(address.url) });
   });
   return [own, ...(await Promise.all(others))];
 }
 
-async function readPlace({ service }: RecoveryDeps, named: Omit<Place, "logs"> & { url: string }): Promise<Place> {
+async function readPlace(
+  { service }: RecoveryDeps,
+  named: Omit<Found, "logs"> & { readonly url: string },
+): Promise<Found> {
   try {
     const client = await connectTo(named.url, session);
     try {
       if (!(await readOwner(client))?.equals(service)) return { ...named, logs: [] };
-      return { ...named, logs: await listLogs(client) };
+      return { ...named, logs: await listLogs(client), identity: await readIdentity(client) };
     } finally {
       await client.end();
     }

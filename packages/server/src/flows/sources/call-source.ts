@@ -1,20 +1,23 @@
 import type { SourceAnswers } from "@holdfast/sdk/protocol";
 import type { Database } from "../../db/connection/pool.ts";
-import { listStaleSources, noteCall, replaceKeys, type StoredSource } from "../../db/sources/sources.ts";
+import { listStaleSources, type noteCall, replaceKeys, type StoredSource } from "../../db/sources/sources.ts";
 import { newId } from "../../ids.ts";
 import { checkJsonValues } from "../../rules/json/check-json-values.ts";
 import type { Refusal } from "../../rules/refusal.ts";
 import type { CallOf, SendCall } from "../../rules/sources/source-call.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
 
-/** Calls a source, and keeps what that has shown of it. "too large": less should be asked for. Undefined: there was no answer. */
+/** Calls a source, and notes what that has shown of it. "too large": less should be asked for. Undefined: there was no answer. */
 export type CallSource = <T extends keyof SourceAnswers>(
   source: StoredSource,
   call: CallOf<T>,
 ) => Promise<SourceAnswers[T] | "too large" | undefined>;
 
+/** What a call has shown of its source. */
+export type NoteCall = (source: StoredSource, shown: Parameters<typeof noteCall>[3]) => Promise<void>;
+
 export interface CallDeps {
-  readonly db: Database;
+  readonly note: NoteCall;
   readonly send: SendCall;
   /** Checks the shape of an answer. */
   readonly checkAnswer: (type: keyof SourceAnswers, answer: unknown) => Refusal | undefined;
@@ -42,7 +45,7 @@ export const sourceKeys = ({ encrypt, decrypt }: Encryption): SourceKeys => ({
 export const ownerOf = ({ tenant, id }: Pick<StoredSource, "tenant" | "id">): string => `${tenant}/${id}`;
 
 export const callSource =
-  ({ db, send, checkAnswer, keys }: CallDeps): CallSource =>
+  ({ note, send, checkAnswer, keys }: CallDeps): CallSource =>
   async <T extends keyof SourceAnswers>(source: StoredSource, call: CallOf<T>) => {
     const secrets = keys.open(source, Date.now());
     const result = secrets
@@ -50,8 +53,8 @@ export const callSource =
       : { problem: "Its key is encrypted with a master key that is not configured: set a new one with rotate_key." };
     const found = "text" in result ? readAnswer(result.text, (answer) => checkAnswer(call.type, answer)) : result;
     // Calls that succeed one after the other say nothing new.
-    if ("problem" in found) await noteCall(db, source.tenant, source.id, { rejected: false, ...found });
-    else if (!isHealthy(source)) await noteCall(db, source.tenant, source.id, { problem: null, rejected: false });
+    if ("problem" in found) await note(source, { rejected: false, ...found });
+    else if (!isHealthy(source)) await note(source, { problem: null, rejected: false });
     if ("answer" in found) return found.answer as SourceAnswers[T];
     return "isTooLarge" in found ? "too large" : undefined;
   };

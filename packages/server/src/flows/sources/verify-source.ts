@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { type JsonObject, jsonEqual, sourceLimits } from "@holdfast/sdk/protocol";
 import { readRecordIds, readRecordTexts } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import { readSource, type StoredSource } from "../../db/sources/sources.ts";
+import type { StoredSource } from "../../db/sources/sources.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { readSourceRecord } from "../../rules/sources/source-answer.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
@@ -34,6 +34,8 @@ export interface VerifyDeps {
   readonly schema: LiveSchema;
   readonly recordBytes: number;
   readonly call: CallSource;
+  /** Why the newest call had no answer. */
+  readonly problemOf: (source: StoredSource) => string | undefined;
   readonly observe: FollowDeps["observe"];
   /** How long a change may be on its way from the source: what differs is compared again after that. */
   readonly settleMs: number;
@@ -83,7 +85,7 @@ export async function verifyModel(
     const mendable = wrong.flatMap(([id, kind]) => (kind === "unfit" ? [] : [id]));
     if (!repair || mendable.length === 0) return;
     const left = await loadRecords({ ...deps, tell: async () => {} }, source, deps.schema, key, mendable);
-    if (!left) throw await silent(deps.db, source);
+    if (!left) throw silent(deps, source);
     counts.repaired += mendable.length - left.length;
   }
 
@@ -101,7 +103,7 @@ export async function verifyModel(
   }
   for (let cursor: string | null = null, more = true; more; ) {
     const page: Awaited<ReturnType<typeof listPage>> = await listPage(deps.call, source, name, cursor);
-    if (!page) throw await silent(deps.db, source);
+    if (!page) throw silent(deps, source);
     counts.records += page.records.length;
     await take([...new Set(page.records.map(({ id }) => id))], ["missing", "unfit"]);
     progress?.(name, counts.records);
@@ -139,14 +141,15 @@ type Difference = "missing" | "different" | "extra" | "unfit";
 
 /** Of these ids, those that differ, and how. */
 async function compareWithSource(
-  { db, call, recordBytes }: VerifyDeps,
+  deps: VerifyDeps,
   source: StoredSource,
   declared: DeclaredModel,
   ids: readonly string[],
 ): Promise<Map<string, Difference>> {
   if (ids.length === 0) return new Map();
+  const { db, call, recordBytes } = deps;
   const shown = await loadShown(call, source, declared.name, ids);
-  if (!shown) throw await silent(db, source);
+  if (!shown) throw silent(deps, source);
   const atSource = new Map(shown.map((record) => [record.id, record]));
   const texts = await readRecordTexts(db, source.tenant, declared.name.toLowerCase(), ids);
   const here = new Map(texts.map(({ id, data }) => [id, JSON.parse(data) as JsonObject]));
@@ -171,7 +174,7 @@ const isSame = ({ model }: DeclaredModel, own: JsonObject, shown: JsonObject): b
       : !nullable || (own[field] ?? null) === null,
   );
 
-async function silent(db: Database, { tenant, id }: StoredSource): Promise<SourceError> {
-  const lastError = (await readSource(db, tenant, id))?.lastError;
-  return new SourceError(`The datasource ${id} does not answer${lastError ? `: ${lastError}` : "."}`);
+function silent({ problemOf }: VerifyDeps, source: StoredSource): SourceError {
+  const problem = problemOf(source);
+  return new SourceError(`The datasource ${source.id} does not answer${problem ? `: ${problem}` : "."}`);
 }

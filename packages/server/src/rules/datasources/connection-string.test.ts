@@ -24,6 +24,8 @@ test("[DS20] a connection string names user, host and database, and verifies TLS
     host: "[2001:db8::1]:5433",
     hostNames: ["2001:db8::1"],
   });
+  for (const address of ["::1", "1:2:3:4:5:6:7:8", "::ffff:127.0.0.1", "fe80::"])
+    expect(read(`postgres://ann:x@[${address}]/app`)).toMatchObject({ hostNames: [address] });
 });
 
 test.each([
@@ -44,6 +46,12 @@ test.each([
   "postgres://ann@db.example/app?options=-c%20statement_timeout%3D0",
   "postgres://ann@db.example/app?sslrootcert=/etc/passwd",
   "postgres://ann@db.example/app?host=10.0.0.1",
-])("[DS20] %s is refused", (text) => {
+  "postgres://ann@[::::]/app",
+  "postgres://ann@[1::2::3]/app",
+  "postgres://ann@[1.2.3.4]/app",
+  "postgres://ann@db.example/a%00b",
+  "postgres://ann%00:x@db.example/app",
+  "postgres://ann:x%00@db.example/app",
+])("[DS20] [DS75] %s is refused", (text) => {
   expect(read(text)).toMatch(/^invalid_url: "?(connectionString|sslmode)/);
 });

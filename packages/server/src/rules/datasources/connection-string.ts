@@ -34,6 +34,8 @@ export function readConnectionString(text: string): DatabaseAddress | Refusal {
   const name = decoded(database);
   if (name === undefined || decoded(credentials) === undefined)
     return no('"connectionString" has a % that begins no escape: write it as %25.');
+  if (`${name} ${decoded(credentials)}`.includes("\0"))
+    return no('"connectionString" has a %00, which no name can have.');
   const known = all as readonly Host[];
   return {
     url: `postgres://${credentials}@${hosts}/${database}?sslmode=${sslmode}`,
@@ -53,7 +55,18 @@ function readHost(text: string): Host | undefined {
   const [, name, digits = "5432"] =
     /^(\[[0-9a-f:.]+\]|[a-z0-9_.-]+|%2F(?:[a-z0-9_.-]|%2F)+)(?::(\d{1,5}))?$/i.exec(text) ?? [];
   const port = Number(digits);
-  return name === undefined || port < 1 || port > 65_535 ? undefined : { name, port };
+  const isAddress = name?.startsWith("[") !== true || isIPv6(name.slice(1, -1));
+  return name === undefined || !isAddress || port < 1 || port > 65_535 ? undefined : { name, port };
+}
+
+/** At most one "::" stands for groups of zeros. The last two groups may be written like an IPv4 address. */
+function isIPv6(text: string): boolean {
+  const halves = text.split("::");
+  const groups = halves.flatMap((half) => (half === "" ? [] : half.split(":")));
+  const isMixed = /^\d{1,3}(\.\d{1,3}){3}$/.test(groups.at(-1) ?? "");
+  const count = groups.length + (isMixed ? 1 : 0);
+  const hasPlain = groups.slice(0, isMixed ? -1 : undefined).every((group) => /^[0-9a-f]{1,4}$/i.test(group));
+  return hasPlain && ((halves.length === 1 && count === 8) || (halves.length === 2 && count < 8));
 }
 
 function decoded(text: string): string | undefined {

@@ -4,15 +4,16 @@ import { webhookLimits } from "@holdfast/sdk/protocol";
 import { type Command, CommanderError } from "commander";
 import { createProgram } from "../../cli/program.ts";
 import { createPool } from "../../db/connection/pool.ts";
+import { readOwnService } from "../../db/datasources/database-owner.ts";
 import { createEncryption, newMasterKey } from "../../encryption.ts";
 import { operatorDatabases } from "../../flows/datasources/operator-databases.ts";
 import { renewLogs } from "../../flows/log/log-epoch.ts";
 import { dumpOrganization, restoreOrganization } from "../../flows/organizations/dump.ts";
-import { openSourceTools } from "../../flows/sources/source-tools.ts";
 import { openTableTools } from "../../flows/tables/table-tools.ts";
 import { newSecretToken } from "../../flows/tokens/secret-keys.ts";
 import { createWebhookSender } from "../../outbound/send-webhook.ts";
-import { openCalls } from "../../parts/sources.ts";
+import { datasourceReach } from "../../parts/datasource-reach.ts";
+import { withSourceTools } from "../../parts/source-tools.ts";
 import { ADMIN, type App } from "../app.ts";
 import { sourceProgram } from "../source-program.ts";
 
@@ -43,7 +44,11 @@ export interface CommandLine {
 }
 
 /** `holdfast` for a test's server, with its live key and operator token. The folder is its home and data directory. */
-export function commandLine({ url, keys, databaseUrl, masterKeys }: App, folder: string): CommandLine {
+export function commandLine(
+  { url, keys, databaseUrl, masterKeys }: App,
+  folder: string,
+  { allowPrivate = true }: { readonly allowPrivate?: boolean } = {},
+): CommandLine {
   const usual = {
     HOLDFAST_URL: url,
     HOLDFAST_SECRET_KEY: keys.live,
@@ -68,10 +73,12 @@ export function commandLine({ url, keys, databaseUrl, masterKeys }: App, folder:
       dump: (wanted, line) => dumpOrganization(pool, wanted, line),
       renewLogs: () => renewLogs(pool),
       restore: (lines, options) => restoreOrganization(pool, lines, options),
-      withDatabases: (work) => work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl)),
+      withDatabases: (work) =>
+        work(operatorDatabases(pool, encryptionOf(masterKeys), databaseUrl, datasourceReach(allowPrivate))),
       async withSources(work) {
-        const calls = openCalls({ db: pool, encryption: encryptionOf(masterKeys), allowPrivate: true });
-        return await work(openSourceTools(pool, databaseUrl, calls.call)).finally(calls.close);
+        const service = await readOwnService(pool);
+        const deps = { db: pool, url: databaseUrl, service, encryption: encryptionOf(masterKeys) };
+        return await withSourceTools({ ...deps, reach: datasourceReach(allowPrivate), allowPrivate }, work);
       },
       runningDatabase: () => databaseUrl,
       withTables: (work) => work(openTableTools(pool, databaseUrl)),
