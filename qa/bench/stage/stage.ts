@@ -38,7 +38,7 @@ export interface RunningProgram {
  * log that a checkpoint finds are written over from then on; one that has to be made holds up all commits for as long as
  * 16 MB take.
  */
-const WRITTEN_BEFORE =
+export const WRITTEN_BEFORE =
   "select count(pg_logical_emit_message(false, 'bench', repeat('x', 1000000))) from generate_series(1, 2000)";
 
 /** Its Postgres is like one that has been at work for a while. */

@@ -1,6 +1,6 @@
 import { createSender, type Sender } from "../stage/sender.ts";
 
-/** How many are open altogether, whatever the number of servers. */
+/** How many are open altogether, whatever the number of servers, unless told otherwise. */
 export const CONNECTIONS = 64;
 const WARM_MS = 4_000;
 
@@ -11,18 +11,27 @@ const create = JSON.stringify({
 });
 
 /** Commits per second by all connections together, each going through the organizations from another one on. */
-export async function rateOf(urls: readonly string[], tokens: readonly string[], seconds: number): Promise<number> {
-  const senders = await sendersOf(urls, tokens);
+export async function rateOf(
+  urls: readonly string[],
+  tokens: readonly string[],
+  seconds: number,
+  connections = CONNECTIONS,
+): Promise<number> {
+  const senders = await sendersOf(urls, tokens, connections);
   await sendFor(senders, WARM_MS);
   const rate = await sendFor(senders, seconds * 1_000);
   for (const sender of senders) sender.close();
   return rate;
 }
 
-export const sendersOf = (urls: readonly string[], tokens: readonly string[]): Promise<Sender[]> =>
+export const sendersOf = (
+  urls: readonly string[],
+  tokens: readonly string[],
+  connections = CONNECTIONS,
+): Promise<Sender[]> =>
   Promise.all(
-    Array.from({ length: CONNECTIONS }, (_, i) => {
-      const begin = Math.floor((i * tokens.length) / CONNECTIONS);
+    Array.from({ length: connections }, (_, i) => {
+      const begin = Math.floor((i * tokens.length) / connections);
       const own = [...tokens.slice(begin), ...tokens.slice(0, begin)];
       const wanted = own.map((token) => ({ path: "/v1/models/slide", token, body: create }));
       return createSender(urls[i % urls.length] as string, 1, wanted);

@@ -16,6 +16,8 @@ const LEAST_BYTES = 512;
 
 const HEADER = 5;
 const READY = "Z".charCodeAt(0);
+/** It belongs to no answer: a connection that listens gets nothing else, for as long as it is open. */
+const NOTIFICATION = "A".charCodeAt(0);
 
 /**
  * Counts what a database sends: the driver keeps a message until it is complete, and the rows of an answer until that
@@ -31,12 +33,12 @@ export class AnswerBound {
 
   /** Returns what was too much. */
   take(chunk: Buffer): Error | undefined {
-    this.#answer += chunk.length;
     for (let at = 0; at < chunk.length; ) {
       if (this.#left > 0) {
         const passed = Math.min(this.#left, chunk.length - at);
         this.#left -= passed;
         at += passed;
+        if (this.#header[0] !== NOTIFICATION) this.#answer += passed;
         continue;
       }
       const copied = chunk.copy(this.#header, this.#known, at, at + HEADER - this.#known);
@@ -47,8 +49,8 @@ export class AnswerBound {
       const length = this.#header.readUInt32BE(1);
       if (length > MESSAGE_BYTES) return tooMuch(MESSAGE_BYTES, "one message");
       this.#left = Math.max(0, length - (HEADER - 1));
-      this.#answer += LEAST_BYTES;
-      if (this.#header[0] === READY) this.#answer = chunk.length - at;
+      if (this.#header[0] !== NOTIFICATION) this.#answer += LEAST_BYTES;
+      if (this.#header[0] === READY) this.#answer = 0;
     }
     return this.#answer > ANSWER_BYTES ? tooMuch(ANSWER_BYTES, "one answer") : undefined;
   }
