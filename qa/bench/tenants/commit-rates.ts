@@ -11,13 +11,15 @@ const create = JSON.stringify({
 });
 
 /** Commits per second by all connections together, each going through the organizations from another one on. */
-export async function rateOf(
+export const rateOf = async (
   urls: readonly string[],
   tokens: readonly string[],
   seconds: number,
   connections = CONNECTIONS,
-): Promise<number> {
-  const senders = await sendersOf(urls, tokens, connections);
+): Promise<number> => rateBy(await sendersOf(urls, tokens, connections), seconds);
+
+/** The same by these senders, which are closed then. */
+export async function rateBy(senders: readonly Sender[], seconds: number): Promise<number> {
   await sendFor(senders, WARM_MS);
   const rate = await sendFor(senders, seconds * 1_000);
   for (const sender of senders) sender.close();
