@@ -43,3 +43,12 @@ test.each([
 test("[N4] nothing that comes down the line throws", () => {
   fc.assert(fc.property(fc.oneof(fc.json(), fc.string(), fc.anything()), (text) => void readFrame(text)));
 });
+
+test("[N2] clients of one process that hear the same frame share what was parsed", () => {
+  const text = JSON.stringify({ frame: "entries", from: 0, to: 1, entries: [] });
+  const frame = readFrame(text);
+  expect(frame).toMatchObject({ to: 1 });
+  expect(readFrame(`${text}`)).toBe(frame);
+  expect(readFrame(text.replace('"to":1', '"to":2'))).toMatchObject({ to: 2 });
+  expect(readFrame("no frame")).toBe(undefined);
+});

@@ -43,12 +43,13 @@ export interface ListQuery extends SortOrder {
   all(state: StateOfRows): Generator<JsonObject>;
 }
 
-/** All records of the query, which meet these conditions, if an index finds them. */
-export type Candidates = (
+/** All records of the query, of which these are the conditions. Undefined: no index finds them. */
+export type FindIndexed = (
   state: StateOfRows,
   query: Pick<ListQuery, "table" | "find">,
   conditions: Conditions,
 ) => Generator<JsonObject> | undefined;
+
 const KEYS: readonly (keyof AnyQuery)[] = [
   ...(["where", "search", "archived"] as const),
   ...(["orderBy", "order", "locale", "limit", "from", "before", "include", "staleOk"] as const),
@@ -63,7 +64,7 @@ export function listQuery(
   schema: Model | undefined,
   { show, give }: ShownRows = { show: (_, row) => row, give: (_, data) => asGiven(data) },
   keys = KEYS,
-  candidates: Candidates = () => undefined,
+  findIndexed: FindIndexed = () => undefined,
 ): ListQuery {
   checkKeys(query, keys);
   const {
@@ -113,7 +114,7 @@ export function listQuery(
     find: (state, id) => matching(shownRow(state, { model: table, id })),
     *all(state) {
       const { rows, overlay } = state;
-      const found = candidates(state, this, where);
+      const found = findIndexed(state, this, where);
       if (found) return yield* found;
       const over = ownValue(overlay, table);
       for (const [id, row] of ownValue(rows.tables, table)?.entries() ?? []) {

@@ -30,6 +30,7 @@ export interface LaterLists {
   readonly queryStatus: typeof queryStatus;
   readonly indexes: ValueIndexes;
 }
+
 type LiveView = LiveList | LiveCounts | JoinedList;
 
 interface KeptView {
@@ -138,7 +139,8 @@ export class Lists {
 
   /** What is known of the records of a query. */
   status(model: string, query: AnyQuery): SyncStatus["rows"] {
-    this.compiled(model, query);
+    // Throws for an invalid one. What shows a query reads it too, so that this finds it.
+    this.list(model, query);
     return this.#later()?.queryStatus(this.#state(), model, query) ?? "loading";
   }
 
@@ -165,7 +167,7 @@ export class Lists {
   #hasBeenComplete(key: string, model: string, query: AnyQuery): boolean {
     const kept = this.#kept.get(key);
     if (kept?.wasComplete) return true;
-    const isComplete = this.status(model, query) === "complete";
+    const isComplete = this.#later()?.queryStatus(this.#state(), model, query) === "complete";
     if (kept) kept.wasComplete = isComplete;
     return isComplete;
   }

@@ -24,6 +24,7 @@ const parts = [
   { projectId: { in: ["p2", "p3"] }, isDone: false },
   { labels: { contains: "urgent" } },
   { effort: TEN },
+  { due: "2030-01-01T00:00:00Z" },
 ];
 
 /** A client that follows these parts of the issues, and all of the other models. */
@@ -44,6 +45,7 @@ test.each<[string, AnyQuery]>([
   ["an item of an array", { where: { labels: { contains: "urgent" } } }],
   ["the same range", { where: { effort: TEN } }],
   ["a value within a range", { where: { effort: 9 } }],
+  ["a point in time", { where: { due: new Date("2030-01-01T00:00:00Z") } }],
   ["it inside of and", { where: { and: [{ isDone: true }, { projectId: "p1" }] } }],
 ])("[R71] a query is complete if a part that was read has all that it can match: %s", async (_, query) => {
   expect((await start()).of(query)).toBe("complete");

@@ -48,7 +48,10 @@ function isAskedFor(where: Conditions, part: FollowedConditions, model: string, 
     const meets = compileConditions(model, schema, { [field]: wanted });
     return askedOf(where, field, schema).some((asked) => {
       const values = valuesOf(asked);
-      if (values) return values.every((value) => meets({ [field]: value } as JsonObject));
+      if (values)
+        return values.every((value) =>
+          meets({ [field]: value instanceof Date ? value.toJSON() : value } as JsonObject),
+        );
       return (
         isObject(wanted) &&
         isObject(asked) &&
@@ -62,7 +65,10 @@ function isAskedFor(where: Conditions, part: FollowedConditions, model: string, 
 function askedOf(where: Conditions, field: string, schema: Model | undefined): unknown[] {
   const { and } = where;
   const further = Array.isArray(and) && !schema?.fields.and ? (and as Conditions[]) : [];
-  return [...(field in where ? [where[field]] : []), ...further.flatMap((one) => askedOf(one, field, schema))];
+  return [
+    ...(Object.hasOwn(where, field) ? [where[field]] : []),
+    ...further.flatMap((one) => askedOf(one, field, schema)),
+  ];
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
