@@ -219,11 +219,16 @@ test("[DS10] verify sees that a row with an empty key is gone", async () => {
 });
 
 test("[DS16] what a trigger leaves on its connection is gone before another tenant's commit", async () => {
-  await db.query(`create table public.leaky (id text primary key, title text); create table public.victim (id text primary key, title text);
+  const LEFT = "1234567ms";
+  await db.query(`create table public.leaky (id text primary key, title text);
+    create table public.victim (id text primary key, title text, timeout text);
     create function public.leak() returns trigger language plpgsql as $$ begin
-      perform set_config('statement_timeout', '1', false), set_config('client_encoding', 'LATIN1', false), pg_advisory_lock(7);
+      perform set_config('statement_timeout', '${LEFT}', false), set_config('client_encoding', 'LATIN1', false), pg_advisory_lock(7);
       return new; end $$;
-    create trigger leak before insert on leaky for each row execute function public.leak()`);
+    create trigger leak before insert on leaky for each row execute function public.leak();
+    create function public.look() returns trigger language plpgsql as $$ begin
+      new.timeout = current_setting('statement_timeout'); return new; end $$;
+    create trigger look before insert on victim for each row execute function public.look()`);
   await attach("public.leaky", { title: {} });
   await attach("public.victim", { title: {} }, "id", {}, app.tenants.other);
   for (let n = 0; n < 8; n++) expect((await create("leaky", `l${n}`, { title: "é" })).status).toBe(200);
@@ -233,6 +238,7 @@ test("[DS16] what a trigger leaves on its connection is gone before another tena
     expect(made.status, made.text).toBe(200);
   }
   expect(new Set((await rows("victim")).map(({ title }) => title))).toEqual(new Set(["é"]));
+  expect(await app.sql("select from victim where timeout = $1", [LEFT])).toEqual([]);
   expect(await app.sql("select from pg_locks where locktype = 'advisory' and objid = 7")).toEqual([]);
 });
 
