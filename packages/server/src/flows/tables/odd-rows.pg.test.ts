@@ -226,9 +226,9 @@ test("[DS16] what a trigger leaves on its connection is gone before another tena
       perform set_config('statement_timeout', '${LEFT}', false), set_config('client_encoding', 'LATIN1', false), pg_advisory_lock(7);
       return new; end $$;
     create trigger leak before insert on leaky for each row execute function public.leak();
-    create function public.look() returns trigger language plpgsql as $$ begin
+    create function public.see() returns trigger language plpgsql as $$ begin
       new.timeout = current_setting('statement_timeout'); return new; end $$;
-    create trigger look before insert on victim for each row execute function public.look()`);
+    create trigger see before insert on victim for each row execute function public.see()`);
   await attach("public.leaky", { title: {} });
   await attach("public.victim", { title: {} }, "id", {}, app.tenants.other);
   for (let n = 0; n < 8; n++) expect((await create("leaky", `l${n}`, { title: "é" })).status).toBe(200);
