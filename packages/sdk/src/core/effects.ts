@@ -16,6 +16,8 @@ export type Effect =
   | {
       readonly do: "keepRows";
       readonly logId: string;
+      /** The scope of the rows on disk, if it changes: the changes bring the rows of more parts. */
+      readonly was?: string;
       readonly from: number;
       readonly to: number;
       readonly changes: readonly RowChange[];

@@ -164,7 +164,7 @@ function waitingCounts(state: ClientState): { conflicts: number; attention: numb
   let attention = 0;
   for (const { stage } of waitingWrites(state.queue)) {
     if (stage.phase === "conflicted") conflicts += stage.notifications.length;
-    if (stage.phase === "rejected") attention += 1;
+    else attention += 1;
   }
   return { conflicts, attention };
 }

@@ -216,8 +216,11 @@ export interface Reading {
   /** The read in flight. There is at most one. */
   readonly under: "nothing" | "snapshot" | "log";
   readonly wait: Wait | undefined;
-  /** The rows must be read again. "suspect": they may belong to another log, so nothing is sent until then. */
-  readonly resync: "no" | "anew" | "suspect";
+  /**
+   * The rows must be read again. "suspect": they may belong to another log, so nothing is sent until then. "parts": they
+   * only lack parts of the scope.
+   */
+  readonly resync: "no" | "parts" | "anew" | "suspect";
   /** Whether the server on the present connection has confirmed that its log is the one of the rows. */
   readonly verified: boolean;
   /** A position that exists in the log but was not delivered. */

@@ -108,6 +108,8 @@ export interface StoredLogRange {
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;
   readonly scope?: string | undefined;
+  /** The scope of the rows on disk, if `scope` is another one: the changes bring the rows of more parts. */
+  readonly was?: string | undefined;
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];

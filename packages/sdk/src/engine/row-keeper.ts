@@ -47,8 +47,9 @@ export class RowKeeper {
     this.#go();
   }
 
-  #gather({ logId, from, to, changes, settled }: LogRange, generation: number): void {
-    this.#gathered ??= { from, changes: new Map(), settled: [], logId, to, generation };
+  #gather({ logId, was, from, to, changes, settled }: LogRange, generation: number): void {
+    this.#gathered ??= { from, changes: new Map(), settled: [], logId, was, to, generation };
+    this.#gathered.was ??= was;
     this.#gathered.to = to;
     this.#gathered.generation = generation;
     for (const change of changes) {
@@ -89,7 +90,11 @@ export class RowKeeper {
     if (kept === "fenced") this.#deps.fenced(generation);
     // Another tab has stored rows before, or the store contains another log, view or scope: store all rows of this tab.
     else if (kept === "gap") this.keepAll(gathered.settled, generation);
-    else this.#deps.settled(gathered.settled, kept);
+    else {
+      // The other tabs have not heard of the rows that came with more parts.
+      if (range.was !== undefined) this.#deps.replaced(false);
+      this.#deps.settled(gathered.settled, kept);
+    }
   }
 
   /**
@@ -121,6 +126,8 @@ type LogRange = Omit<StoredLogRange, "settled"> & { readonly settled: readonly R
 /** Several ranges of one log as one: only the last change of each record is stored. */
 interface Gathered {
   readonly logId: string;
+  /** The scope of the rows on disk, if it changes. */
+  was: string | undefined;
   readonly from: number;
   to: number;
   generation: number;

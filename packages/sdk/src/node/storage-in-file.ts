@@ -4,6 +4,7 @@ import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mu
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import {
+  bringsNews,
   fromStored,
   fromStoredRows,
   hasNews,
@@ -112,9 +113,10 @@ export function storageInFile(file: StoreFile): Storage {
   function keepRows(range: StoredLogRange): Kept | "gap" {
     const kept = metaOf(store());
     if (!isContinuedBy(kept, range)) return "gap";
-    if ((kept.position ?? 0) < range.to) {
+    const { position = 0 } = kept;
+    if (bringsNews(range, position)) {
       change(range.changes);
-      sql.reached.run(range.to);
+      sql.reached.run(Math.max(position, range.to), range.scope ?? null);
     }
     return forget(range.settled);
   }
@@ -235,7 +237,7 @@ function statements(file: StoreFile) {
       name: db.prepare<[string]>("update store set client_id = ?"),
       own: db.prepare<[string, number]>("update store set owner = ?, others = ?"),
       lead: db.prepare("update store set generation = generation + 1"),
-      reached: db.prepare<[number]>("update store set position = ?"),
+      reached: db.prepare<[number, string | null]>("update store set position = ?, scope = ?"),
       snapshot: db.prepare<
         [string, number | null, string | null, number | null, number | null, string | null, string | null]
       >("update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?"),

@@ -6,6 +6,7 @@ import { clientIn, Database, opened } from "./database.ts";
 import { enqueue } from "./enqueue.ts";
 import { diskFull, emptied, failure, isDiskFull, isFull, isLostHandle } from "./storage-failure.ts";
 import {
+  bringsNews,
   fromStored,
   fromStoredRows,
   hasNews,
@@ -260,8 +261,11 @@ async function keepRows(
   const kept = await fenced(db, [db.rows], generation, async () => {
     const log = await db.meta.get("log");
     if (!log || !isContinuedBy(log, range)) return "gap" as const;
-    if ((log.position ?? 0) < range.to)
-      await Promise.all([db.rows.bulkPut(rows), db.meta.put({ ...log, position: range.to })]);
+    const { position = 0 } = log;
+    if (bringsNews(range, position)) {
+      const reached = { ...log, position: Math.max(position, range.to), ...(range.scope && { scope: range.scope }) };
+      await Promise.all([db.rows.bulkPut(rows), db.meta.put(reached)]);
+    }
     return { change: undefined };
   });
   if (kept === "gap" || kept === "fenced" || range.settled.length === 0) return kept;

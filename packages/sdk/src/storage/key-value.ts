@@ -3,6 +3,7 @@ import type { ExpectedSlot, Put, Slot } from "../core/queue/mutation.ts";
 import { type Kept, type Seen, type Storage, StorageFailure } from "../engine/ports.ts";
 import { failure } from "./storage-failure.ts";
 import {
+  bringsNews,
   fromStored,
   fromStoredRows,
   hasNews,
@@ -148,9 +149,10 @@ export function keyValueStorage(store: KeyValueStore): Storage {
     keepRows: (range, generation) =>
       fenced(generation, async (draft, meta) => {
         if (!isContinuedBy(meta, range)) return "gap";
-        if ((meta.position ?? 0) < range.to) {
+        const { position = 0 } = meta;
+        if (bringsNews(range, position)) {
           putRows(draft, range.changes);
-          draft.setMeta({ ...meta, position: range.to });
+          draft.setMeta({ ...meta, scope: range.scope, position: Math.max(position, range.to) });
         }
         return await forget(draft, range.settled);
       }),

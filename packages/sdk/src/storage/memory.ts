@@ -3,7 +3,16 @@ import { changeTables } from "../core/log/tables.ts";
 import type { ExpectedSlot, Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
 import type { QueueSnapshot } from "../core/state.ts";
 import type { Enqueued, Kept, Seen, Storage, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
-import { fromStored, hasNews, isContinuedBy, ownedBy, type StoredMutation, storedPhase, toStored } from "./stored.ts";
+import {
+  bringsNews,
+  fromStored,
+  hasNews,
+  isContinuedBy,
+  ownedBy,
+  type StoredMutation,
+  storedPhase,
+  toStored,
+} from "./stored.ts";
 
 /** The content of a store. Giving it to a second client has the effect of a reload in a browser. */
 export class MemoryDisk {
@@ -96,8 +105,15 @@ export class MemoryDisk {
     if (generation !== this.#generation) return "fenced";
     const { position = 0, tables } = this.#rows;
     if (!isContinuedBy(this.#rows, range)) return "gap";
-    if (position < range.to)
-      this.#rows = { ...this.#rows, tables: changeTables(tables, range.changes), position: range.to };
+    if (bringsNews(range, position)) {
+      const { scope, to } = range;
+      this.#rows = {
+        ...this.#rows,
+        tables: changeTables(tables, range.changes),
+        scope,
+        position: Math.max(position, to),
+      };
+    }
     return this.forget(range.settled, generation);
   }
 

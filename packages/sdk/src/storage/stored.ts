@@ -122,17 +122,24 @@ export function hasNews(
   return kept.logId !== seen?.logId || seen?.position === undefined || kept.position > seen.position;
 }
 
-/** Whether stored rows reach up to the range, and were read from the same log under the same view and scope. */
+/**
+ * Whether stored rows reach up to the range, and were read from the same log under the same view and scope, or under the
+ * scope that the range replaces.
+ */
 export const isContinuedBy = (
   kept: Pick<Rows, "logId" | "rowsVersion" | "viewHash" | "position" | "scope"> | Omit<StoredMeta, "key">,
-  { logId, rowsVersion, viewHash, scope, from }: StoredLogRange,
+  { logId, rowsVersion, viewHash, scope, was, from }: StoredLogRange,
 ): boolean =>
   kept.logId === logId &&
   kept.rowsVersion === rowsVersion &&
   kept.viewHash === viewHash &&
-  isSameScope(kept.scope, scope) &&
+  isSameScope(kept.scope, was ?? scope) &&
   kept.position !== undefined &&
   kept.position >= from;
+
+/** Rows of further parts are no news of the log: they may end where the stored ones do. */
+export const bringsNews = ({ to, was }: StoredLogRange, position: number): boolean =>
+  to > position || was !== undefined;
 
 function toChange({ model, id, gone, erased: _, ...value }: StoredRow, names: Map<string, string>): RowChange {
   const { createdBy, updatedBy } = value;

@@ -146,6 +146,24 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "rows of further parts are added with the scope that has them, at the position of the others",
+    async check(open) {
+      const { storage, generation } = await leading(open);
+      await storage.keepPage({ ...page(5, ["s1", "s2"]), scope: "one" }, generation);
+      const { changes } = page(5, ["s3"]);
+      const gone = { record: { model: "slide", id: "s2" }, value: undefined };
+      const range = { logId: "log", from: 5, to: 5, changes: [...changes, gone], settled: [] };
+      const added = { ...range, scope: "two", was: "one" };
+      same(await storage.keepRows({ ...added, was: "other" }, generation), "gap");
+      same(await storage.keepRows(added, generation), {});
+      same(await storage.keepRows(added, generation), "gap");
+      same(await storage.keepRows({ ...range, changes: [], to: 6, scope: "two" }, generation), {});
+      const { rows } = await (await open()).open("c");
+      same([rows.scope, rows.position], ["two", 6]);
+      same([...(rows.tables.slide?.entries() ?? [])].map(([id]) => id).sort(), ["s1", "s3"]);
+    },
+  },
+  {
     rule: "what became of a write is kept, unless the write is gone",
     async check(open) {
       const storage = await opened(open);

@@ -16,6 +16,8 @@ export class TestConnection {
   readonly sent: string[] = [];
   /** How many snapshot pages, log pages and sockets were requested. */
   readonly asked = { snapshot: 0, log: 0, socket: 0 };
+  /** Ids of the records that snapshots contained, in order. */
+  readonly rowsRead: string[] = [];
   /** How often the client asked whose token it has. */
   identities = 0;
   /** All other requests, in order. */

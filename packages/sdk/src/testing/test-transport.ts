@@ -97,18 +97,16 @@ export function testTransport(
         connection.asked.snapshot += 1;
         connection.limits.push(limit);
         if (limit > connection.largestPage) return TIMED_OUT;
-        if (connection.refused) return connection.refused;
+        const { refused } = connection;
+        if (refused) return refused;
         if (cursor !== null && connection.cursorsRefused > 0) {
           connection.cursorsRefused -= 1;
           return { kind: "answer", status: 400, body: INVALID_CURSOR };
         }
         const { lines, ...page } = server.snapshotPage(cursor, connection.snapshotPage);
-        return {
-          kind: "snapshot",
-          ...page,
-          ...connection.introduction(),
-          lines: connection.shown(lines, scope),
-        };
+        const shown = connection.shown(lines, scope);
+        connection.rowsRead.push(...shown.map(({ id }) => id));
+        return { kind: "snapshot", ...page, ...connection.introduction(), lines: shown };
       }),
   };
 }

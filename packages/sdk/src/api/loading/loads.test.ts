@@ -4,11 +4,19 @@ import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { increment } from "../writes/changes.ts";
 
 const schema = {
   models: {
     project: { fields: { name: { type: "string" } } },
-    issue: { fields: { projectId: { type: "string" }, title: { type: "string" }, labels: { type: "array" } } },
+    issue: {
+      fields: {
+        projectId: { type: "string" },
+        title: { type: "string" },
+        labels: { type: "array" },
+        votes: { type: "integer" },
+      },
+    },
   },
 } as const;
 
@@ -71,6 +79,98 @@ test("[N25] a part is loaded when something needs it, is kept up to date, and is
   await settled();
   expect(ids()).toBe("new p1-1 p3-1 p3-2");
   expect(kept()).toBe("new p1-1 p3-1 p3-2");
+});
+
+test("[N39] a new part is read by itself, and the rest stays as it is", async () => {
+  const { open, commit, settled, kept } = start();
+  const { client, ids, connection } = await open();
+  await client.load("issue", { projectId: "p1" }).ready;
+  const before = client.models.issue.get("p1-1");
+  const project = client.models.project.list();
+  connection.rowsRead.length = 0;
+  await client.load("issue", { projectId: "p2" }).ready;
+  expect(connection.rowsRead).toEqual(["p2-1", "p2-2"]);
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(client.models.issue.get("p1-1")).toBe(before);
+  expect(client.models.project.list()).toEqual(project);
+  await settled();
+  expect(kept()).toBe("p1-1 p1-2 p2-1 p2-2");
+  commit("update", "p2-1", { title: "changed" });
+  commit("update", "p1-1", { title: "too" });
+  await settled();
+  expect(["p1-1", "p2-1"].map((id) => client.models.issue.get(id)?.title)).toEqual(["too", "changed"]);
+});
+
+test("[N39] what happens to records while a part is read is there afterwards, also what moves between parts", async () => {
+  const { open, commit, settled, kept } = start();
+  const { client, ids, connection } = await open();
+  for (const project of ["p1", "p2"]) await client.load("issue", { projectId: project }).ready;
+  connection.rowsRead.length = 0;
+  const part = client.load("issue", { projectId: "p3" });
+  // The stream is closed by now, and the page is not read yet.
+  commit("update", "p1-1", { projectId: "p3" });
+  commit("update", "p1-2", { projectId: "p4" });
+  commit("update", "p3-1", { projectId: "p2" });
+  commit("delete", "p2-1");
+  commit("create", "new", { projectId: "p3" });
+  await part.ready;
+  await settled();
+  expect(ids()).toBe("new p1-1 p2-2 p3-1 p3-2");
+  expect(kept()).toBe("new p1-1 p2-2 p3-1 p3-2");
+  expect(client.models.issue.get("p3-1")?.projectId).toBe("p2");
+  expect([...connection.rowsRead].sort()).toEqual(["new", "p1-1", "p3-2"]);
+});
+
+test("[N39] parts that are added while one is read, also during the first load, wait for it: nothing is read twice", async () => {
+  const { open, commit, settled, client: connect, disk } = start();
+  for (let n = 0; n < 6; n++) commit("create", `q${n}`, { projectId: "q" });
+  const made = connect({ disk, follow: NONE });
+  made.connection.snapshotPage = 3;
+  const parts = ["q", "p1"].map((project) => made.client.load("issue", { projectId: project }));
+  await Promise.resolve();
+  parts.push(made.client.load("issue", { projectId: "p2" }));
+  await Promise.all(parts.slice(0, 2).map(({ ready }) => ready));
+  parts.push(made.client.load("issue", { projectId: "p3" }));
+  await Promise.all(parts.map(({ ready }) => ready));
+  await settled();
+  expect(made.client.models.issue.list()).toHaveLength(12);
+  const { rowsRead } = made.connection;
+  expect([...rowsRead].sort()).toEqual([...new Set(rowsRead)].sort());
+  await made.client.close();
+  const again = await open();
+  expect([again.ids().split(" ").length, again.connection.asked.snapshot]).toEqual([12, 0]);
+});
+
+test("[N39] if the token may not read a part's model, all that it may read is read again", async () => {
+  const { open, settled } = start();
+  const { client, connection } = await open();
+  await client.load("issue", { projectId: "p1" }).ready;
+  const shown = new Set<number>();
+  client.subscribe(() => shown.add(client.models.project.list().length));
+  const body = { type: "permission_error", code: "capability_scope_denied", message: "Not covered." };
+  let refusals = 1;
+  Object.defineProperty(connection, "refused", {
+    get: () => (refusals-- > 0 ? { kind: "answer", status: 403, body } : undefined),
+  });
+  connection.rowsRead.length = 0;
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect(connection.rowsRead).toHaveLength(8);
+  expect([...shown]).toEqual([4]);
+});
+
+test("[N39] a write to a record of a part is shown once, also if the part has it before the log says so", async () => {
+  const { open, settled } = start();
+  const { client, connection } = await open();
+  await client.load("issue", { projectId: "p1" }).ready;
+  connection.quiet = true;
+  await client.models.issue.update("p2-1", { votes: increment(3) }).receipt;
+  const seen = new Set<number | undefined>();
+  client.subscribe(() => seen.add(client.models.issue.get("p2-1")?.votes));
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect([...seen]).toEqual([undefined, 3]);
+  expect(client.pending()).toEqual([]);
 });
 
 test("[N25] the same part is loaded once, and what is released stays and stays up to date", async () => {

@@ -1,5 +1,5 @@
 import type { Scope } from "../../core/log/rows.ts";
-import { scopeKey } from "../../core/log/scope-key.ts";
+import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { rowsStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
@@ -154,8 +154,9 @@ function roomFor({ rows, models }: ClientState, model: string): (part: FollowedC
 
 /** Whether the rows contain all records of a part. */
 function isLoaded(state: ClientState, { model, conditions }: Part): boolean {
-  const wanted = ownValue(state.scope.where, model);
-  if (!wanted) return rowsStatus(state) === "complete";
-  const isFollowed = [wanted].flat().some((one) => nameOf(model, one) === nameOf(model, conditions));
-  return isFollowed && state.rows.position !== undefined && (state.rows.scope ?? "") === scopeKey(state.scope);
+  const { scope, rows } = state;
+  if (!ownValue(scope.where, model)) return rowsStatus(state) === "complete";
+  const name = nameOf(model, conditions);
+  const has = ({ where }: Scope) => [ownValue(where, model) ?? []].flat().some((one) => nameOf(model, one) === name);
+  return rows.position !== undefined && has(scope) && has(scopeOf(rows.scope));
 }

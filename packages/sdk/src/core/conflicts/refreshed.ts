@@ -1,7 +1,7 @@
 import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
-import type { LogRow, RowChange } from "../log/rows.ts";
+import type { LogRow, RowChange, Rows } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
@@ -63,7 +63,8 @@ function overlaid(
   let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number; isMade: boolean } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
   // snapshot, without names. What a person decided about one of those takes its place in the queue, in view of the row.
-  const echoed = writes.map((write) => write.echoed.includes(key)).lastIndexOf(true);
+  const isThere = (write: Mutation) => write.echoed.includes(key) || isReadWith(write, row, state.rows);
+  const echoed = writes.map(isThere).lastIndexOf(true);
   const isInRow = (write: Mutation, i: number) =>
     i === echoed || (i < echoed && !(row && write.operations.every(({ readAt = 0 }) => readAt >= row.syncId)));
   for (const [i, write] of writes.entries()) {
@@ -87,4 +88,14 @@ function overlaid(
     }
   }
   return shown;
+}
+
+/** Whether the row was read after the write, though the log was not: rows of a part may be ahead of the others. */
+function isReadWith({ stage }: Mutation, row: LogRow | undefined, { logId }: Rows): boolean {
+  if (stage.phase !== "confirmed" || !row) return false;
+  const { receipt } = stage;
+  if (receipt.lastSyncId === undefined || (receipt.logId ?? logId) !== logId) return false;
+  // The entries of one commit follow each other: at least one for each operation that found its record.
+  const entries = (receipt.ops ?? 1) - (receipt.missingIds?.length ?? 0);
+  return row.syncId > receipt.lastSyncId - entries;
 }

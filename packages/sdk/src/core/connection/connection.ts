@@ -3,6 +3,7 @@ import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
+import { scopeToRead } from "../log/scope.ts";
 import { isTooOld, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
@@ -194,7 +195,8 @@ function readOn(draft: Draft): void {
     if (sending.names && reading.resync === "suspect") return;
     set(draft, { reading: { ...reading, under: "snapshot" } });
     const limit = pageOf(reading.share, limits.snapshotPage);
-    return emit(draft, { do: "readSnapshot", cursor: reading.partial?.cursor ?? null, scope, limit });
+    const cursor = reading.partial?.cursor ?? null;
+    return emit(draft, { do: "readSnapshot", cursor, scope: scopeToRead(draft.state), limit });
   }
   const poll = !follows && isPolling(draft.state);
   if (poll && reading.pollAt === undefined && reading.verified)

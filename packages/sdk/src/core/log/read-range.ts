@@ -1,7 +1,12 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
-import type { LogRange, LogRow, RowChange, Rows } from "./rows.ts";
-import { changeTables, lookUp, type RecordRef, recordKey, refOf } from "./tables.ts";
+import { ownValue } from "../../protocol/own-value.ts";
+import type { ClientState } from "../state.ts";
+import { meetsPart } from "./meets-part.ts";
+import { partsLeft } from "./parts.ts";
+import type { LogRange, LogRow, RowChange, Rows, Scope } from "./rows.ts";
+import { scopeKey, scopeOf } from "./scope-key.ts";
+import { changeTables, lookUp, type RecordRef, recordKey, refOf, tableOf } from "./tables.ts";
 
 /**
  * Applies a range of the log. Skips positions that were read before; "gap": positions before the range are missing.
@@ -28,6 +33,32 @@ export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: R
   const changes = [...latest.values()];
   const read = { ...before, tables: changeTables(before.tables, changes), position: range.to };
   return { rows: withAhead(read, shownAhead(rows)), changes };
+}
+
+/**
+ * Adds the rows of parts that were read at the rows' position or later. What is in none of the parts that are `reached`
+ * goes. `changes` are those of the rows at the position, as they are stored.
+ */
+export function withParts(
+  rows: Rows,
+  { read, reached, models }: { readonly read: Rows["tables"]; readonly reached: Scope } & Pick<ClientState, "models">,
+): { rows: Rows; changes: RowChange[] } {
+  const before = atPosition(rows);
+  const changes: RowChange[] = [];
+  for (const [model, parts] of Object.entries(partsLeft(scopeOf(rows.scope), reached))) {
+    const table = tableOf(model);
+    for (const [id, { data }] of ownValue(before.tables, table)?.entries() ?? [])
+      if (!parts.some((part) => meetsPart(part, models[table], id, data)))
+        changes.push({ record: { model, id }, value: undefined });
+  }
+  for (const [model, table] of Object.entries(read))
+    for (const [id, value] of table.entries()) {
+      const record = { model, id };
+      const known = lookUp(before.tables, record);
+      if (!known || known.syncId < value.syncId) changes.push({ record, value });
+    }
+  const next = { ...before, tables: changeTables(before.tables, changes), scope: scopeKey(reached) };
+  return { rows: withAhead(next, shownAhead(rows)), changes };
 }
 
 function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {

@@ -57,7 +57,7 @@ export function onLogRange(draft: Draft, range: LogRange): void {
 }
 
 /** A record that pending writes touch is being deleted. Keep its values, so that a person can restore it. */
-function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
+export function keepLost(draft: Draft, next: Rows, keys: readonly string[]): void {
   const { queue, rows } = draft.state;
   const changes = new Map<string, Mutation>();
   for (const key of keys) {
@@ -175,7 +175,11 @@ export function onReadFailed(draft: Draft, reply: Reply): void {
   const verdict = verdictOf(reply);
   if (verdict.then === "sign-in") return onTokenRefused(draft, verdict.reason);
   const failure = verdict.then === "refused" ? verdict.failure : undefined;
-  if (failure && COVERS_NOTHING.has(failure.code)) coversNothing(draft);
+  if (failure && COVERS_NOTHING.has(failure.code)) {
+    // The token may read other models than those of the missing parts.
+    if (reading.resync === "parts") return resync(draft, "anew");
+    coversNothing(draft);
+  }
   if (failure?.code === "resync_required" && !reading.partial) return resync(draft, "anew");
   // The rows have read beyond the server's head: it is another log, or the server has lost the end of this one.
   if (failure?.code === "read_at_in_future") return resync(draft, "suspect");

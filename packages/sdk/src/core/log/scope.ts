@@ -1,8 +1,10 @@
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import type { ClientState } from "../state.ts";
+import { differInParts, hasParts, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
-import { isSameScope, scopeKey } from "./scope-key.ts";
+import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 
 /** The app wants other records. Read the rows again, and show the present ones until then. */
 export function onFollowed(draft: Draft, scope: Scope): void {
@@ -11,13 +13,30 @@ export function onFollowed(draft: Draft, scope: Scope): void {
   checkScope(draft);
 }
 
-/** Requests new rows if the present ones were read for another scope. */
+/** Requests new rows if the present ones were read for another scope, or the parts that they lack. */
 export function checkScope(draft: Draft): void {
   const { rows, reading, scope } = draft.state;
-  const wanted = scopeKey(scope);
-  if (reading.partial && !isSameScope(reading.partial.scope, wanted)) dropPartial(draft);
-  if (rows.position === undefined || isSameScope(rows.scope, wanted) || reading.resync !== "no") return;
-  set(draft, { reading: { ...draft.state.reading, resync: "anew" } });
+  if (rows.position !== undefined && (reading.resync === "no" || reading.resync === "parts")) {
+    const have = scopeOf(rows.scope);
+    const resync = isSameScope(rows.scope, scopeKey(scope)) ? "no" : missingParts(have, scope) ? "parts" : "anew";
+    if (resync !== reading.resync) set(draft, { reading: { ...reading, resync } });
+  }
+  if (reading.partial && !isWanted(draft.state, scopeOf(reading.partial.scope))) dropPartial(draft);
+}
+
+/**
+ * Whether a read of this scope brings rows that are wanted now: some missing parts, or else all rows, except perhaps
+ * parts that are wanted since.
+ */
+export const isWanted = ({ reading, scope }: ClientState, read: Scope): boolean =>
+  reading.resync === "parts" ? hasParts(scope, read) : differInParts(read, scope) && !missingParts(scope, read);
+
+/** What to read next: the rest of what was begun, the missing parts, or everything. */
+export function scopeToRead({ reading, rows, scope }: ClientState): Scope {
+  if (reading.partial) return scopeOf(reading.partial.scope);
+  const parts = reading.resync === "parts" ? missingParts(scopeOf(rows.scope), scope) : undefined;
+  // The server continues a read only of a scope that is spelled alike.
+  return scopeOf(scopeKey(parts ?? scope));
 }
 
 export function onScope(draft: Draft, event: Extract<ClientEvent, { type: "followed" }>): void {

@@ -3,10 +3,13 @@ import { onOwner } from "../connection/owner.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
-import { dropPartial, noteCovered, readEnded, replaceRows } from "./reading.ts";
+import { reachedScope } from "./parts.ts";
+import { withParts } from "./read-range.ts";
+import { compareRows, dropPartial, isOtherLog, keepLost, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { rowChanges } from "./row-changes.ts";
-import type { PartialSnapshot } from "./rows.ts";
-import { scopeKey } from "./scope-key.ts";
+import type { PartialSnapshot, Rows, Scope } from "./rows.ts";
+import { checkScope, isWanted } from "./scope.ts";
+import { scopeKey, scopeOf } from "./scope-key.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
 /*
@@ -15,7 +18,8 @@ import { changeTables, recordKey } from "./tables.ts";
  * nothing ──page──► partial ──page──► … ──last page──► rows
  *
  * A client without rows shows and stores each page when it arrives, and continues there after a reload. A client with
- * rows shows them until the new snapshot is complete.
+ * rows shows them until the new snapshot is complete. If they lack only parts of the scope, only these are read, and
+ * added to the rows.
  */
 
 export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): void {
@@ -23,17 +27,19 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const { logId, rowsVersion, viewHash, stamp, cursor } = event;
   if (!onOwner(draft, event.owner)) return;
   onTokenAccepted(draft);
-  noteCovered(draft, event.models);
-  const scope = scopeKey(event.scope ?? {});
+  const read = event.scope ?? {};
   // The app wants another scope by now.
-  if (scope !== scopeKey(draft.state.scope)) return;
-  const { partial } = draft.state.reading;
+  if (!isWanted(draft.state, read)) return;
+  const scope = scopeKey(read);
+  const { partial, resync } = draft.state.reading;
+  if (resync !== "parts") noteCovered(draft, event.models);
   // The pages before this one were dropped meanwhile.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
   // Between two pages the log was replaced, records changed without an entry, or the token's view changed. The pages do
   // not belong together.
   if (partial && !(partial.stamp === stamp && isSameState(partial, { logId, rowsVersion, viewHash })))
     return dropPartial(draft);
+  if (resync === "parts" && !continuesRows(draft, event)) return;
   const changes = rowChanges(event.lines);
   const tables = changeTables(partial?.tables ?? {}, changes);
   const isFirstLoad = draft.state.rows.position === undefined;
@@ -41,11 +47,13 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) emit(draft, { do: "keepPage", page, generation });
+  if (cursor === null && resync === "parts") return addParts(draft, tables, read);
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
     if (draft.state.tabs.listening) reloadQueue(draft);
-    return set(draft, { reading: { ...draft.state.reading, verified: true } });
+    set(draft, { reading: { ...draft.state.reading, verified: true } });
+    return checkScope(draft);
   }
   set(draft, {
     reading: {
@@ -59,6 +67,34 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
     draft,
     changes.map(({ record }) => recordKey(record)),
   );
+}
+
+/**
+ * Whether a page of missing parts can be added to the rows: it is of their log, and as of their position or later, so
+ * that all that it lacks is still to come.
+ */
+function continuesRows(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): boolean {
+  if (event.begin === null && isOtherLog(draft, event.logId, event.stamp)) return false;
+  compareRows(draft, event);
+  const { rows, reading } = draft.state;
+  if (reading.resync === "parts" && event.stamp >= (rows.position ?? 0)) return true;
+  dropPartial(draft);
+  return false;
+}
+
+/** The missing parts have been read. What has changed since the position of the rows, the log will say. */
+function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
+  const { rows: before, models, generation, scope } = draft.state;
+  const { logId = "", position = 0, scope: was = "" } = before;
+  const reached = reachedScope(scopeOf(was), parts, scope);
+  const { rows, changes } = withParts(before, { read, reached, models });
+  const keys = changes.map(({ record }) => recordKey(record));
+  keepLost(draft, rows, keys);
+  set(draft, { rows, reading: { ...draft.state.reading, verified: true, resync: "no", partial: undefined } });
+  touch(draft, keys);
+  checkScope(draft);
+  if (generation === undefined) return;
+  emit(draft, { do: "keepRows", logId, was, from: position, to: position, changes, settled: [], generation });
 }
 
 type StateOfLog = Pick<PartialSnapshot, "logId" | "rowsVersion" | "viewHash">;

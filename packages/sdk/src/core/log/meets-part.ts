@@ -1,0 +1,32 @@
+import type { Json, JsonObject } from "../../protocol/json.ts";
+import { comparable, compareValues } from "../../protocol/lists/compare-values.ts";
+import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
+import { ownValue } from "../../protocol/own-value.ts";
+import type { Field, Model } from "../../protocol/schema/model-schema.ts";
+
+/**
+ * Whether a record meets the conditions, as the server judges its entries: a value that is absent, or of another type
+ * than its field's, counts as none, and so does one of a field that the schema lacks.
+ */
+export const meetsPart = (part: FollowedConditions, model: Model | undefined, id: string, data: JsonObject): boolean =>
+  Object.entries(part).every(([name, condition]) => {
+    const type = ownValue(model?.fields ?? {}, name)?.type ?? "string";
+    const value = name === "id" ? id : ownValue(data, name);
+    const operators = Object.entries(typeof condition === "object" && condition ? condition : { eq: condition });
+    return operators.every(([operator, operand]) => meets(type, value, operator, operand as Json));
+  });
+
+function meets(type: Field["type"], value: Json | undefined, operator: string, operand: Json): boolean {
+  if (operator === "contains") return type === "array" && Array.isArray(value) && value.includes(operand);
+  if (type === "array") return false;
+  const own = comparable(type, value);
+  const is = (one: Json) => (one === null || own !== undefined) && own === comparable(type, one);
+  if (operator === "eq") return is(operand);
+  if (operator === "in") return (operand as Json[]).some(is);
+  const bound = comparable(type, operand);
+  if (!RANGED.has(type) || own === undefined || bound === undefined) return false;
+  const order = compareValues(own, bound);
+  return (order === 0 && operator.length === 3) || (operator.startsWith("g") ? order > 0 : order < 0);
+}
+
+const RANGED: ReadonlySet<Field["type"]> = new Set(["number", "integer", "datetime"]);
