@@ -6,6 +6,7 @@ import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/fol
 import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import { meetsFilters } from "../../packages/server/src/rules/lists/meets-filters.ts";
 import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
+import { partsJudge } from "../../packages/server/src/rules/log/judge-parts.ts";
 import type { DeclaredModel } from "../../packages/server/src/rules/schema/declared-model.ts";
 import { type ComparedType, enumValues, valuesByType } from "./any-value.ts";
 
@@ -42,6 +43,17 @@ const condition = fc.oneof(
   fc.record({ gte: bound, lt: bound }, { requiredKeys: [] }).filter((one) => Object.keys(one).length > 0),
 );
 const part = fc.dictionary(fc.constantFrom(...types, "array", "id", "gone"), condition, { maxKeys: 3 });
+
+test("[T14] many parts are judged together as each by itself", () => {
+  const models = new Map([["thing", { model } as unknown as DeclaredModel]]);
+  fc.assert(
+    fc.property(record, fc.constantFrom("a", "0", "é"), fc.array(part, { maxLength: 4 }), (data, id, parts) => {
+      const followed = followedRecords({ thing: parts as FollowedConditions[] }, models).get("thing") ?? [];
+      expect(partsJudge(followed).isMet(id, data)).toBe(followed.some((filters) => meetsFilters(filters, id, data)));
+    }),
+    { numRuns: 5_000, seed: 8 },
+  );
+});
 
 test("[N39] which records stay when a part goes, a client and the server judge alike", () => {
   const models = new Map([["thing", { model } as unknown as DeclaredModel]]);

@@ -68,6 +68,78 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "client, parts: the stream goes on under the former parts while a new one is read",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/core/connection/connection.ts`,
+        find: '    reading.resync === "no";',
+        replace: '    (reading.resync === "no" || reading.resync === "parts");',
+      },
+    ],
+  },
+  {
+    name: "client, parts: what was added while rows were read is forgotten",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/core/log/snapshot.ts`,
+        find: "    return checkScope(draft);\n",
+        replace: "    return;\n",
+      },
+    ],
+  },
+  {
+    name: "client, parts: a part that nothing wants any more is added to the rows",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/core/log/scope.ts`,
+        find: '  reading.resync === "parts" ? hasParts(scope, read)',
+        replace: '  reading.resync === "parts" ? read.models !== undefined',
+      },
+    ],
+  },
+  {
+    name: "client, parts: the disk names a new part, and has none of its rows",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/storage/memory.ts`,
+        find: "tables: changeTables(tables, range.changes),",
+        replace: "tables: range.was === undefined ? changeTables(tables, range.changes) : tables,",
+      },
+    ],
+  },
+  {
+    name: "client, parts: other tabs do not hear of a new part",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view", "every tab says that its rows are complete"],
+    edits: [
+      {
+        file: `${sdk}/engine/row-keeper.ts`,
+        find: "      if (range.was !== undefined) this.#deps.replaced(false);\n",
+        replace: "",
+      },
+    ],
+  },
+  {
+    name: "client, parts: a tab takes entries of a leader that has other parts",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view"],
+    edits: [
+      {
+        file: `${sdk}/core/tabs/follower.ts`,
+        find: "rows.viewHash !== viewHash || !isSameScope(rows.scope, scope)",
+        replace: "rows.viewHash !== viewHash",
+      },
+    ],
+  },
+  {
     name: "client, another owner: what the server says of a token is taken for the one that came after it",
     judge: inSchedulesFrom(FIRST_WITH.tenants),
     finds: ["no write reaches another owner"],

@@ -125,7 +125,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     share: connection.watched,
     notify: (text) => {
       const frame = claimFrameFor(phase.name === "greeting" ? undefined : phase.spoken, text);
-      if (frame !== undefined) notify(frame);
+      if (frame === undefined) return;
+      // The frame may name a position.
+      if (phase.name === "welcomed") phase.reader.tell();
+      notify(frame);
     },
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
@@ -191,6 +194,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       case "watch":
         return await watch(frame.model, frame.ids);
       case "ping":
+        phase.reader.tell();
         return send({ frame: "pong", n: frame.n, stamp: phase.reader.stamp() });
     }
   }
@@ -263,7 +267,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
     await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
-    return () => reader.begin(view, position, asked.spoken);
+    return () => reader.begin({ view, after: position, spoken: asked.spoken, clientId });
   }
 
   /** The token's part of a welcome or renewal. */

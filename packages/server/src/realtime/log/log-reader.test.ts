@@ -1,5 +1,5 @@
 import type { Model } from "@holdfast/sdk/protocol";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
@@ -18,6 +18,7 @@ const NAMES = {
   models: new Map([["note", { toNew: new Map([["older", "a"]]), toOld: new Map([["a", "older"]]) }]]),
   olderSince: 0,
 };
+const whole = { view: { models: undefined, groups: undefined }, after: 0, spoken, clientId: null };
 const enterPage = async () => () => {};
 
 const schemaOf = (...names: string[]): LiveSchema => ({
@@ -60,7 +61,7 @@ test("[T2] a reader that catches up gets entries of a model that was declared me
     },
     ...unheard,
   });
-  expect(await reader.begin({ models: undefined, groups: undefined }, 0, spoken)).toBe("live");
+  expect(await reader.begin(whole)).toBe("live");
   expect(received).toEqual(Array.from({ length: many }, (_, i) => i + 1));
 });
 
@@ -88,7 +89,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
         received.push(...entriesOf(frame));
       };
       const reader = await listenToLog(hub, catchUp, 1, { send: () => {}, enterPage, write, ...unheard });
-      await reader.begin({ models: undefined, groups: undefined }, 0, spoken);
+      await reader.begin(whole);
       return received.length;
     }),
   );
@@ -102,7 +103,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
     write: async (frame) => void frames.add(frame),
     ...unheard,
   });
-  await other.begin({ models: new Set(["note"]), groups: undefined }, 0, spoken);
+  await other.begin({ ...whole, view: { models: new Set(["note"]), groups: undefined } });
   expect(reads).toBe(3);
   expect(frames.size).toBe(6);
 });
@@ -128,7 +129,7 @@ test("[ER6] a page that was read before an erasure is read again for a reader th
       write: async () => {},
       ...unheard,
     });
-    await reader.begin({ models: undefined, groups: undefined }, 0, spoken);
+    await reader.begin(whole);
     return reads;
   };
   expect(await readAll()).toBe(1);
@@ -164,7 +165,7 @@ test("[B11] a page that is not written yet keeps its place, and a small one does
       write: () => new Promise((resolve) => void written.push(resolve)),
       ...unheard,
     });
-    const ended = reader.begin({ models: undefined, groups: undefined }, 0, spoken);
+    const ended = reader.begin(whole);
     return { written, ended };
   };
   const small = await begin(10);
@@ -198,10 +199,78 @@ test.each([
     onSchemaPushed: () => {},
     onRenamed: () => heard.push("renamed"),
   });
-  expect(await reader.begin({ models: undefined, groups: undefined }, 0, { ...spoken, names })).toBe("live");
+  expect(await reader.begin({ ...whole, spoken: { ...spoken, names } })).toBe("live");
   const schema = schemaOf("note");
   onNews(newsOfEntries(0, 1, [entryOf(1, "note")], schema));
   expect(heard).toEqual([expect.stringContaining(names ? '"older":"x"' : '"a":"x"')]);
   onNews(newsOfEntries(1, 2, [entryOf(2, "note")], { ...schema, ...changed }));
   expect(heard.slice(1)).toEqual(["renamed"]);
+});
+
+/** A live reader of the notes only, and the frames that it gets. */
+async function notesOnly(clientId: string | null = null) {
+  let onNews = (_: News) => {};
+  const hub = {
+    listen: async (_tenant: number, listener: Listener) => {
+      onNews = listener.onNews;
+      return { position: () => 0, erasedTo: () => 0, end: () => {} };
+    },
+  } as unknown as Hub;
+  const heard: string[] = [];
+  const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
+  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
+  await reader.begin({ ...whole, view: { models: new Set(["note"]), groups: undefined }, clientId });
+  let at = 0;
+  const commit = (model: string, by: string | null = null) => {
+    at += 1;
+    const entry = storedEntryOf({
+      ...{ syncId: at, model, id: `r${at}`, clientTxId: `t${at}`, verb: "created", data: '{"a":"x"}', clientId: by },
+    });
+    onNews(newsOfEntries(at - 1, at, [entry], { ...schemaOf("note", "task"), version: 1 }));
+  };
+  const ranges = () =>
+    heard.splice(0).map((text) => {
+      const { from, to, entries } = JSON.parse(text) as { from: number; to: number; entries: unknown[] };
+      return [from, to, entries.length];
+    });
+  return { reader, commit, ranges };
+}
+
+test("[T17] what is not for a reader costs it no frame; where the log is, is said with what comes next, when asked, or after a second", async () => {
+  vi.useFakeTimers();
+  try {
+    const { reader, commit, ranges } = await notesOnly();
+    for (const model of ["task", "task", "note", "task"]) commit(model);
+    expect(ranges()).toEqual([
+      [0, 2, 0],
+      [2, 3, 1],
+    ]);
+    reader.tell();
+    reader.tell();
+    expect(ranges()).toEqual([[3, 4, 0]]);
+    for (let n = 0; n < 100; n++) commit("task");
+    vi.advanceTimersByTime(999);
+    expect(ranges()).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(ranges()).toEqual([[4, 104, 0]]);
+    vi.advanceTimersByTime(10_000);
+    expect(ranges()).toEqual([]);
+    commit("task");
+    reader.end();
+    vi.advanceTimersByTime(10_000);
+    expect(ranges()).toEqual([]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+test("[T17] a client hears at once that its own change is in the log, also one that it does not follow", async () => {
+  const { commit, ranges } = await notesOnly("mine");
+  commit("task", "theirs");
+  commit("task", null);
+  commit("task", "mine");
+  expect(ranges()).toEqual([
+    [0, 2, 0],
+    [2, 3, 0],
+  ]);
 });

@@ -7,7 +7,7 @@ import type { ClientNames } from "../../rules/schema/client-names.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import type { CatchUp } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
-import { entriesFrame, isUnder, type News, readerName } from "./news.ts";
+import { concerns, entriesFrame, isUnder, type News, readerName } from "./news.ts";
 
 /**
  * Reads one tenant's log for one socket. It listens first and reads the log afterwards, so no entry can fall between
@@ -23,12 +23,23 @@ export interface LogReader {
   readonly view: View;
   /** Filters by this view from now on. */
   follow(view: View): void;
+  /** Says how far the log has gone, if the reader has not been told because nothing of it was for it. */
+  tell(): void;
   /**
    * Reads the log from a position until it reaches the tail; from there on the tail delivers. "trimmed": the next
    * entries are no longer kept. "renamed": a push has changed the records or names meanwhile.
    */
-  begin(view: View, after: number, spoken: SpokenSchema): Promise<"live" | "trimmed" | "renamed" | "ended">;
+  begin(reading: Reading): Promise<"live" | "trimmed" | "renamed" | "ended">;
   end(): void;
+}
+
+/** What is read, from which position, and for whom. */
+export interface Reading {
+  readonly view: View;
+  readonly after: number;
+  readonly spoken: SpokenSchema;
+  /** The client that wants to hear of its own changes at once. */
+  readonly clientId: string | null;
 }
 
 export interface LogReaderListeners {
@@ -44,6 +55,8 @@ export interface LogReaderListeners {
 }
 
 const PAGE = 500;
+/** How long a reader may not know that the log has gone on without it, in ms. */
+const TELL_MS = 1_000;
 
 /** Resolves once it listens: it receives everything that is committed from then on. */
 export async function listenToLog(
@@ -55,6 +68,10 @@ export async function listenToLog(
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
+  /** Up to where the reader knows of the log. Between it and `position` is nothing for it. */
+  let told = 0;
+  let telling: NodeJS.Timeout | undefined;
+  let clientId: string | null = null;
   let spoken: SpokenSchema = { version: 0, rowsVersion: 0, shownRowsVersion: 0, names: undefined };
   const { onSchemaPushed } = listeners;
   const subscription = await hub.listen(tenant, { onNews, onSchemaPushed });
@@ -63,10 +80,25 @@ export async function listenToLog(
     if (phase !== "live" || news.to <= position) return;
     // The news can be faster than the message that a schema was pushed.
     if (!isUnder(news, spoken)) return listeners.onRenamed();
+    if (!concerns(view, news, position, clientId)) {
+      position = news.to;
+      telling ??= setTimeout(tell, TELL_MS).unref();
+      return;
+    }
+    tell();
     const { names } = spoken;
     const frame = position === news.from ? sharedFrame(view, news, names) : entriesFrame(view, news, names, position);
     position = news.to;
+    told = position;
     listeners.send(frame);
+  }
+
+  function tell(): void {
+    clearTimeout(telling);
+    telling = undefined;
+    if (phase !== "live" || told === position) return;
+    listeners.send(`{"frame":"entries","from":${told},"to":${position},"entries":[]}`);
+    told = position;
   }
 
   const isEnded = () => phase === "ended";
@@ -79,15 +111,15 @@ export async function listenToLog(
     follow(next) {
       view = next;
     },
-    async begin(first, after, underSchema) {
+    tell,
+    async begin(reading) {
       if (isEnded()) return "ended";
       phase = "catching up";
-      view = first;
-      position = after;
-      spoken = underSchema;
+      ({ view, after: position, spoken, clientId } = reading);
       for (;;) {
         const target = subscription.position();
         if (position >= target) {
+          told = position;
           phase = "live";
           return "live";
         }
@@ -120,6 +152,7 @@ export async function listenToLog(
     },
     end() {
       phase = "ended";
+      clearTimeout(telling);
       subscription.end();
     },
   };

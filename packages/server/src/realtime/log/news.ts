@@ -12,6 +12,7 @@ import { entryOut } from "../../rules/schema/translate.ts";
 /** A log entry for listeners: its text, and the fields that decide who may see it. */
 export interface NewsEntry extends FiledEntry {
   readonly syncId: number;
+  readonly clientId: string | null;
   readonly text: string;
   /** The text for a reader who may not have seen the record before. */
   enteredText(): string;
@@ -54,6 +55,7 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
     return {
       ...filedEntry(shown),
       syncId: entry.syncId,
+      clientId: entry.clientId,
       text,
       enteredText: () => enteredText(text, entry),
       leftText: () => leftEntryText(entry, name),
@@ -68,6 +70,14 @@ export const isUnder = ({ schemaVersion, rowsVersion }: News, reader: SpokenSche
 /** A key that is equal for readers that get the same bytes. */
 export const readerName = (view: View, names: ClientNames | undefined): string =>
   names ? `${names.key} ${viewName(view)}` : viewName(view);
+
+/** Whether a reader sees some of the news after a position, or has made a change among them. */
+export const concerns = (view: View, { entries, models }: News, after: number, clientId: string | null): boolean =>
+  entries.some(
+    (entry) =>
+      entry.syncId > after &&
+      ((clientId !== null && entry.clientId === clientId) || sightOf(view, entry, models) !== "hidden"),
+  );
 
 /** The `entries` frame for one reader's view, with the names that it knows. `after` may lie within the news. */
 export function entriesFrame(

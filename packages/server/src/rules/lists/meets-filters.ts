@@ -43,7 +43,7 @@ const WITHIN = {
   lte: (order: number) => order <= 0,
 } as const;
 
-function valueIn(column: ListColumn, id: string, data: JsonObject): Json | undefined {
+export function valueIn(column: ListColumn, id: string, data: JsonObject): Json | undefined {
   if (column.kind === "id") return id;
   return column.kind === "field" ? ownValue(data, column.name) : undefined;
 }

@@ -7,10 +7,11 @@ import { type FiledEntry, sightOf, type View } from "./view.ts";
 /** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
 export function filedEntry({ id, verb, model, groups, groupsBefore, data, changedFields }: StoredEntry): FiledEntry {
   let parsed: JsonObject | null | undefined;
+  let changed: readonly string[] | null | undefined;
   return {
     ...{ id, verb, model, groups, groupsBefore },
     data: () => (parsed ??= data === null ? null : (JSON.parse(data) as JsonObject)),
-    changedFields: () => (changedFields === null ? null : (JSON.parse(changedFields) as string[])),
+    changedFields: () => (changed ??= changedFields === null ? null : (JSON.parse(changedFields) as string[])),
   };
 }
 

@@ -1,11 +1,11 @@
 import { type FollowedRecords, type JsonObject, limits, type Verb } from "@holdfast/sdk/protocol";
-import { meetsFilters } from "../lists/meets-filters.ts";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import type { Principal } from "../tokens/participant.ts";
 import { checkModel, deny, isWithin, readableModels } from "../tokens/scope.ts";
-import { type Followed, followedRecords } from "./followed-records.ts";
+import { followedRecords } from "./followed-records.ts";
+import { type PartsJudge, partsJudge } from "./judge-parts.ts";
 
 /** What a reader asks for. An absent member does not limit it. */
 export interface ViewRequest {
@@ -129,26 +129,25 @@ function sightByGroup(groups: View["groups"], entry: Filed): Sight {
  * a `left` for each record that does not meet the conditions after one of their fields was written: it may have met
  * them before.
  */
-function sightByRecord(followed: Followed, entry: FiledEntry): Sight {
+function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
   const data = entry.data();
   if (data === null) return "whole";
-  const isMet = followed.some((filters) => meetsFilters(filters, entry.id, data));
+  const isMet = followed.isMet(entry.id, data);
   if (entry.verb !== "updated") return isMet ? "whole" : "hidden";
   const changed = entry.changedFields();
-  const isOfFilter = (name: string) =>
-    followed.some((filters) => filters.some(({ column }) => column.kind === "field" && column.name === name));
-  const mayDiffer = changed === null || changed.some(isOfFilter);
+  const mayDiffer = changed === null || changed.some((name) => followed.fields.has(name));
   if (isMet) return mayDiffer ? "entered" : "whole";
   return mayDiffer ? "left" : "hidden";
 }
 
-const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<string, Followed> }>();
+const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<string, PartsJudge> }>();
 
 /** Once per view and schema. */
 function followedBy(view: View, where: FollowedRecords, models: ReadonlyMap<string, DeclaredModel>) {
   const known = compiled.get(view);
   if (known?.models === models) return known.followed;
-  const followed = followedRecords(where, models);
+  const records = followedRecords(where, models);
+  const followed = new Map([...records].map(([model, parts]) => [model, partsJudge(parts)]));
   compiled.set(view, { models, followed });
   return followed;
 }
