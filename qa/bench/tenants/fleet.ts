@@ -3,11 +3,10 @@ import { readFileSync } from "node:fs";
 import { newSecretToken } from "@holdfast/server";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
-import { endProgram, firstLine, startProgram } from "../stage/processes.ts";
 import type { ServerReady } from "../stage/server.ts";
 import { type Options, openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
 import { CONNECTIONS, rateOf, sendersOf, sendFor } from "./commit-rates.ts";
-import type { IdlePlan } from "./idle-sockets.ts";
+import { memoryOf, openIdle } from "./idle-streams.ts";
 
 const ORGANIZATIONS = 2_000;
 const FEW = 32;
@@ -121,16 +120,6 @@ async function inMoments(url: string, tokens: readonly string[], rounds: number,
   return shares;
 }
 
-async function openIdle(plans: readonly (Omit<IdlePlan, "sockets"> & { sockets: number | undefined })[]) {
-  const programs = plans.map(({ sockets, ...plan }) =>
-    startProgram(new URL("idle-sockets.ts", import.meta.url), [
-      JSON.stringify({ ...plan, sockets: sockets ?? plan.tokens.length } satisfies IdlePlan),
-    ]),
-  );
-  await Promise.all(programs.map((program) => firstLine(program)));
-  return { close: () => Promise.all(programs.map(endProgram)) };
-}
-
 async function idleSockets(
   stage: Stage,
   server: RunningProgram & ServerReady,
@@ -161,10 +150,6 @@ const postgresPids = async (stage: Stage): Promise<number[]> =>
   ).map(({ pid }) => pid);
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-/** In kilobytes, as Linux counts. */
-const memoryOf = (pid: number): number =>
-  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]);
 
 const TICKS = 100;
 

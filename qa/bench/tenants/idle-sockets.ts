@@ -6,6 +6,8 @@ export interface IdlePlan {
   /** The sockets take them in turn. */
   readonly tokens: readonly string[];
   readonly sockets: number;
+  /** How many decks each follows, which no other one follows. Undefined: everything. */
+  readonly decks?: number;
 }
 
 const AT_ONCE = 50;
@@ -14,11 +16,17 @@ const PING = Buffer.from([0x89, 0]);
 const PONG = Buffer.from([0x8a, 0x80, 0, 0, 0, 0]);
 let open = 0;
 
-function openSocket(token: string): Promise<void> {
+/** What one of the sockets follows. */
+function followed(socket: number) {
+  if (plan.decks === undefined) return {};
+  return { where: { slide: Array.from({ length: plan.decks }, (_, n) => ({ deckId: `deck ${socket} ${n}` })) } };
+}
+
+function openSocket(nth: number, token: string): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = "";
     let isWelcome = false;
-    const socket = openRawStream(plan.url, { token }, (chunk) => {
+    const socket = openRawStream(plan.url, { token, ...followed(nth) }, (chunk) => {
       // It may come behind another frame.
       if (chunk.subarray(-PING.length).equals(PING)) socket.write(PONG);
       if (isWelcome) return;
@@ -42,7 +50,10 @@ function openSocket(token: string): Promise<void> {
 let next = 0;
 await Promise.all(
   Array.from({ length: AT_ONCE }, async () => {
-    while (next < plan.sockets) await openSocket(plan.tokens[next++ % plan.tokens.length] as string);
+    while (next < plan.sockets) {
+      const nth = next++;
+      await openSocket(nth, plan.tokens[nth % plan.tokens.length] as string);
+    }
   }),
 );
 process.stdout.write(`${JSON.stringify({ open })}\n`);
