@@ -111,7 +111,7 @@ function bodyReader(
 ): (body: unknown) => { value: unknown } | { refusal: Refusal } {
   const { body: schema } = endpoint;
   if (!schema) return (raw) => (isEmpty(raw) ? { value: undefined } : { refusal: strange(raw) });
-  const check = shapeCheck(schema);
+  const check = endpoint.bodyJudged ? () => undefined : shapeCheck(schema);
   const translate = translatorOf(name);
   return (raw) => {
     if (raw === undefined)
