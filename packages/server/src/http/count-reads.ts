@@ -7,6 +7,8 @@ const READS = [
   ...(["readLog", "readSnapshot"] as const),
 ] satisfies EndpointName[];
 
+export const isRead = (name: EndpointName): boolean => (READS as readonly EndpointName[]).includes(name);
+
 /** Wraps handlers so that `read` is called after each successful read. A refusal does not count. */
 export function countReads(handlers: Handlers, read: (tenant: number) => void): Handlers {
   const counting = (handler: Handler<never>) => async (asked: ApiRequest<never>) => {
