@@ -73,6 +73,13 @@ test.each<[what: string, fits: object, not: object, param: string]>([
     `where${".or[0]".repeat(limits.queryDepth)}.or`,
   ],
   ["conditions", { where: conditions(100) }, { where: conditions(101) }, "where"],
+  ["empty conditions", { where: { or: Array(100).fill({}) } }, { where: { or: Array(101).fill({}) } }, "where"],
+  [
+    "empty groups",
+    { where: { or: Array(100).fill({ or: [] }) } },
+    { where: { or: Array(101).fill({ or: [] }) } },
+    "where",
+  ],
   [
     "values of a list",
     { where: { count: { in: values(100) } } },

@@ -11,7 +11,7 @@ import {
 } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import type { ListColumn, SortColumn } from "./list-column.ts";
-import { conditionsIn, type FilterValue, type ListCondition, type ListFilter, MOST_VALUES } from "./list-filter.ts";
+import { conditionsIn, type FilterValue, type JsonFilter, type ListCondition, MOST_VALUES } from "./list-filter.ts";
 import { type ListOrder, listOrder, tooManyKeys } from "./list-order.ts";
 import { readSearch, searchIn } from "./search.ts";
 
@@ -81,19 +81,27 @@ function searchOf(search: unknown, model: Model): readonly ListCondition[] | Ref
 
 /** Bounds what one statement compares each record with. */
 function countedIn(filters: readonly ListCondition[]): Refusal | undefined {
-  const all = conditionsIn(filters);
-  if (all.length > limits.queryConditions)
+  if (countOf(filters) > limits.queryConditions)
     return refuse("invalid_value", {
       param: "where",
       message: `A query can have up to ${limits.queryConditions} conditions.`,
     });
-  const values = all.reduce((sum, one) => sum + ("values" in one ? one.values.length : 1), 0);
+  const values = conditionsIn(filters).reduce((sum, one) => sum + valuesIn(one), 0);
   if (values > limits.queryValues)
     return refuse("invalid_value", {
       param: "where",
       message: `The conditions of a query can have up to ${limits.queryValues} values.`,
     });
   return undefined;
+}
+
+/** A group without conditions counts as one, so that there are not many of them either. */
+const countOf = (conditions: readonly ListCondition[]): number =>
+  conditions.reduce((sum, one) => sum + ("conditions" in one ? Math.max(1, countOf(one.conditions)) : 1), 0);
+
+function valuesIn(condition: ReturnType<typeof conditionsIn>[number]): number {
+  if ("words" in condition) return condition.words.length;
+  return "values" in condition ? condition.values.length : 1;
 }
 
 interface Judge {
@@ -181,10 +189,13 @@ type Operator = (typeof OPERATORS)[number];
 
 const isText = ({ type }: Field): boolean => type === "string" || type === "enum";
 
-/** The operators that a field has: arrays the first ones, text all, and other values those between. */
+const OF_TEXT: ReadonlySet<string> = new Set(["contains", "startsWith", "search"]);
+const OF_LISTS: ReadonlySet<string> = new Set(["contains", "not", "in", "notIn"]);
+
 function operatorsOf(field: Field): readonly string[] {
-  if (field.type === "array") return OPERATORS.slice(0, 4);
-  return isText(field) || field.type === "json" ? OPERATORS : OPERATORS.slice(1, 8);
+  if (field.type === "array") return OPERATORS.filter((operator) => OF_LISTS.has(operator));
+  if (isText(field) || field.type === "json") return OPERATORS;
+  return OPERATORS.filter((operator) => !OF_TEXT.has(operator));
 }
 
 /** A condition on one field, which is a value or an object of operators. */
@@ -194,7 +205,7 @@ function testsOf(judge: Judge, name: string, wanted: unknown, param: string): re
   const operators = operatorsIn(wanted, found, param);
   if (isRefusal(operators)) return operators;
   if (!operators) {
-    const equal = among(found, [wanted], param, () => param, true);
+    const equal = equalTo(found, wanted, param, true);
     return isRefusal(equal) ? equal : [equal];
   }
   const conditions: ListCondition[] = [];
@@ -224,7 +235,7 @@ function testOf(found: Found, operator: Operator, operand: unknown, param: strin
   const { column, field } = found;
   switch (operator) {
     case "not":
-      return among(found, [operand], param, () => param, false);
+      return equalTo(found, operand, param, false);
     case "in":
     case "notIn":
       if (!Array.isArray(operand)) return mustBe(param, "a list", operand);
@@ -233,7 +244,7 @@ function testOf(found: Found, operator: Operator, operand: unknown, param: strin
           param: cut(param),
           message: `${cut(param)} can have up to ${MOST_VALUES} values (got ${operand.length}).`,
         });
-      return among(found, operand, param, (i) => `${param}[${i}]`, operator === "in");
+      return among(found, operand, param, operator === "in");
     case "gt":
     case "gte":
     case "lt":
@@ -259,36 +270,37 @@ function testOf(found: Found, operator: Operator, operand: unknown, param: strin
   }
 }
 
-/** Whether a record has one of these values. */
+/** The record has this value, or it has not. */
+function equalTo({ column, field }: Found, operand: unknown, param: string, isEqual: boolean): ListCondition | Refusal {
+  const found = operandOf(field, operand, param);
+  if (isRefused(found)) return found.refused;
+  if (!isScalar(field)) return ofJson(column, [found.of], isEqual);
+  const value = found.of as FilterValue | null;
+  if (value === null) return { column, operator: "null", value: isEqual };
+  return { column, operator: isEqual ? "eq" : "not", value };
+}
+
+/** The record has one of these values, or none of them. */
 function among(
   { column, field }: Found,
   operands: readonly unknown[],
   param: string,
-  at: (i: number) => string,
   isIn: boolean,
 ): ListCondition | Refusal {
   const values: Json[] = [];
   for (const [i, operand] of operands.entries()) {
-    const value = operandOf(field, operand, at(i));
+    const value = operandOf(field, operand, `${param}[${i}]`);
     if (isRefused(value)) return value.refused;
     values.push(value.of);
   }
-  if (!isScalar(field))
-    return { column, operator: isIn ? "jsonIn" : "jsonNotIn", values: values.map((value) => JSON.stringify(value)) };
-  return scalarAmong(column, values as (FilterValue | null)[], isIn, at(0) === param);
+  if (!isScalar(field)) return ofJson(column, values, isIn);
+  return { column, operator: isIn ? "in" : "notIn", values: values as (FilterValue | null)[] };
 }
 
-function scalarAmong(
-  column: ListColumn,
-  values: readonly (FilterValue | null)[],
-  isIn: boolean,
-  isOne: boolean,
-): ListFilter {
-  if (!isOne) return { column, operator: isIn ? "in" : "notIn", values };
-  const [value = null] = values;
-  if (value === null) return { column, operator: "null", value: isIn };
-  return { column, operator: isIn ? "eq" : "not", value };
-}
+const ofJson = (column: ListColumn, values: readonly Json[], isIn: boolean): JsonFilter => ({
+  ...{ column, operator: isIn ? "jsonIn" : "jsonNotIn" },
+  values: values.map((value) => JSON.stringify(value)),
+});
 
 /** A JSON value may look like a refusal, so it is wrapped. */
 type Operand = { readonly of: Json } | { readonly refused: Refusal };
