@@ -99,6 +99,14 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   const snapshot = await ask("snapshot", token, "GET", "/v1/snapshot?model=slide");
   const { logId, viewHash } = JSON.parse(snapshot.split("\n")[0] ?? "") as { logId: string; viewHash: string };
 
+  const asked = {
+    where: { or: [{ title: { startsWith: "Dr" } }, { order: { gte: 3 } }] },
+    orderBy: ["title", "id"],
+    limit: 20,
+  };
+  await ask("query", token, "POST", "/v1/models/slide/query", asked);
+  await ask("query-refused", token, "POST", "/v1/models/slide/query", { where: { or: [{ title: { contains: 3 } }] } });
+
   const stream = await openSocket();
   const hello = { frame: "hello", token, clientId: "phone-1", log: logId, since: 1, view: viewHash, models: ["slide"] };
   stream.say(hello);

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { compileConditions } from "../../packages/sdk/src/api/lists/conditions.ts";
-import { compileOrder, type SortOptions } from "../../packages/sdk/src/api/lists/sort-order.ts";
+import { compileOrder, type SortKey, type SortOptions } from "../../packages/sdk/src/api/lists/sort-order.ts";
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
 import { hostedSource } from "../../packages/server/src/db/lists/hosted-source.ts";
-import { type ListQuestion, listRecords } from "../../packages/server/src/db/lists/list-records.ts";
-import type { SortColumn } from "../../packages/server/src/rules/lists/list-column.ts";
+import { type ListQuestion, listRecords, type PageEnd } from "../../packages/server/src/db/lists/list-records.ts";
 import type { FilterValue, ListFilter } from "../../packages/server/src/rules/lists/list-filter.ts";
+import { type ListQuery, readListQuery } from "../../packages/server/src/rules/lists/list-query.ts";
 import { meetsFilters } from "../../packages/server/src/rules/lists/meets-filters.ts";
 import { type ComparedType, enumValues, storedValue, valuesByType } from "./any-value.ts";
 
@@ -24,6 +24,10 @@ const MODEL = "compared";
 const TENANT = 1;
 const RECORDS = 250;
 const QUERIES = 40;
+const NESTED = 20;
+const ORDERS = 10;
+/** So that most pages end within equal values. */
+const PAGE = 17;
 
 export interface Compared {
   readonly comparisons: number;
@@ -36,7 +40,7 @@ export interface Compared {
  * statements of the server's lists. What the server judges in JavaScript is compared too.
  */
 export async function compareSides(db: Transaction, seed: number): Promise<Compared> {
-  const { records, queries } = drawn(seed);
+  const { records, queries, nested, orders } = drawn(seed);
   await db.query("delete from holdfast.record where tenant = $1", [TENANT]);
   await db.query(
     `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
@@ -47,7 +51,13 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
   let comparisons = 0;
   const compare = async (what: string, question: Partial<ListQuestion>, client: readonly JsonObject[]) => {
     const listed = await listRecords(db, { ...everything, ...question });
-    const server = listed.records.map(({ id }) => id);
+    compareIds(
+      what,
+      listed.records.map(({ id }) => id),
+      client,
+    );
+  };
+  const compareIds = (what: string, server: readonly string[], client: readonly JsonObject[]) => {
     comparisons += records.length;
     const at = records.findIndex((_, i) => server[i] !== client[i]?.id);
     if (at < 0) return;
@@ -55,11 +65,24 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
     differences.push(`${what} (seed ${seed}): ${JSON.stringify(theirs)} there, ${JSON.stringify(own)} here`);
   };
 
-  for (const [sort, orderBy] of sorts)
-    for (const order of ["asc", "desc"] as const) {
-      const client = compileOrder(MODEL, model, { orderBy, order }).sorted(records);
-      await compare(`by ${JSON.stringify(orderBy)} ${order}`, { sort, descending: order === "desc" }, client);
+  for (const asked of [...sorts, ...orders]) {
+    const { order } = judged(asked);
+    const client = compileOrder(MODEL, model, asked).sorted(records);
+    const what = `by ${JSON.stringify(asked)}`;
+    await compare(what, { order }, client);
+    const ids: string[] = [];
+    for (let after: PageEnd | undefined, hasMore = true; hasMore; ) {
+      const page = await listRecords(db, { ...everything, order, after, limit: PAGE });
+      ids.push(...page.records.map(({ id }) => id));
+      after = page.records.at(-1);
+      hasMore = page.hasMore;
     }
+    compareIds(`${what}, in pages`, ids, client);
+  }
+  for (const where of nested) {
+    const isMet = compileConditions(MODEL, model, where);
+    await compare(`where ${JSON.stringify(where)}`, { filters: judged({ where }).filters }, records.filter(isMet));
+  }
   for (const query of queries) {
     const filters = [filterOf(query)];
     const where = { [query.type]: { [query.operator]: query.value } };
@@ -67,10 +90,17 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
     const what = `where ${JSON.stringify(where)}`;
     await compare(what, { filters }, records.filter(isMet));
     if (query.operator === "not" || query.operator === "notIn") continue;
-    const judged = records.filter((record) => meetsFilters(filters, record.id as string, record));
-    await compare(`${what}, as a stream judges it`, { filters }, judged);
+    const streamed = records.filter((record) => meetsFilters(filters, record.id as string, record));
+    await compare(`${what}, as a stream judges it`, { filters }, streamed);
   }
   return { comparisons, differences };
+}
+
+/** As the server judges a query. */
+function judged(query: object): ListQuery {
+  const found = readListQuery({ ...query }, model, (name) => name);
+  if ("code" in found) throw new Error(`${found.param}: ${found.message}`);
+  return found;
 }
 
 const everything: ListQuestion = {
@@ -83,14 +113,28 @@ const everything: ListQuestion = {
     filters: [],
     groups: undefined,
   },
-  ...{ sort: { kind: "id" }, descending: false, after: undefined, limit: RECORDS, bytes: 2 ** 30 },
+  ...{ order: { keys: [], idDescending: false }, after: undefined, limit: RECORDS, bytes: 2 ** 30 },
 };
 
-const sorts: readonly (readonly [SortColumn, NonNullable<SortOptions["orderBy"]>])[] = [
-  [{ kind: "id" }, "id"],
-  ...types.map((type) => [{ kind: "field", name: type, type }, type] as const),
-  [{ kind: "rank", name: "enum", values: enumValues }, [{ field: "enum", by: "values" }]],
-];
+type Order = Pick<SortOptions, "orderBy" | "order">;
+
+const sorts: readonly Order[] = (["asc", "desc"] as const).flatMap((order) => [
+  ...["id", ...types].map((orderBy) => ({ orderBy, order })),
+  { orderBy: [{ field: "enum", by: "values" }], order },
+]);
+
+const direction = fc.constantFrom("asc" as const, "desc" as const);
+const anyOrder: fc.Arbitrary<Order> = fc.record({
+  orderBy: fc.array(
+    fc.oneof(
+      fc.constantFrom(...types, "id"),
+      fc.record({ field: fc.constantFrom(...types, "id"), order: direction }),
+      fc.record({ field: fc.constant("enum"), by: fc.constant("values" as const), order: direction }),
+    ) as fc.Arbitrary<SortKey>,
+    { maxLength: 4 },
+  ),
+  order: direction,
+});
 
 type Query = { readonly type: ComparedType } & (
   | { readonly operator: "eq" | "not"; readonly value: FilterValue | null }
@@ -130,16 +174,56 @@ const anyQuery: fc.Arbitrary<Query> = fc.constantFrom(...types).chain((type): fc
   );
 });
 
+/** A client finds an item in a list although its field holds texts; "a" is an item of such a list. */
+const part = valuesByType.string.filter((text) => text !== "a");
+const onText = fc.record({
+  type: fc.constantFrom("string", "enum"),
+  operator: fc.constantFrom("contains", "startsWith"),
+  value: part,
+});
+
+/** Conditions at any depth, some of them on several fields. */
+const { where: anyWhere } = fc.letrec<{ where: unknown; group: unknown; fields: unknown }>((tie) => ({
+  fields: fc
+    .array(fc.oneof({ weight: 3, arbitrary: anyQuery }, onText), { maxLength: 3 })
+    .map((some) =>
+      Object.fromEntries(
+        some.map(({ type, operator, value }) => [type, operator === "eq" ? value : { [operator]: value }]),
+      ),
+    ),
+  group: fc
+    .tuple(fc.constantFrom("and", "or"), fc.array(tie("where"), { maxLength: 3 }))
+    .map(([word, some]) => ({ [word]: some })),
+  where: fc.oneof(
+    { maxDepth: 4 },
+    tie("fields"),
+    tie("group"),
+    fc.tuple(tie("fields"), tie("group")).map(([some, more]) => ({ ...(some as object), ...(more as object) })),
+  ),
+}));
+
 const anyRecord = fc.record(
   Object.fromEntries(types.map((type): [string, fc.Arbitrary<unknown>] => [type, storedValue(type)])),
   { requiredKeys: [] },
 );
 
-/** The records have ids in their order. */
-function drawn(seed: number): { readonly records: readonly JsonObject[]; readonly queries: readonly Query[] } {
+interface Drawn {
+  /** With ids in their order. */
+  readonly records: readonly JsonObject[];
+  readonly queries: readonly Query[];
+  readonly nested: readonly unknown[];
+  readonly orders: readonly Order[];
+}
+
+function drawn(seed: number): Drawn {
   const records = fc.sample(anyRecord, { seed, numRuns: RECORDS }).map((record, i) => ({
     ...record,
     id: `r${String(i).padStart(3, "0")}`,
   }));
-  return { records: records as JsonObject[], queries: fc.sample(anyQuery, { seed, numRuns: QUERIES }) };
+  return {
+    records: records as JsonObject[],
+    queries: fc.sample(anyQuery, { seed, numRuns: QUERIES }),
+    nested: fc.sample(anyWhere, { seed, numRuns: NESTED }),
+    orders: fc.sample(anyOrder, { seed, numRuns: ORDERS }),
+  };
 }

@@ -74,7 +74,10 @@ export class Memory {
     const cursor = body.next_cursor;
     if (typeof cursor === "string") {
       keep(this.#cursors, cursor);
-      keep(this.#pages, { who, wire: { ...wire, target: pageAfter(wire.target, cursor) } });
+      keep(this.#pages, {
+        who,
+        wire: wire.method === "POST" ? queryAfter(wire, cursor) : { ...wire, target: pageAfter(wire.target, cursor) },
+      });
     }
     if (body.object === "commit_receipt") keep(this.#commits, String(body.clientTxId));
     if (body.object === "organization") keep(this.#organizations, String(body.id));
@@ -102,6 +105,13 @@ function pageAfter(target: string, cursor: string): string {
   const query = new URLSearchParams(search);
   query.set(path.endsWith("/log") ? "after" : "starting_after", cursor);
   return `${path}?${query}`;
+}
+
+/** Of a list whose query is in its body. */
+function queryAfter({ body, headers, ...rest }: Wire, cursor: string): Wire {
+  const query = { ...parsed(body?.toString() ?? ""), starting_after: cursor };
+  const isLength = ([name]: readonly [string, string]) => name.toLowerCase() === "content-length";
+  return { ...rest, headers: headers.filter((one) => !isLength(one)), body: Buffer.from(JSON.stringify(query)) };
 }
 
 export function parsed(text: string): Readonly<Record<string, unknown>> {

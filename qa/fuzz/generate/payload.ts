@@ -33,7 +33,7 @@ const anything = fc
       JSON.parse(JSON.stringify(value), (_, item) => (Number.isInteger(item) ? item % 1_000 : item)) as unknown,
   );
 
-function fieldValue(name: string, field: Field, { groups = [] }: Model): fc.Arbitrary<unknown> {
+export function fieldValue(name: string, field: Field, { groups = [] }: Model): fc.Arbitrary<unknown> {
   const rule = groups.find(({ from }) => from === name);
   const value = rule && field.type === "string" ? groupMember(rule.kind) : plainValue(field);
   return field.nullable

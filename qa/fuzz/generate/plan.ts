@@ -12,6 +12,7 @@ import fc from "fast-check";
 import { Later } from "../exchange/memory.ts";
 import { type Mutation, mutation } from "./mutation.ts";
 import { groupName, payload, recordId } from "./payload.ts";
+import { conditionsOn, orderByOf, sortKeysOf } from "./query.ts";
 import { type Hint, type Presence, type Shape, shaped } from "./shaped.ts";
 import { nastyValue } from "./values.ts";
 
@@ -44,6 +45,7 @@ const WEIGHTS: Readonly<Partial<Record<EndpointName, number>>> = {
   commitBulk: 8,
   readRecord: 6,
   listRecords: 12,
+  queryRecords: 12,
   readHistory: 5,
   readLog: 6,
   createOrganization: 1,
@@ -68,6 +70,7 @@ const PRESENCE_AT: Readonly<Partial<Record<EndpointName, Presence>>> = {
   updateRecord: { ...PRESENCE, data: 97 },
   createCapability: { operations: 92, syncGroups: 92, wideScope: 20, participantKind: 60 },
   revokeEphemeralKeys: { user: 92 },
+  queryRecords: { where: 85, orderBy: 50, starting_after: 4 },
 };
 
 /** Pages and probes that are no endpoints of the table. */
@@ -218,7 +221,11 @@ function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: b
     user: person,
     organization: later("organization"),
     starting_after: later("cursor"),
-    order_by: fc.constantFrom("id", "createdAt", "updatedAt", ...Object.keys(at.model.fields)),
+    order_by: fc.oneof(
+      fc.constantFrom("id", "createdAt", "updatedAt", ...Object.keys(at.model.fields)),
+      orderByOf(at.model),
+    ),
+    orderBy: sortKeysOf(at.model),
     ids: fc.array(recordId, { minLength: 1, maxLength: 5 }).map((ids) => ids.join(",")),
     starting_at: fc.constantFrom("2020-01-01", "2026-01-31T00:00:00Z", "1999-12-31"),
     ending_at: fc.constantFrom("2099-12-31", "2026-02-01"),
@@ -226,8 +233,12 @@ function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: b
     wait: fc.constantFrom(0, 0, 1, 50, 120),
     ttlSeconds: fc.integer({ min: 1, max: 3_600 }),
   };
-  return (key, shape) =>
-    key === "user" && shape.type === "object" ? shapedPerson : Object.hasOwn(known, key) ? known[key] : undefined;
+  const where = conditionsOn(at.model);
+  return (key, shape) => {
+    if (shape.type === "object" && key === "user") return shapedPerson;
+    if (shape.type === "object" && key === "where") return where;
+    return Object.hasOwn(known, key) ? known[key] : undefined;
+  };
 }
 
 /** A premise: on a record or on a group. */

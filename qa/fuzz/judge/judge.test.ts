@@ -91,6 +91,7 @@ test.each<[string, EndpointName | undefined, number, unknown, Partial<Answer>?]>
   ["a record of another group", "readRecord", 200, { model: "slide", data: row("d1") }],
   ["a record of another model", "readRecord", 200, { model: "note", data: row("d0") }],
   ["a listed record of another group", "listRecords", 200, { model: "slide", data: [row("d0"), row("d1")] }],
+  ["a record of another group that a query found", "queryRecords", 200, { model: "slide", data: [row("d1")] }],
   ["an entry of another group", "readLog", 200, { data: [{ syncId: 1, model: "slide", data: row("d1") }] }],
   ["an entry of another model", "readHistory", 200, { data: [{ syncId: 1, model: "note", data: null }] }],
   [

@@ -153,6 +153,7 @@ function* sightFaults(
       found.push(row(model, data));
       break;
     case "listRecords":
+    case "queryRecords":
       for (const item of data as Plain[]) found.push(row(model, item));
       break;
     case "readSnapshot":

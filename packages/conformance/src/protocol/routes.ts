@@ -8,6 +8,7 @@ export const ROUTES: readonly (readonly [method: "GET" | "POST" | "PATCH" | "DEL
   ["DELETE", "/v1/models/{model}/{id}"],
   ["GET", "/v1/models/{model}/{id}"],
   ["GET", "/v1/models/{model}"],
+  ["POST", "/v1/models/{model}/query"],
   ["GET", "/v1/models/{model}/{id}/history"],
   ["POST", "/v1/models/{model}/{id}/archive"],
   ["POST", "/v1/models/{model}/{id}/unarchive"],

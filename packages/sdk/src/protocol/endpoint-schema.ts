@@ -10,6 +10,8 @@ export interface EndpointSchema {
   /** JSON body; `bodyOptional` when the route also answers without one. */
   readonly body?: TSchema;
   readonly bodyOptional?: true;
+  /** The route judges the shape of its body itself, and says where in it something is wrong. */
+  readonly bodyJudged?: true;
   /** Query parameters as text, each with a pattern; `repeatable` ones may come several times. */
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** Every other parameter is a filter by a field of the model: `filter[<field>]`, `filter[<field>][gt]`, `<field>`. */

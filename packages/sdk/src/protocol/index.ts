@@ -53,6 +53,7 @@ export { type JsonProblem, jsonProblem, type Rounded } from "./json-problem.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type Comparable, comparable, compareValues, isScalar, SORTED_CHARACTERS } from "./lists/compare-values.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";
+export { QueryBody } from "./lists/query-body.ts";
 export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
 export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";

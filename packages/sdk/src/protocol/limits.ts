@@ -20,6 +20,11 @@ export const limits = {
   listDefault: 20,
   listMax: 100,
   listFilters: 100,
+  sortKeys: 8,
+  /** Of a query in JSON: conditions, their values together, and how deep `and` and `or` are nested. */
+  queryConditions: 100,
+  queryValues: 1_000,
+  queryDepth: 10,
   logPage: 100,
   /** Positions that one request for the change feed looks at, shown or not. */
   logExamined: 10_000,

@@ -78,6 +78,7 @@ const staleBulk = { commits: ids.map((id) => ({ clientTxId: `unread-${id}`, oper
 
 test.each<[string, string, object?]>([
   ["lists", `${slides}?limit=100`],
+  ["lists by a query", `${slides}/query`, { limit: 100 }],
   ["snapshots", "/v1/snapshot?model=slide"],
   ["pages of the log", "/v1/log?after=0&limit=1000"],
   ["histories", `${slides}/large0/history?limit=100`],

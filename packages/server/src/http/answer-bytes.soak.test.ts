@@ -59,6 +59,7 @@ test.each<[string, string, string, ((n: number) => object)?]>([
   ["commits", "POST", "/v1/commits", (n) => ({ clientTxId: `one-${n}`, operations: ids.map(stale) })],
   ["single writes", "PATCH", `${slides}/large0`, () => ({ data: { notes: "mine" }, readAt: 1, onStale: "notify" })],
   ["lists", "GET", `${slides}?limit=100`],
+  ["lists by a query", "POST", `${slides}/query`, () => ({ limit: 100 })],
   ["snapshots", "GET", "/v1/snapshot?model=slide"],
   ["pages of the log", "GET", "/v1/log?after=0&limit=1000"],
   ["histories", "GET", `${slides}/large0/history?limit=100`],

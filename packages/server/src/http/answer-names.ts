@@ -36,8 +36,8 @@ const TRANSLATE: Partial<Record<EndpointName, Translate>> = {
       data: dataOut(names, model, value.data),
       claims: claimsOut(names, value.claims),
     })),
-  listRecords: (names, answer, model) =>
-    withText<JsonObject>(answer, (record) => dataOut(names, model, record), names.models.has(model)),
+  listRecords: recordList,
+  queryRecords: recordList,
   readHistory: (names, answer, model) =>
     withText<LogEntry>(answer, (entry) => entryOut(names, entry), names.models.has(model)),
   readLog: (names, answer, _, rowsVersion) =>
@@ -54,6 +54,10 @@ const TRANSLATE: Partial<Record<EndpointName, Translate>> = {
   listClaims: claimLists,
   listOwnClaims: claimLists,
 };
+
+function recordList(names: ClientNames, answer: Answer, model: string): Answer {
+  return withText<JsonObject>(answer, (record) => dataOut(names, model, record), names.models.has(model));
+}
 
 interface ReadValue {
   readonly data: JsonObject;
@@ -151,6 +155,7 @@ const mayAskAgain = (name: EndpointName, answer: Answer): boolean =>
 const READS: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "readRecord",
   "listRecords",
+  "queryRecords",
   "readHistory",
   "readLog",
   "readSnapshot",

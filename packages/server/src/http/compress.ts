@@ -9,6 +9,7 @@ const PAGES: ReadonlySet<EndpointName> = new Set<EndpointName>([
   "readLog",
   "readHistory",
   "listRecords",
+  "queryRecords",
   "listClaims",
   "listOwnClaims",
   "listWebhookAttempts",

@@ -15,11 +15,12 @@ const OF_PAGES = ["etag", "cache-control"];
 export function countAnswers(app: FastifyInstance, answers: AnswerBytes): void {
   app.decorate("answers", answers);
   app.decorateRequest("answer");
+  app.decorateRequest("readsOnly", false);
   app.addHook("onSend", (request, reply, payload, next) => {
     const bytes = typeof payload === "string" || Buffer.isBuffer(payload) ? Buffer.byteLength(payload) : 0;
     if (!request.principal || bytes === 0 || request.method === "HEAD") return next(null, payload);
     const answer = answerOf(request, reply);
-    if (request.method !== "GET") answer.send(bytes);
+    if (request.method !== "GET" && !request.readsOnly) answer.send(bytes);
     else if (!answer.trySend(bytes)) {
       const refusal = refuse("too_many_answers");
       countRefusal(app.counters, refusal.code);
@@ -47,5 +48,7 @@ declare module "fastify" {
   interface FastifyRequest {
     /** Undefined until something needs it. */
     answer: Answer | undefined;
+    /** It changes nothing, whatever its method, so its answer may be refused when it is there. */
+    readsOnly: boolean;
   }
 }

@@ -2,7 +2,12 @@ import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { ApiRequest, Handler, Handlers } from "./answer.ts";
 
 /** Routes that count as reads: those that return records or log entries. */
-const READS = ["readRecord", "listRecords", "readHistory", "readLog", "readSnapshot"] as const satisfies EndpointName[];
+const READS = [
+  ...(["readRecord", "listRecords", "queryRecords", "readHistory"] as const),
+  ...(["readLog", "readSnapshot"] as const),
+] satisfies EndpointName[];
+
+export const isRead = (name: EndpointName): boolean => (READS as readonly EndpointName[]).includes(name);
 
 /** Wraps handlers so that `read` is called after each successful read. A refusal does not count. */
 export function countReads(handlers: Handlers, read: (tenant: number) => void): Handlers {

@@ -12,6 +12,7 @@ import { answerInNames, isSpoken, readSaidHeader } from "./answer-names.ts";
 import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
 import { answerOf } from "./count-answers.ts";
+import { isRead } from "./count-reads.ts";
 import { type Counters, countRefusal } from "./counters.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
@@ -61,6 +62,7 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
       onRequest: (request, reply, next) => {
         request.cameAt = performance.now();
         request.response = reply.raw;
+        request.readsOnly = isRead(name);
         const goOn = (refusal: Refusal | undefined) => void (refusal ? sendRefusal(reply, refusal) : next());
         // Continue in a later microtask: the bytes that follow in the same packet may be invalid HTTP, which has to be
         // reported first.
@@ -111,7 +113,7 @@ function bodyReader(
 ): (body: unknown) => { value: unknown } | { refusal: Refusal } {
   const { body: schema } = endpoint;
   if (!schema) return (raw) => (isEmpty(raw) ? { value: undefined } : { refusal: strange(raw) });
-  const check = shapeCheck(schema);
+  const check = endpoint.bodyJudged ? () => undefined : shapeCheck(schema);
   const translate = translatorOf(name);
   return (raw) => {
     if (raw === undefined)

@@ -1,6 +1,6 @@
 import { type LogEntry, type Model, schemaFingerprint } from "@holdfast/sdk/protocol";
 import { describe, expect, test } from "vitest";
-import { startApp } from "../testing/app.ts";
+import { type Answer, startApp } from "../testing/app.ts";
 
 const app = await startApp();
 const second = await app.another();
@@ -120,6 +120,25 @@ describe("[M30] [M32] after a rename, a page with the older schema", () => {
     const next = `starting_after=${encodeURIComponent(String(first.body.next_cursor))}`;
     const last = await older("GET", `/v1/models/slide?order_by=title&limit=1&${next}`);
     expect(last.body.data).toMatchObject([{ title: "Two" }]);
+  });
+
+  test("[G26] queries under its own names, with conditions, several sort keys and pages", async () => {
+    const { older, newer } = await renamed();
+    await older("POST", "/v1/models/slide", { id: "b", data: { title: "Two", order: 2, tags: ["y"] } });
+    await older("POST", "/v1/models/slide", { id: "c", data: { title: "Two", order: 1, tags: ["y"] } });
+    const query = {
+      where: { or: [{ title: "Two" }, { tags: { contains: "x" } }], order: { gte: 1 } },
+      orderBy: ["title", { field: "order", order: "desc" }],
+    };
+    const titles = ({ body }: Answer) => (body.data as { title: string }[]).map(({ title }) => title);
+    const first = await older("POST", "/v1/models/slide/query", { ...query, limit: 2 });
+    expect(titles(first)).toEqual(["One", "Two"]);
+    const rest = await older("POST", "/v1/models/slide/query", { ...query, starting_after: first.body.next_cursor });
+    expect(rest.body.data).toMatchObject([{ id: "c", title: "Two", order: 1, tags: ["y"] }]);
+    expect(titles(await older("GET", "/v1/models/slide?order_by=title:desc,order"))).toEqual(["Two", "Two", "One"]);
+    const renamedQuery = { where: { heading: "One" }, orderBy: ["heading", "place"] };
+    expect((await newer("POST", "/v1/models/slide/query", renamedQuery)).body.data).toMatchObject([{ heading: "One" }]);
+    expect((await newer("POST", "/v1/models/slide/query", query)).body).toMatchObject({ code: "unknown_field" });
   });
 
   test("reads log, history and snapshot under its own names, entries from before the push among them", async () => {
@@ -253,6 +272,24 @@ describe("[M30] [M32] after a rename, a page with the older schema", () => {
         "an order by a field that it cannot know",
         (ask) => ask("GET", "/v1/models/slide?order_by=place"),
         { code: "unknown_column", param: "order_by" },
+      ],
+      [
+        "a condition of a query",
+        (ask) => ask("POST", "/v1/models/slide/query", { where: { or: [{ order: { gte: "x" } }] } }),
+        {
+          ...{ code: "invalid_value", param: "where.or[0].order.gte" },
+          message: expect.stringContaining("where.or[0].order.gte"),
+        },
+      ],
+      [
+        "a condition on a field that it cannot know",
+        (ask) => ask("POST", "/v1/models/slide/query", { where: { heading: "x" } }),
+        { code: "unknown_field", param: "where.heading" },
+      ],
+      [
+        "a sort key that it cannot know",
+        (ask) => ask("POST", "/v1/models/slide/query", { orderBy: ["title", "place"] }),
+        { code: "unknown_field", param: "orderBy[1]" },
       ],
       [
         "a claim on a field that it cannot know",

@@ -60,9 +60,12 @@ test("[G15] commits, their operations and reads are counted, in their own tenant
   expect(await totals()).toEqual({ commits: 5, operations: 7, reads: 0 });
   for (const path of [`${slides}/a`, slides, `${slides}/a/history`, "/v1/log", "/v1/snapshot"]) await call("GET", path);
   expect(await totals()).toEqual({ commits: 5, operations: 7, reads: 5 });
+  await call("POST", `${slides}/query`, { json: {} });
+  expect(await totals()).toEqual({ commits: 5, operations: 7, reads: 6 });
+  await call("POST", `${slides}/query`, { json: { limit: 0 } });
   for (const path of [`${slides}/none`, `${slides}?limit=0`, "/v1/schema", "/v1/commits/bulk-0", "/v1/datasources"])
     await call("GET", path);
-  expect(await totals()).toEqual({ commits: 5, operations: 7, reads: 5 });
+  expect(await totals()).toEqual({ commits: 5, operations: 7, reads: 6 });
   for (const token of [app.keys.test, app.keys.other])
     expect(await totals(token)).toEqual({ commits: 0, operations: 0, reads: 0 });
 });

@@ -3,6 +3,7 @@ import { CommitReceipt } from "../commits/commit.ts";
 import type { EndpointSchema } from "../endpoint-schema.ts";
 import { limits } from "../limits.ts";
 import { ListEnvelope } from "../lists/list.ts";
+import { QueryBody } from "../lists/query-body.ts";
 import type { EndpointName } from "../paths.ts";
 import { wholeNumber } from "../query-parameters.ts";
 import { LogEntry } from "./log.ts";
@@ -55,7 +56,7 @@ export const recordEndpoints = {
       },
       order_by: {
         description:
-          "A scalar field, `id` (default), `createdAt`, `createdBy`, `updatedAt` or `updatedBy`; `<field>:values` for an enum in the order of its values.",
+          "Up to 8 keys, separated by commas: a scalar field, `id` (default), `createdAt`, `createdBy`, `updatedAt` or `updatedBy`; `<field>:values` for an enum in the order of its values. `<key>:desc` and `<key>:asc` set the direction of one key.",
         schema: Type.String({ default: "id" }),
       },
       search: {
@@ -73,6 +74,14 @@ export const recordEndpoints = {
     },
     filters: true,
     reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
+  },
+  queryRecords: {
+    summary: "List records by a query",
+    audience: "token",
+    body: QueryBody,
+    bodyJudged: true,
+    reply: { 200: ListEnvelope(Type.Record(Type.String(), Type.Unknown())) },
+    errors: ["invalid_limit", "invalid_cursor"],
   },
   readHistory: {
     summary: "List a record's log entries",

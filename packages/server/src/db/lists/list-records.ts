@@ -1,5 +1,6 @@
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
-import type { Comparison, FilterValue, ListCondition } from "../../rules/lists/list-filter.ts";
+import type { Comparison, FilterValue, JsonFilter, ListCondition, ListFilter } from "../../rules/lists/list-filter.ts";
+import type { ListOrder } from "../../rules/lists/list-order.ts";
 import type { SearchFilter } from "../../rules/lists/search.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -16,9 +17,8 @@ export interface ListQuestion {
   readonly filters: readonly ListCondition[];
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
-  readonly sort: SortColumn;
-  readonly descending: boolean;
-  /** The end of the previous page: the sort value in Postgres's text form (null: no value) and the id. */
+  readonly order: ListOrder;
+  /** The end of the previous page: the sort values in Postgres's text form (null: no value) and the id. */
   readonly after: PageEnd | undefined;
   readonly limit: number;
   /** Most bytes of all records together. A single larger record still fits. */
@@ -26,7 +26,7 @@ export interface ListQuestion {
 }
 
 export interface PageEnd {
-  readonly value: string | null;
+  readonly values: readonly (string | null)[];
   readonly id: string;
 }
 
@@ -34,7 +34,7 @@ export interface ListedRecord {
   readonly id: string;
   readonly data: string;
   readonly archivedAt: string | null;
-  readonly value: string | null;
+  readonly values: readonly (string | null)[];
 }
 
 export interface Listed {
@@ -42,7 +42,7 @@ export interface Listed {
   readonly hasMore: boolean;
 }
 
-/** One page in a total order: by sort value, records without one last, then by id. */
+/** One page in a total order: by the sort values, records without one last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
   const { rows } = await reading(question.source, () =>
     db.query<ListedRecord & { fits: boolean }>(listQuery(question)),
@@ -53,46 +53,94 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
 
 /**
  * The statement has no name, so that Postgres plans it with its values; only then can it use a field's index. Records
- * with a sort value and records without one are read by two scans, each in index order from the cursor on. A single
- * condition for both would read all previous pages. The second scan runs only once the first is exhausted.
+ * with a first sort value and records without one are read by two scans, each in index order from the cursor on. A
+ * single condition for both would read all previous pages. The second scan runs only once the first is exhausted.
+ * Records with equal first values are sorted by the others as they are read.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { sort, descending, after, limit, bytes, source } = question;
+  const { order, after, limit, bytes, source } = question;
   const { idOrder } = source;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
-  const { expression, type } = sort.kind === "id" ? idOrder : columnOf(source, sort, param);
-  const [direction, beyond] = descending ? ["desc", "<"] : ["asc", ">"];
-  const isBeyond = ({ value, id }: PageEnd) => {
-    const place = `${param(id)}::text::${idOrder.type}`;
-    return sort.kind === "id" || value === null
-      ? `${idOrder.expression} ${beyond} ${place}`
-      : `(${expression}, ${idOrder.expression}) ${beyond} (${param(value)}::text::${type}, ${place})`;
-  };
+  const keys = order.keys.map(({ column, descending }): KeySql => {
+    const { expression, type } = columnOf(source, column, param);
+    return { expression, type, descending };
+  });
+  const id: KeySql = { ...idOrder, descending: order.idDescending };
+  const [first, ...later] = keys;
   const most = `${param(limit + 1)}::int`;
   const where = conditionsOf(question, param).join(" and ");
-  // Each scan meets only nulls or none, so the nulls order does not matter. This form allows a backward index scan.
+  // Each scan meets only nulls or none of the first key, so the nulls order does not matter. This form allows a
+  // backward index scan.
+  const sorting = (column: (key: KeySql, i: number) => string) => [
+    ...(first ? [`${column(first, 0)} ${directionOf(first)}`] : []),
+    ...later.map((key, i) => `${column(key, i + 1)} ${directionOf(key)} nulls last`),
+  ];
+  const columns = keys.map(({ expression }, i) => `, ${expression} as value_${i}`).join("");
+  const ids = directionOf(id);
+  const inScan = [...sorting(({ expression }) => expression), `${id.expression} ${ids}`].join(", ");
   const scan = (...more: readonly string[]) =>
-    `select id, data, archived_at, ${expression} as value, ${idOrder.expression} as place from ${source.from} r
-      where ${[where, ...more].join(" and ")} order by ${expression} ${direction}, ${idOrder.expression} ${direction} limit ${most}`;
+    `select id, data, archived_at${columns}, ${id.expression} as place from ${source.from} r
+      where ${[where, ...more].join(" and ")} order by ${inScan} limit ${most}`;
   // Records beyond the byte limit are omitted; the result only reports that there are more.
   const answer = (rows: string) => {
-    const order = `part, value ${direction}, place ${direction}`;
-    const sized = withinBytes({ rows, order, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
-    const text = `select id, case when fits then data end as data, archived_at as "archivedAt", value::text as value, fits
-      from (${sized}) page order by part, page.value ${direction}, page.place ${direction}`;
+    const inPage = ["part", ...sorting((_, i) => `value_${i}`), `place ${ids}`].join(", ");
+    const sized = withinBytes({ rows, order: inPage, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
+    const sorted = `array[${keys.map((_, i) => `value_${i}::text`).join(", ")}]::text[]`;
+    const text = `select id, case when fits then data end as data, archived_at as "archivedAt", ${sorted} as values, fits
+      from (${sized}) page order by ${inPage}`;
     return { text, values };
   };
 
-  // The id and the times are never null, so one scan is enough.
+  const isBeyond = after && beyond(keys, id, after, param);
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
-  if (sort.kind !== "field" && sort.kind !== "rank") return one(after ? scan(isBeyond(after)) : scan());
-  const isAbsent = `${expression} is null`;
-  if (after?.value === null) return one(scan(isAbsent, isBeyond(after)));
-  const isPresent = after ? isBeyond(after) : `${expression} is not null`;
+  if (!first || isNeverMissing(order)) return one(isBeyond === undefined ? scan() : scan(isBeyond));
+  const isAbsent = `${first.expression} is null`;
+  if (after && after.values[0] === null) return one(scan(isBeyond as string));
+  const isPresent = isBeyond ?? `${first.expression} is not null`;
   return answer(`with present as materialized (${scan(isPresent)}),
       absent as (select * from (${scan(isAbsent)}) rest limit greatest(${most} - (select count(*) from present), 0))
       select 1 as part, * from present union all select 2, * from absent`);
+}
+
+interface KeySql extends ColumnSql {
+  readonly descending: boolean;
+}
+
+const directionOf = ({ descending }: KeySql): string => (descending ? "desc" : "asc");
+
+/** Of such a column one scan is enough. */
+function isNeverMissing({ keys: [first] }: ListOrder): boolean {
+  const kind = first?.column.kind;
+  return kind !== "field" && kind !== "rank" && kind !== "archivedAt";
+}
+
+/**
+ * What comes behind a place, among the records with a first value if the place has one. An index serves the condition on
+ * the first key, which is written so that Postgres sees a range of it.
+ */
+function beyond(keys: readonly KeySql[], id: KeySql, after: PageEnd, param: Param): string {
+  const sign = ({ descending }: KeySql) => (descending ? "<" : ">");
+  const place = `${param(after.id)}::text::${id.type}`;
+  const idsBeyond = `${id.expression} ${sign(id)} ${place}`;
+  const [first] = keys;
+  const value = after.values[0] ?? null;
+  if (!first) return idsBeyond;
+  const bound = ({ type }: KeySql, text: string) => `${param(text)}::text::${type}`;
+  const behind = (i: number): string => {
+    const key = keys[i];
+    if (!key) return idsBeyond;
+    const own = after.values[i] ?? null;
+    const rest = behind(i + 1);
+    if (own === null) return `(${key.expression} is null and ${rest})`;
+    const at = bound(key, own);
+    return `(${key.expression} ${sign(key)} ${at} or ${key.expression} is null or ${key.expression} = ${at} and ${rest})`;
+  };
+  if (value === null) return `${first.expression} is null and ${behind(1)}`;
+  const at = bound(first, value);
+  if (keys.length === 1 && first.descending === id.descending)
+    return `(${first.expression}, ${id.expression}) ${sign(first)} (${at}, ${place})`;
+  return `${first.expression} ${sign(first)}= ${at} and (${first.expression} ${sign(first)} ${at} or ${behind(1)})`;
 }
 
 /** Adds a parameter and returns its place: `$9`. */
@@ -127,23 +175,36 @@ const OPERATORS = { eq: "=", gt: ">", gte: ">=", lt: "<", lte: "<=" } as const s
 
 /** A filter as a condition on a row of records. */
 export function filterSql(source: RecordSource, filter: ListCondition, param: Param): string {
-  if (filter.operator === "search") return searching(source, filter, param);
-  const { column } = filter;
   switch (filter.operator) {
+    case "search":
+      return searching(source, filter, param);
+    case "and":
+    case "or": {
+      const each = filter.conditions.map((one) => `(${filterSql(source, one, param)})`);
+      if (each.length === 0) return String(filter.operator === "and");
+      return `(${each.join(` ${filter.operator} `)})`;
+    }
+    case "jsonIn":
+    case "jsonNotIn":
+      return `${filter.operator === "jsonIn" ? "" : "not "}${amongJson(filter, param)}`;
     case "null":
-      return `${columnOf(source, column, param).expression} is ${filter.value ? "" : "not "}null`;
+      return `${columnOf(source, filter.column, param).expression} is ${filter.value ? "" : "not "}null`;
     case "not":
-      return without(compared(source, column, "eq", filter.value, param));
+      return without(compared(source, filter.column, "eq", filter.value, param));
     case "in":
-      return oneOf(source, column, filter.values, param);
+      return oneOf(source, filter.column, filter.values, param);
     case "notIn":
-      return without(oneOf(source, column, filter.values, param));
+      return without(oneOf(source, filter.column, filter.values, param));
     case "contains":
-      return containing(source, column, filter.value, filter.json, param);
+      return containing(source, filter, param);
     case "startsWith":
-      return startingWith(source, column, filter.value, param);
-    default:
-      return compared(source, column, filter.operator, filter.value, param);
+      return startingWith(source, filter.column, filter.value, param);
+    case "eq":
+    case "gt":
+    case "gte":
+    case "lt":
+    case "lte":
+      return compared(source, filter.column, filter.operator, filter.value, param);
   }
 }
 
@@ -159,27 +220,70 @@ function searching(source: RecordSource, { columns, words }: SearchFilter, param
 /** True as well where the condition says nothing, because the record has no value. */
 const without = (condition: string): string => `not coalesce(${condition}, false)`;
 
+/** An index serves one comparison with all values, which the planner also estimates better than one for each. */
 function oneOf(
   source: RecordSource,
   column: ListColumn,
   values: readonly (FilterValue | null)[],
   param: Param,
 ): string {
-  const each = values.map((value) =>
-    value === null
-      ? filterSql(source, { column, operator: "null", value: true }, param)
-      : compared(source, column, "eq", value, param),
-  );
+  const given = values.filter((value) => value !== null);
+  const isLong = longIn(source, column);
+  const each = [
+    ...(given.length < values.length ? [filterSql(source, { column, operator: "null", value: true }, param)] : []),
+    ...given.filter(isLong).map((value) => compared(source, column, "eq", value, param)),
+    ...equalToAny(
+      source,
+      column,
+      given.filter((value) => !isLong(value)),
+      param,
+    ),
+  ];
   return each.length === 0 ? "false" : `(${each.join(" or ")})`;
 }
 
-/** A part of a text, or an item of an array: a text as it is written, or the JSON value that it spells. */
-function containing(source: RecordSource, column: ListColumn, value: string, json: string, param: Param): string {
-  if (column.kind !== "field" || column.type !== "array")
-    return `position(${param(value)}::text in ${wholeText(source, column, param)}) > 0`;
-  const name = `${param(column.name)}::text`;
-  const items = `json_array_elements(case when json_typeof(data->${name}) = 'array' then data->${name} else '[]' end)`;
-  return `exists (select from ${items} item where item.value::jsonb in (to_jsonb(${param(value)}::text), ${param(json)}::jsonb))`;
+function equalToAny(
+  source: RecordSource,
+  column: ListColumn,
+  values: readonly FilterValue[],
+  param: Param,
+): readonly string[] {
+  const [value] = values;
+  if (value === undefined) return [];
+  if (values.length === 1) return [compared(source, column, "eq", value, param)];
+  const equality = typeof value === "string" ? source.equality(column) : undefined;
+  if (equality) {
+    const { expression, type, exact, takes } = equality;
+    const wanted = `${param(values.map(String).filter(takes))}::text[]`;
+    const equal = `${expression} = any(${wanted}::${type}[])`;
+    return [exact === undefined ? equal : `${equal} and ${exact} = any(${wanted})`];
+  }
+  const { expression, type } = columnOf(source, column, param);
+  if (type !== "timestamptz") return [`${expression} = any(${param(values)}::${type}[])`];
+  const instants = values.map((one) => `holdfast.instant(${param(one)}::text)`);
+  return [`${expression} = any(array[${instants.join(", ")}])`];
+}
+
+/** Whether the field is one of these JSON values. An absent one is null. */
+function amongJson({ column, values }: JsonFilter, param: Param): string {
+  if (column.kind !== "field") throw new Error(`"${column.kind}" has no JSON.`);
+  return `(coalesce(data->${param(column.name)}::text, 'null')::jsonb = any(${param(values)}::jsonb[]))`;
+}
+
+type Containing = Extract<ListFilter, { readonly operator: "contains" }>;
+
+/** A part of a text, as it is written, or an item of an array. */
+function containing(source: RecordSource, { column, value, json }: Containing, param: Param): string {
+  const part = () =>
+    typeof value === "string" ? `position(${param(value)}::text in ${wholeText(source, column, param)}) > 0` : "false";
+  if (column.kind !== "field" || source.text(column) !== undefined) return part();
+  const own = `data->${param(column.name)}::text`;
+  const ofText = () => `(json_typeof(${own}) = 'string' and ${part()})`;
+  const ofItems = () =>
+    `exists (select from json_array_elements(case when json_typeof(${own}) = 'array' then ${own} else '[]' end) item
+      where item.value::jsonb = any(${param(json)}::jsonb[]))`;
+  if (column.type === "array") return ofItems();
+  return column.type === "json" ? `(${ofItems()} or ${ofText()})` : ofText();
 }
 
 /** What begins with a text lies between it and the next one in the order of code points: a range that an index has. */
@@ -210,9 +314,12 @@ function behind(beginning: string): string | undefined {
 
 const LAST_POINT = 0x10ffff;
 
-const wholeText = (source: RecordSource, column: ListColumn, param: Param): string =>
-  source.text(column) ??
-  (column.kind === "field" ? `(data->>${param(column.name)}::text)` : columnOf(source, column, param).expression);
+/** Not every collation has parts of texts. */
+function wholeText(source: RecordSource, column: ListColumn, param: Param): string {
+  const own = source.text(column);
+  const text = own ?? (column.kind === "field" ? `data->>${param(column.name)}::text` : undefined);
+  return text === undefined ? columnOf(source, column, param).expression : `((${text}) collate "C")`;
+}
 
 function compared(
   source: RecordSource,
@@ -223,11 +330,30 @@ function compared(
 ): string {
   const equality = operator === "eq" && typeof value === "string" ? source.equality(column) : undefined;
   if (equality) return equalTo(equality, String(value), param);
-  const { expression, type, whole = false } = columnOf(source, column, param);
+  const { expression, type } = columnOf(source, column, param);
+  if (type === "int8" && typeof value === "number") return comparedWhole(expression, operator, value, param);
   if (type === "timestamptz") return `${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)`;
-  if (column.kind === "field" && !whole && typeof value === "string" && [...value].length >= TEXT_KEPT)
+  if (column.kind === "field" && typeof value === "string" && longIn(source, column)(value))
     return longTextCondition(column.name, operator, value, expression, param);
   return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
+}
+
+/** Beyond it, no field of the type integer has a value. */
+const MOST_WHOLE = 2 ** 53;
+
+/** A bound may lie between two whole numbers, and anywhere beyond those that a bigint has. */
+function comparedWhole(expression: string, operator: Comparison, value: number, param: Param): string {
+  const isWhole = Number.isInteger(value);
+  const bound = Math.min(Math.max(Math.floor(value), -MOST_WHOLE), MOST_WHOLE);
+  const ofFraction = { eq: undefined, gt: ">", gte: ">", lt: "<=", lte: "<=" }[operator];
+  const sign = isWhole ? OPERATORS[operator] : ofFraction;
+  return sign === undefined ? "false" : `${expression} ${sign} ${param(bound)}::int8`;
+}
+
+/** Whether a value is longer than what the column's expression has of a text. */
+function longIn(source: RecordSource, column: ListColumn): (value: FilterValue) => boolean {
+  const { whole = false } = source.column(column, () => "''");
+  return (value) => column.kind === "field" && !whole && typeof value === "string" && [...value].length >= TEXT_KEPT;
 }
 
 function equalTo({ expression, type, exact, takes }: EqualitySql, value: string, param: Param): string {

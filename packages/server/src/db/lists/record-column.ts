@@ -10,6 +10,8 @@ export function columnSql(column: SortColumn, field: Written): ColumnSql {
   if (column.kind === "id") return { expression: "id", type: "text" };
   if (column.kind === "createdAt") return { expression: "created_at", type: "timestamptz" };
   if (column.kind === "updatedAt") return { expression: "updated_at", type: "timestamptz" };
+  if (column.kind === "archivedAt") return { expression: "archived_at", type: "timestamptz" };
+  if (column.kind === "syncId") return { expression: "sync_id", type: "int8" };
   if (column.kind === "createdBy") return { expression: `(created_by collate "C")`, type: "text" };
   if (column.kind === "updatedBy") return { expression: `(updated_by collate "C")`, type: "text" };
   if (column.kind === "rank") {
@@ -36,6 +38,8 @@ export function columnSql(column: SortColumn, field: Written): ColumnSql {
   }
 }
 
-/** The text of a column in the form in which words are searched. Ids are ASCII. */
+/** The text of a column in the form in which words are searched. */
 export const searchedSql = (column: ListColumn, field: Written): string =>
-  column.kind === "field" ? `(holdfast.searchable(data, ${field(column.name)}) collate "C")` : `lower(id collate "C")`;
+  column.kind === "field"
+    ? `(holdfast.searchable(data, ${field(column.name)}) collate "C")`
+    : `(holdfast.folded(${columnSql(column, field).expression}) collate "C")`;

@@ -1,12 +1,13 @@
-import { limits } from "@holdfast/sdk/protocol";
+import { limits, type Model } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
-import { sortColumn } from "../../rules/lists/list-column.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
+import { readOrder } from "../../rules/lists/list-order.ts";
+import { type ListQuery, type NameIn, type QueryBody, readListQuery } from "../../rules/lists/list-query.ts";
 import { readSearch } from "../../rules/lists/search.ts";
 import { slowListMessage } from "../../rules/lists/slow-list.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
@@ -22,15 +23,27 @@ export interface ListRequest {
   readonly reader: Principal;
   readonly model: string;
   readonly limit: number;
-  readonly order: "asc" | "desc";
-  readonly orderBy: string;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
+  readonly cursor: string | undefined;
+  readonly asked: AskedByParameters | AskedByQuery;
+}
+
+export interface AskedByParameters {
+  readonly kind: "parameters";
+  readonly orderBy: string;
+  readonly order: "asc" | "desc";
   /** Query parameters other than the list's own. Each has to be a filter. */
   readonly filters: readonly Parameter[];
   /** Words that occur in the fields that are indexed for it. */
   readonly search: string | undefined;
-  readonly cursor: string | undefined;
+}
+
+/** A query in JSON. `nameIn`: the fields that the caller means. */
+export interface AskedByQuery {
+  readonly kind: "query";
+  readonly query: QueryBody;
+  readonly nameIn: NameIn;
 }
 
 export interface ListPage {
@@ -54,7 +67,7 @@ const ALL = 0;
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const limiter = createLimiter(SLOW_LISTS);
-  return async ({ reader, model, limit, order, orderBy, state, ids, filters: parameters, search, cursor }) => {
+  return async ({ reader, model, limit, state, ids, cursor, asked }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
     const schema = await liveSchema(db, schemas, tenant);
@@ -62,29 +75,27 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
-    const sort = sortColumn(orderBy, declared.model);
-    if (!sort) return refuse("unknown_column", { param: "order_by" });
-    const ofFields = readFilters(parameters, declared.model);
-    if (isRefusal(ofFields)) return ofFields;
-    const searched = search === undefined ? undefined : readSearch(search, declared.model);
-    if (isRefusal(searched)) return searched;
-    const filters = searched ? [...ofFields, searched] : ofFields;
+    const query =
+      asked.kind === "query"
+        ? readListQuery(asked.query, declared.model, asked.nameIn)
+        : byParameters(asked, declared.model);
+    if (isRefusal(query)) return query;
+    const { filters, order } = query;
     const groups = scope?.groups && [...scope.groups].sort();
-    const context = JSON.stringify(["list", tenant, key, order, sort, state, ids ?? null, filters, groups ?? null]);
+    const context = JSON.stringify(["list", tenant, key, order, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
     if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
-    const descending = order === "desc";
     const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
-    const question = { tenant, model: key, source, state, ids, filters, groups, sort, descending, after, limit };
+    const question = { tenant, model: key, source, state, ids, filters, groups, order, after, limit };
     const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
-    const mayTakeLong = sort.kind !== "id" || filters.length > 0;
+    const mayTakeLong = order.keys.length > 0 || filters.length > 0;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
     const page = await read()
       .catch((error: unknown) => {
         const message =
-          errorState(error) === QUERY_CANCELED && slowListMessage(declared.name, declared.model, sort, filters);
+          errorState(error) === QUERY_CANCELED && slowListMessage(declared.name, declared.model, order, filters);
         if (message) return refuse("overloaded", { message });
         throw error;
       })
@@ -98,7 +109,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
       model: declared.name,
       records: records.map(({ data }) => data),
       nextCursor:
-        hasMore && last ? cursors.encode(context, { value: last.value, id: last.id } satisfies PageEnd) : null,
+        hasMore && last ? cursors.encode(context, { values: last.values, id: last.id } satisfies PageEnd) : null,
       stamp,
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
@@ -106,3 +117,13 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     };
   };
 };
+
+function byParameters({ orderBy, order: way, filters, search }: AskedByParameters, model: Model): ListQuery | Refusal {
+  const order = readOrder(orderBy, way, model);
+  if (isRefusal(order)) return order;
+  const ofFields = readFilters(filters, model);
+  if (isRefusal(ofFields)) return ofFields;
+  const searched = search === undefined ? undefined : readSearch(search, model);
+  if (isRefusal(searched)) return searched;
+  return { order, filters: searched ? [...ofFields, searched] : ofFields };
+}

@@ -4,6 +4,8 @@ import { session } from "../../db/connection/pool.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
+import type { ListOrder, SortKey } from "../../rules/lists/list-order.ts";
+import { type ListQuery, readListQuery } from "../../rules/lists/list-query.ts";
 import { startApp } from "../../testing/app.ts";
 import { readPlan } from "../../testing/read-plan.ts";
 import { reconcileIndexes } from "./reconcile-indexes.ts";
@@ -73,14 +75,17 @@ const question: ListQuestion = {
   ids: undefined,
   filters: [],
   groups: undefined,
-  sort: { kind: "id" },
-  descending: false,
+  order: { keys: [], idDescending: false },
   after: undefined,
   limit: 100,
   bytes: 4_194_304,
 };
 const column = (name: string, type: "string" | "number" | "datetime" | "boolean") =>
   ({ kind: "field", name, type }) as const;
+const by = (sorted: ReturnType<typeof column>, descending: boolean, ...more: readonly SortKey[]): ListOrder => ({
+  keys: [{ column: sorted, descending }, ...more],
+  idDescending: descending,
+});
 
 test("[G10] filters and sorted pages, however deep, read a few pages of an index", async () => {
   await app.sql(
@@ -100,25 +105,25 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
   const expectIndex = (what: string, asked: Partial<ListQuestion>, index: string) => cases.push([what, asked, index]);
   for (const descending of [false, true]) {
     const way = descending ? "down" : "up";
-    expectIndex(`by number ${way}`, { sort: column("n", "number"), descending }, "n number");
+    expectIndex(`by number ${way}`, { order: by(column("n", "number"), descending) }, "n number");
     expectIndex(
       `by number ${way}, deep`,
-      { sort: column("n", "number"), descending, after: { value: "500", id: "i030500" } },
+      { order: by(column("n", "number"), descending), after: { values: ["500"], id: "i030500" } },
       "n number",
     );
     expectIndex(
       `by number ${way}, among those without`,
-      { sort: column("n", "number"), descending, after: { value: null, id: "i030000" } },
+      { order: by(column("n", "number"), descending), after: { values: [null], id: "i030000" } },
       "n number",
     );
     expectIndex(
       `by text ${way}, deep`,
-      { sort: column("s", "string"), descending, after: { value: "text 5", id: "i030500" } },
+      { order: by(column("s", "string"), descending), after: { values: ["text 5"], id: "i030500" } },
       "s string",
     );
     expectIndex(
       `by time ${way}, deep`,
-      { sort: column("at", "datetime"), descending, after: { value: "2024-01-20 00:00:00+00", id: "i030500" } },
+      { order: by(column("at", "datetime"), descending), after: { values: ["2024-01-20 00:00:00+00"], id: "i030500" } },
       "at datetime",
     );
   }
@@ -126,7 +131,10 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
   expectIndex("a text", { filters: [{ column: column("s", "string"), operator: "eq", value: "text 7" }] }, "s string");
   expectIndex(
     "a number, in a later page",
-    { filters: [{ column: column("n", "number"), operator: "eq", value: 7 }], after: { value: null, id: "i040000" } },
+    {
+      filters: [{ column: column("n", "number"), operator: "eq", value: 7 }],
+      after: { values: [null], id: "i040000" },
+    },
     "n number",
   );
   expectIndex(
@@ -141,7 +149,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
         { column: column("at", "datetime"), operator: "gte", value: "2024-01-20T00:00:00Z" },
         { column: column("at", "datetime"), operator: "lt", value: "2024-01-20T00:30:00Z" },
       ],
-      sort: column("at", "datetime"),
+      order: by(column("at", "datetime"), false),
     },
     "at datetime",
   );
@@ -154,6 +162,45 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
   }
   const { blocks } = await read({ filters: [{ column: column("free", "string"), operator: "eq", value: "7" }] });
   expect(blocks).toBeGreaterThan(1_000);
+});
+
+test("[G31] a caller's query reads the index of what it asks for at its top, and of its first sort key", async () => {
+  const client = await app.connect(session);
+  const indexed = (type: "string" | "number" | "datetime") => ({ type, index: true }) as const;
+  const model = {
+    fields: {
+      ...{ n: indexed("number"), s: indexed("string"), at: indexed("datetime") },
+      free: { type: "string" } as const,
+    },
+  };
+  const read = async (query: object, after?: ListQuestion["after"]) => {
+    const { filters, order } = readListQuery({ ...query }, model, (name) => name) as ListQuery;
+    const { plan, blocks } = await readPlan(client, listQuery({ ...question, filters, order, after }));
+    return { blocks, plan: JSON.stringify(plan) };
+  };
+  const [n, s, at] = ["n number", "s string", "at datetime"];
+  const either = { or: [{ free: { not: "7" } }, { s: "text 3" }] };
+  const byAll = ["at", "s"];
+  const cases: readonly (readonly [query: object, index: string, after?: ListQuestion["after"]])[] = [
+    [{ where: { n: 7, ...either } }, n],
+    [{ where: { and: [{ n: 7 }, either] } }, n],
+    [{ where: { n: { in: [7, 8] }, ...either } }, n],
+    [{ where: { s: { startsWith: "text 77" }, ...either } }, s],
+    [{ where: { at: { gte: "2024-01-20T00:00:00Z", lt: "2024-01-20T00:30:00Z" }, ...either } }, at],
+    [{ where: { or: [{ n: 7 }, { s: "text 3" }] } }, n],
+    [{ where: either, orderBy: byAll }, at],
+    [{ where: either, orderBy: byAll, order: "desc" }, at],
+    [{ orderBy: byAll }, at, { values: ["2024-01-20 00:00:00+00", "text 5"], id: "i030500" }],
+    [{ orderBy: byAll, order: "desc" }, at, { values: ["2024-01-20 00:00:00+00", "text 5"], id: "i030500" }],
+    [{ orderBy: ["n", { field: "s", order: "desc" }] }, n, { values: ["500", "text 5"], id: "i030500" }],
+  ];
+  for (const [query, index, after] of cases) {
+    const [name = "", type] = index.split(" ");
+    const { blocks, plan } = await read(query, after);
+    const wanted = indexName({ model: "indexed", field: name, type: type as "number", kind: "order" });
+    expect(plan.includes(wanted) ? wanted : plan, JSON.stringify(query)).toBe(wanted);
+    expect(blocks < 1_000 ? "few" : blocks, JSON.stringify(query)).toBe("few");
+  }
 });
 
 test("[G10] an index gives the very list that there is without it", async () => {

@@ -206,6 +206,18 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "archived": "Id → time of archiving, of those on the page that are archived.",
     "trimmedTo": "History only: log entries up to this position are no longer kept."
   },
+  "QueryBody": {
+    "": "A list of records, in the language of a client's queries.",
+    "where": "Conditions that all hold: by field a value, or `not`, `in`, `notIn`, `gt`, `gte`, `lt`, `lte`, `contains`, `startsWith` and `search`; `and` and `or` are lists of conditions.",
+    "search": "Words, each of which occurs in one of the fields with `\"index\": \"text\"`, in upper or lower case.",
+    "orderBy": "What to sort by, default `id`. A later key counts where those before are equal.",
+    "orderBy.field": "A field, `id`, `$createdAt`, `$createdBy`, `$updatedAt`, `$updatedBy`, `$archivedAt` or `$syncId`.",
+    "orderBy.by": "Of an enum: in the order in which the schema lists its values.",
+    "order": "Of the keys without a direction of their own; default `asc`.",
+    "limit": "1 to 100, default 20.",
+    "archived": "Archived records: default `without`.",
+    "starting_after": "`next_cursor` of the previous page."
+  },
   "FollowedRecords": {
     "": "By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A model that is not named is not limited."
   },

@@ -35,8 +35,10 @@ export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Mo
     const template = path.replace(/:([A-Za-z]+)/g, "{$1}");
     described[template] = { ...described[template], [method.toLowerCase()]: what };
   };
+  const isOfModels = Object.keys(models).length > 0;
   for (const name of Object.keys(paths) as EndpointName[])
-    put(paths[name][1], paths[name][0], operation(name, endpoints[name], describing));
+    if (!(isOfModels && OTHERWISE_AMBIGUOUS.has(name)))
+      put(paths[name][1], paths[name][0], operation(name, endpoints[name], describing));
   for (const [modelName, model] of Object.entries(models)) {
     const parts = partsOf(modelName, model, describing.schemas);
     for (const name of Object.keys(paths) as EndpointName[]) {
@@ -66,6 +68,9 @@ export function openApi(publicUrl: PublicUrl, models: Readonly<Record<string, Mo
   };
 }
 
+/** `/v1/models/slide/query` would be both `/v1/models/{model}/query` and `/v1/models/slide/{id}`. */
+const OTHERWISE_AMBIGUOUS: ReadonlySet<EndpointName> = new Set<EndpointName>(["queryRecords"]);
+
 /** The model-specific parts of operations, by endpoint. */
 function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: EndpointName) => ModelParts {
   const data = dataSchemas(name, model, schemas);
@@ -77,11 +82,13 @@ function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: Endpo
   const list = withData(schemas.whole(endpoints.listRecords.reply[200]), { type: "array", items: data.read }, [
     "model",
   ]);
+  const listOf = schemas.put(`${name}_List`, named(name, list));
   const own: Partial<Record<EndpointName, Pick<ModelParts, "body" | "reply">>> = {
     createRecord: { body: create },
     updateRecord: { body: update },
     readRecord: { reply: schemas.put(`${name}_Record`, named(name, read)) },
-    listRecords: { reply: schemas.put(`${name}_List`, named(name, list)) },
+    listRecords: { reply: listOf },
+    queryRecords: { reply: listOf },
   };
   return (endpoint) => ({ name, sortable: data.sortable, example: data.example, ...own[endpoint] });
 }

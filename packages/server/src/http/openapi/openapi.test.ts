@@ -54,7 +54,8 @@ test("[E4] every route is in it once, under its own name", () => {
   const ids = operationsOf(withModels).map(({ operation }) => operation.operationId);
   expect(new Set(ids).size).toBe(ids.length);
   const ofModels = Object.values(paths).filter(([, path]) => path.includes(":model")).length;
-  expect(ids).toHaveLength(routes.length + ofModels * Object.keys(referenceSchema.models).length);
+  // A query of any model would be ambiguous beside the paths of one.
+  expect(ids).toHaveLength(routes.length - 1 + ofModels * Object.keys(referenceSchema.models).length);
 });
 
 test("[E4] every operation lists its errors, in the one envelope", () => {
@@ -170,5 +171,9 @@ test("[E5] the document describes the favorite, and a field that is named like a
   expect(components.schemas.Favorite_Update).not.toHaveProperty("minProperties");
   expect(components.schemas.other_Update).toHaveProperty("minProperties", 1);
   const sorted = described["/v1/models/other"]?.get.parameters.find(({ name }) => name === "order_by");
-  expect(sorted?.schema.enum).toEqual(["id", "updatedAt", "createdBy", "updatedBy"]);
+  const anyOf = sorted?.schema.anyOf ?? [];
+  const [one, several] = anyOf as [Plain, { items: { pattern: string } }];
+  expect(one.enum).toEqual(["id", "updatedAt", "createdBy", "updatedBy"]);
+  for (const key of ["id", "updatedAt:desc"]) expect(key).toMatch(new RegExp(several.items.pattern));
+  expect("colour").not.toMatch(new RegExp(several.items.pattern));
 });

@@ -96,8 +96,15 @@ function queryParameter(
   model?: ModelParts,
 ): Plain {
   const known: Plain = schema ? schemas.of(schema) : { type: "string" };
-  const one = name === "order_by" && model ? { ...known, enum: model.sortable } : known;
-  return { name, in: "query", description, schema: repeatable ? { type: "array", items: one } : one };
+  if (name === "order_by" && model) return { name, in: "query", description, ...sortedBy(model, known) };
+  return { name, in: "query", description, schema: repeatable ? { type: "array", items: known } : known };
+}
+
+/** One key as a text, or several with commas. */
+function sortedBy({ sortable }: ModelParts, known: Plain): Plain {
+  const pattern = `^(?:${sortable.join("|")})(?::(?:asc|desc))?$`;
+  const several = { type: "array", items: { type: "string", pattern }, minItems: 1, maxItems: limits.sortKeys };
+  return { style: "form", explode: false, schema: { anyOf: [{ ...known, enum: sortable }, several] } };
 }
 
 function requestBody(name: EndpointName, endpoint: EndpointSchema, schemas: Schemas, model?: ModelParts): Plain {

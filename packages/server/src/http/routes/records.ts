@@ -1,10 +1,11 @@
 import { isRecordId, limits } from "@holdfast/sdk/protocol";
-import type { ListRecords, ListRequest } from "../../flows/lists/list-records.ts";
+import type { AskedByParameters, ListPage, ListRecords, ListRequest } from "../../flows/lists/list-records.ts";
 import type { ReadHistory } from "../../flows/log/read-history.ts";
 import type { ReadRecord } from "../../flows/log/read-record.ts";
+import { type QueryBody, readQueryPage } from "../../rules/lists/list-query.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
-import { filterRefusalOut, filtersIn, orderIn, type TranslatedFilter } from "../../rules/schema/translate.ts";
+import { filterRefusalOut, filtersIn, nameIn, orderIn, type TranslatedFilter } from "../../rules/schema/translate.ts";
 import type { Handlers, Query } from "../answer.ts";
 import { readInteger } from "../query.ts";
 
@@ -13,7 +14,7 @@ export function recordRoutes(
   readRecord: ReadRecord,
   listRecords: ListRecords,
   readHistory: ReadHistory,
-): Pick<Handlers, "readRecord" | "listRecords" | "readHistory"> {
+): Pick<Handlers, "readRecord" | "listRecords" | "queryRecords" | "readHistory"> {
   return {
     readRecord: async ({ principal, params: { model = "", id = "" } }) => {
       const found = await readRecord(principal, model, id);
@@ -22,21 +23,20 @@ export function recordRoutes(
     listRecords: async ({ principal, params: { model = "" }, query, spoken }) => {
       const sent = readListQuery(query);
       if (isRefusal(sent)) return { refusal: sent };
-      const asked = inCurrentNames(spoken?.names, model, sent);
-      if (isRefusal(asked)) return { refusal: asked };
-      const { filters, ...rest } = asked;
-      const request = { reader: principal, model, ...rest, filters: filters.map(({ parameter }) => parameter) };
-      const page = await listRecords(request);
-      if (isRefusal(page)) return { refusal: filterRefusalOut(page, filters) };
-      const tail = JSON.stringify({
-        has_more: page.nextCursor !== null,
-        next_cursor: page.nextCursor,
-        stamp: page.stamp,
-        ...(Object.keys(page.archived).length > 0 && { archived: page.archived }),
-      });
-      return {
-        text: `{"object":"list","model":${JSON.stringify(page.model)},"data":[${page.records.join(",")}],${tail.slice(1)}`,
-      };
+      const { asked, ...page } = sent;
+      const current = inCurrentNames(spoken?.names, model, asked);
+      if (isRefusal(current)) return { refusal: current };
+      const { filters, ...rest } = current;
+      const inNames = { ...rest, filters: filters.map(({ parameter }) => parameter) };
+      const found = await listRecords({ reader: principal, model, ...page, asked: inNames });
+      return isRefusal(found) ? { refusal: filterRefusalOut(found, filters) } : { text: listText(found) };
+    },
+    queryRecords: async ({ principal, params: { model = "" }, body, spoken }) => {
+      const page = readQueryPage(body);
+      if (isRefusal(page)) return { refusal: page };
+      const asked = { kind: "query", query: body as QueryBody, nameIn: nameIn(spoken?.names, model) } as const;
+      const found = await listRecords({ reader: principal, model, ...page, ids: undefined, asked });
+      return isRefusal(found) ? { refusal: found } : { text: listText(found) };
     },
     readHistory: async ({ principal, params: { model = "", id = "" }, query: { one } }) => {
       const paging = readPaging(one);
@@ -55,19 +55,31 @@ export function recordRoutes(
   };
 }
 
-type AskedList = Omit<ListRequest, "reader" | "model">;
+function listText({ model, records, nextCursor, stamp, archived }: ListPage): string {
+  const tail = JSON.stringify({
+    has_more: nextCursor !== null,
+    next_cursor: nextCursor,
+    stamp,
+    ...(Object.keys(archived).length > 0 && { archived }),
+  });
+  return `{"object":"list","model":${JSON.stringify(model)},"data":[${records.join(",")}],${tail.slice(1)}`;
+}
+
+type InCurrentNames = Omit<AskedByParameters, "filters"> & { readonly filters: readonly TranslatedFilter[] };
 
 function inCurrentNames(
   names: ClientNames | undefined,
   model: string,
-  { orderBy: order, filters: sent, ...rest }: AskedList,
-): (Omit<AskedList, "filters"> & { readonly filters: readonly TranslatedFilter[] }) | Refusal {
+  { orderBy: order, filters: sent, ...rest }: AskedByParameters,
+): InCurrentNames | Refusal {
   if (!names) return { ...rest, orderBy: order, filters: sent.map((parameter) => ({ sent: parameter[0], parameter })) };
   const orderBy = orderIn(names, model, order);
   if (isRefusal(orderBy)) return orderBy;
   const filters = filtersIn(names, model, sent);
   return isRefusal(filters) ? filters : { ...rest, orderBy, filters };
 }
+
+type AskedList = Omit<ListRequest, "reader" | "model" | "asked"> & { readonly asked: AskedByParameters };
 
 function readListQuery({ one, others }: Query): AskedList | Refusal {
   const paging = readPaging(one);
@@ -81,10 +93,17 @@ function readListQuery({ one, others }: Query): AskedList | Refusal {
       param: "ids",
       message: `"ids" must be up to ${limits.listMax} ids, separated by commas.`,
     });
-  return { ...paging, orderBy, state, ids, filters: others, search };
+  const { order, ...page } = paging;
+  return { ...page, state, ids, asked: { kind: "parameters", orderBy, order, filters: others, search } };
 }
 
-function readPaging(one: Query["one"]): Pick<ListRequest, "limit" | "order" | "cursor"> | Refusal {
+interface Paging {
+  readonly limit: number;
+  readonly order: "asc" | "desc";
+  readonly cursor: string | undefined;
+}
+
+function readPaging(one: Query["one"]): Paging | Refusal {
   const limit = readInteger(one.limit, { name: "limit", min: 1, max: limits.listMax, absent: limits.listDefault });
   if (isRefusal(limit)) return limit;
   const { order = "asc", starting_after: cursor } = one;

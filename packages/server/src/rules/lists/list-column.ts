@@ -2,13 +2,15 @@ import { type Field, isScalar, type Model, ownValue } from "@holdfast/sdk/protoc
 
 const FACTS = ["createdAt", "createdBy", "updatedAt", "updatedBy"] as const;
 
-/** What a list can be filtered by: the id, a time of the record, who wrote it, or a scalar field. */
+/** What a list can be filtered by: the id, what the server knows of a record, or a field. */
 export type ListColumn =
   | { readonly kind: "id" }
   | { readonly kind: "createdAt" }
   | { readonly kind: "createdBy" }
   | { readonly kind: "updatedAt" }
   | { readonly kind: "updatedBy" }
+  | { readonly kind: "archivedAt" }
+  | { readonly kind: "syncId" }
   | { readonly kind: "field"; readonly name: string; readonly type: Field["type"] };
 
 /** What a list can be sorted by: a column, or an enum in the order of its values. */
@@ -27,7 +29,7 @@ export function listColumn(name: string, model: Model): ListColumn | undefined {
 
 const BY_VALUES = ":values";
 
-/** Finds what `order_by` names: a column, or `<field>:values` for an enum in the order of its values. */
+/** Finds what a key of `order_by` names: a column, or `<field>:values` for an enum in the order of its values. */
 export function sortColumn(spelled: string, model: Model): SortColumn | undefined {
   if (!spelled.endsWith(BY_VALUES)) return listColumn(spelled, model);
   const name = spelled.slice(0, -BY_VALUES.length);

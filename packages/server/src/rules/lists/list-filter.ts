@@ -16,12 +16,31 @@ export type ListFilter = { readonly column: ListColumn } & (
   | { readonly operator: "null"; readonly value: boolean }
   | { readonly operator: "in" | "notIn"; readonly values: readonly (FilterValue | null)[] }
   | { readonly operator: "startsWith"; readonly value: string }
-  /** `json`: for an array, the item that the text spells, as JSON. */
-  | { readonly operator: "contains"; readonly value: string; readonly json: string }
+  /** `value`: a part of a text. `json`: items of which an array has one, as JSON. */
+  | { readonly operator: "contains"; readonly value: Json; readonly json: readonly string[] }
 );
 
+/** A field that holds lists or objects has one of these values, or none of them. They are JSON. */
+export interface JsonFilter {
+  readonly operator: "jsonIn" | "jsonNotIn";
+  readonly column: ListColumn;
+  readonly values: readonly string[];
+}
+
+/** All of these conditions hold, or at least one. */
+export interface ConditionGroup {
+  readonly operator: "and" | "or";
+  readonly conditions: readonly ListCondition[];
+}
+
 /** What a list can be asked for. */
-export type ListCondition = ListFilter | SearchFilter;
+export type ListCondition = ListFilter | JsonFilter | SearchFilter | ConditionGroup;
+
+type Leaf = Exclude<ListCondition, ConditionGroup>;
+
+/** The conditions themselves, without the groups that they are in. */
+export const conditionsIn = (conditions: readonly ListCondition[]): readonly Leaf[] =>
+  conditions.flatMap((one): readonly Leaf[] => ("conditions" in one ? conditionsIn(one.conditions) : [one]));
 
 const OPERATORS = [
   "eq",
@@ -107,7 +126,7 @@ function filterOf(column: ListColumn, operator: Operator, param: string, text: s
         });
       if (operator === "search") return searchIn([column], text, param);
       return operator === "contains"
-        ? { column, operator, value: text, json: itemOf(text) }
+        ? { column, operator, value: text, json: [JSON.stringify(text), itemOf(text)] }
         : { column, operator, value: text };
     }
     default: {
@@ -127,7 +146,8 @@ function itemOf(text: string): string {
   }
 }
 
-const MOST_VALUES = 100;
+/** Of one list of values. */
+export const MOST_VALUES = 100;
 
 /** A JSON array of values of the column's type. */
 function valuesFor(column: ListColumn, param: string, text: string): readonly (FilterValue | null)[] | Refusal {
@@ -185,11 +205,17 @@ function valueFor(column: ListColumn, param: string, text: string): string | num
 }
 
 export const columnType = (column: ListColumn): Field["type"] =>
-  column.kind === "field"
-    ? column.type
-    : column.kind === "createdAt" || column.kind === "updatedAt"
-      ? "datetime"
-      : "string";
+  column.kind === "field" ? column.type : TYPE_OF_FACT[column.kind];
+
+const TYPE_OF_FACT = {
+  id: "string",
+  createdAt: "datetime",
+  createdBy: "string",
+  updatedAt: "datetime",
+  updatedBy: "string",
+  archivedAt: "datetime",
+  syncId: "integer",
+} as const;
 
 /** Undefined: not a JSON number. Refusal: a number that no record can have. */
 function numberOf(param: string, text: string): number | Refusal | undefined {

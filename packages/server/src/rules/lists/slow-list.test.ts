@@ -1,6 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
-import { listColumn, sortColumn } from "./list-column.ts";
+import { listColumn } from "./list-column.ts";
+import { type ListOrder, readOrder } from "./list-order.ts";
 import { slowListMessage } from "./slow-list.ts";
 
 const model: Model = {
@@ -21,11 +22,12 @@ test.each<[sort: string, filter: string | undefined, missing: string | undefined
   ["order", "title", "slide.title"],
   ["title", "title", "slide.title"],
   ["title", "toString", "slide.title and slide.toString"],
+  ["order,kind:values:desc", "title", "slide.kind and slide.title"],
 ])("[H18] a slow list by %s with a filter by %s lacks the index of %s", (sort, filter, missing) => {
-  const by = sortColumn(sort, model);
+  const by = readOrder(sort, "asc", model);
   const column = filter === undefined ? undefined : listColumn(filter, model);
   const filters = column ? [{ column, operator: "eq" as const, value: "a" }] : [];
-  const message = by && slowListMessage("slide", model, by, filters as never);
+  const message = slowListMessage("slide", model, by as ListOrder, filters as never);
   if (missing === undefined) expect(message).toBeUndefined();
   else expect(message).toContain(`Lists by ${missing} have no index`);
 });

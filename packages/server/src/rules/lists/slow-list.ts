@@ -1,15 +1,18 @@
 import { type Model, ownValue } from "@holdfast/sdk/protocol";
-import type { SortColumn } from "./list-column.ts";
-import type { ListCondition } from "./list-filter.ts";
+import { conditionsIn, type ListCondition } from "./list-filter.ts";
+import type { ListOrder } from "./list-order.ts";
 
 /** Why a list may have taken too long: the fields that it uses and that have no index. Undefined if all have one. */
 export function slowListMessage(
   name: string,
   model: Model,
-  sort: SortColumn,
+  { keys }: ListOrder,
   filters: readonly ListCondition[],
 ): string | undefined {
-  const columns = [sort, ...filters.flatMap((filter) => ("column" in filter ? [filter.column] : []))];
+  const columns = [
+    ...keys.map(({ column }) => column),
+    ...conditionsIn(filters).flatMap((filter) => ("column" in filter ? [filter.column] : [])),
+  ];
   const fields = columns.flatMap((column) => ("name" in column ? [column.name] : []));
   const missing = [...new Set(fields)].filter((field) => (ownValue(model.fields, field)?.index ?? false) === false);
   if (missing.length === 0) return undefined;

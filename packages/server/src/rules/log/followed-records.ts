@@ -68,7 +68,7 @@ function filterOf(column: ListColumn, operator: Operator, operand: unknown): Lis
   if ((type === "array") !== (operator === "contains")) return undefined;
   switch (operator) {
     case "contains":
-      return { column, operator, value: operand as string, json: JSON.stringify(operand) };
+      return { column, operator, value: operand as Scalar, json: [JSON.stringify(operand)] };
     case "in":
       return { column, operator, values: (operand as Scalar[]).filter((value) => value === null || isOf(type, value)) };
     case "eq": {

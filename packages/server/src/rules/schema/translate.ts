@@ -141,13 +141,23 @@ export function filterRefusalOut(refusal: Refusal, filters: readonly TranslatedF
   return { ...refusal, param: found.sent, ...(shown !== undefined && { message: shown }) };
 }
 
-/** What a list is sorted by: a field, or `<field>:values`. */
+/** What a list is sorted by: keys separated by commas, each a field with what comes behind a colon. */
 export function orderIn(clientNames: ClientNames, model: string, orderBy: string): string | Refusal {
   const names = namesOf(clientNames, model);
-  const [field = "", ...rest] = orderBy.split(":");
-  const now = names ? namedIn(names, field) : field;
-  if (now === null) return refuse("unknown_column", { param: "order_by", message: GONE });
-  return [now, ...rest].join(":");
+  const keys: string[] = [];
+  for (const key of orderBy.split(",")) {
+    const [field = "", ...rest] = key.split(":");
+    const now = names ? namedIn(names, field) : field;
+    if (now === null) return refuse("unknown_column", { param: "order_by", message: GONE });
+    keys.push([now, ...rest].join(":"));
+  }
+  return keys.join(",");
+}
+
+/** The current names of a model's fields, by the client's. Null: the client's field is gone. */
+export function nameIn(clientNames: ClientNames | undefined, model: string): (name: string) => string | null {
+  const names = clientNames && namesOf(clientNames, model);
+  return (name) => (names ? namedIn(names, name) : name);
 }
 
 /** No field has this name, so no record meets a condition on it. */

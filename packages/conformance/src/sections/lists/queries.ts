@@ -1,0 +1,268 @@
+import { flag, someText } from "../../assertions/pattern.ts";
+import { NOTE, WHOLE } from "../../environment/models.ts";
+import type { Kit } from "../../kit/kit.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { idsOf } from "../../protocol/answers.ts";
+
+const notes = `/v1/models/${NOTE}`;
+
+const ROWS = [
+  {
+    ...{ title: "a b", order: 1, count: 10, done: true, at: "2024-01-01T12:00:00Z", state: "draft" },
+    ...{ tags: ["x", 3], extra: { a: [1, null], b: "x" } },
+  },
+  {
+    ...{ title: "a&b=c", order: 2, count: 20, done: false, at: "2024-01-01T14:00:00+02:00", state: "final" },
+    ...{ body: null, tags: [], extra: "x" },
+  },
+  { title: "é🙂", order: 2.5, count: -3, at: "2024-01-02T00:00:00+02:00", body: "text", tags: ["3"], extra: null },
+  { title: "", order: 10, state: "archive" },
+  { title: "É", order: 2, count: 10, done: true, state: "draft", extra: { b: "x", a: [1, null] } },
+] as const;
+const ALL = [0, 1, 2, 3, 4];
+
+type Query = Readonly<Record<string, unknown>>;
+
+async function five(t: Kit) {
+  const { deckId } = t.deck();
+  const ids = ROWS.map((_, i) => `${deckId}-${i}`);
+  t.answered(
+    await t.commit(ROWS.map((data, i) => ({ action: "create", model: NOTE, id: ids[i], data: { deckId, ...data } }))),
+    200,
+  );
+  /** Within the deck, whatever else is asked for. */
+  const within = ({ where = {}, ...rest }: Query): Query => ({ ...rest, where: { deckId, and: [where] } });
+  const places = (found: readonly unknown[]) => found.map((id) => ids.indexOf(String(id)));
+  return {
+    ...{ deckId, ids, within, places },
+    list: async (query: Query) => places(idsOf(t.answered(await t.post(`${notes}/query`, within(query)), 200))),
+  };
+}
+
+/** A query, and which of the five records it finds, in their order. */
+const FINDS: readonly (readonly [query: Query, which: readonly number[]])[] = [
+  [{}, ALL],
+  [{ where: {} }, ALL],
+  [{ where: { title: "a b" } }, [0]],
+  [{ where: { title: "" } }, [3]],
+  [{ where: { order: 2, done: false } }, [1]],
+  [{ where: { order: 2, done: null } }, []],
+  [{ where: { at: "2024-01-01T13:00:00+01:00" } }, [0, 1]],
+  [{ where: { body: null } }, [0, 1, 3, 4]],
+  [{ where: { body: { not: null } } }, [2]],
+  [{ where: { count: { not: 10 } } }, [1, 2, 3]],
+  [{ where: { state: { in: ["draft", null] } } }, [0, 2, 4]],
+  [{ where: { state: { notIn: ["draft"] } } }, [1, 2, 3]],
+  [{ where: { state: { in: [] } } }, []],
+  [{ where: { state: { notIn: [] } } }, ALL],
+  [{ where: { order: { gt: 1, lte: 2.5 } } }, [1, 2, 4]],
+  [{ where: { count: { gte: 9.5 } } }, [0, 1, 4]],
+  [{ where: { count: { lt: 1e300 } } }, [0, 1, 2, 4]],
+  [{ where: { at: { lt: "2024-01-01T21:59:59Z" } } }, [0, 1]],
+  [{ where: { title: { contains: "a" } } }, [0, 1]],
+  [{ where: { title: { contains: "A" } } }, []],
+  [{ where: { title: { contains: "%" } } }, []],
+  [{ where: { title: { startsWith: "a&" } } }, [1]],
+  [{ where: { title: { search: "B A" } } }, [0, 1]],
+  [{ where: { tags: { contains: 3 } } }, [0]],
+  [{ where: { tags: { contains: "3" } } }, [2]],
+  [{ where: { tags: [] } }, [1]],
+  [{ where: { tags: { in: [["x", 3], null] } } }, [0, 3, 4]],
+  [{ where: { extra: { b: "x", a: [1, null] } } }, [0, 4]],
+  [{ where: { extra: { not: "x" } } }, [0, 2, 3, 4]],
+  [{ where: { extra: { contains: "x" } } }, [1]],
+  [{ where: { or: [] } }, []],
+  [{ where: { and: [] } }, ALL],
+  [{ where: { or: [{}] } }, ALL],
+  [{ where: { or: [{ count: 20 }, { order: { gt: 5 } }] } }, [1, 3]],
+  [{ where: { done: true, or: [{ order: 1 }, { title: { contains: "b" } }] } }, [0]],
+  [{ where: { and: [{ or: [{ done: null }, { count: 20 }] }, { or: [{ body: "text" }, { order: 10 }] }] } }, [2, 3]],
+  [{ search: "TEXT é" }, [2]],
+  [{ search: "a", where: { order: 2 } }, [1]],
+  [{ search: "" }, ALL],
+  [{ order: "desc" }, [4, 3, 2, 1, 0]],
+  [{ orderBy: "title" }, [3, 0, 1, 4, 2]],
+  [{ orderBy: "count" }, [2, 0, 4, 1, 3]],
+  [{ orderBy: "count", order: "desc" }, [1, 4, 0, 2, 3]],
+  [{ orderBy: ["order", "title"] }, [0, 1, 4, 2, 3]],
+  [{ orderBy: ["order", { field: "title", order: "desc" }] }, [0, 4, 1, 2, 3]],
+  [
+    {
+      orderBy: [
+        { field: "state", by: "values" },
+        { field: "order", order: "desc" },
+      ],
+    },
+    [4, 0, 1, 3, 2],
+  ],
+  [{ orderBy: ["done", "count", { field: "order", order: "asc" }], order: "desc" }, [0, 4, 1, 2, 3]],
+  [{ orderBy: ["at", { field: "id", order: "desc" }, "title"] }, [1, 0, 2, 4, 3]],
+  [{ orderBy: "$syncId", order: "desc" }, [4, 3, 2, 1, 0]],
+];
+
+const nested = (levels: number): Query => (levels === 0 ? { order: 1 } : { or: [nested(levels - 1)] });
+const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
+
+const REFUSED: readonly (readonly [query: unknown, code: string, param?: string])[] = [
+  [[], "invalid_body"],
+  ["{}", "invalid_body"],
+  [{ wehre: {} }, "unknown_field", "wehre"],
+  [{ include: {} }, "unknown_field", "include"],
+  [{ where: null }, "invalid_value", "where"],
+  [{ where: [] }, "invalid_value", "where"],
+  [{ where: { colour: "red" } }, "unknown_field", "where.colour"],
+  [{ where: { Title: "a" } }, "unknown_field", "where.Title"],
+  [{ where: { constructor: "a" } }, "unknown_field", "where.constructor"],
+  [{ where: { order: "1" } }, "invalid_value", "where.order"],
+  [{ where: { count: 1.5 } }, "invalid_value", "where.count"],
+  [{ where: { state: "gone" } }, "invalid_value", "where.state"],
+  [{ where: { state: { in: ["draft", "gone"] } } }, "invalid_value", "where.state.in[1]"],
+  [{ where: { at: "2024-01-01" } }, "invalid_value", "where.at"],
+  [{ where: { title: { like: "a" } } }, "invalid_value", "where.title"],
+  [{ where: { title: {} } }, "invalid_value", "where.title"],
+  [{ where: { order: { startsWith: "1" } } }, "invalid_value", "where.order"],
+  [{ where: { order: { gt: null } } }, "invalid_value", "where.order.gt"],
+  [{ where: { tags: "x" } }, "invalid_value", "where.tags"],
+  [{ where: { extra: { gt: 1 } } }, "invalid_value", "where.extra.gt"],
+  [{ where: { or: {} } }, "invalid_value", "where.or"],
+  [{ where: { or: [{ order: 1 }, { title: { contains: 3 } }] } }, "invalid_value", "where.or[1].title.contains"],
+  [{ where: { not: { order: 1 } } }, "unknown_field", "where.not"],
+  [{ where: nested(11) }, "invalid_value", `where${".or[0]".repeat(10)}.or`],
+  [{ where: { order: { in: numbers(101) } } }, "invalid_value", "where.order.in"],
+  [{ where: { or: numbers(101).map((order) => ({ order })) } }, "invalid_value", "where"],
+  [{ search: 3 }, "invalid_value", "search"],
+  [{ orderBy: "colour" }, "unknown_field", "orderBy"],
+  [{ orderBy: ["order", "tags"] }, "invalid_value", "orderBy[1]"],
+  [{ orderBy: [{ field: "order", oder: "desc" }] }, "unknown_field", "orderBy[0].oder"],
+  [{ orderBy: [{ field: "order", order: "down" }] }, "invalid_value", "orderBy[0].order"],
+  [{ orderBy: [{ field: "order", by: "values" }] }, "invalid_value", "orderBy[0].by"],
+  [{ orderBy: Array(9).fill("order") }, "invalid_value", "orderBy"],
+  [{ order: "up" }, "invalid_value", "order"],
+  [{ archived: "all" }, "invalid_value", "archived"],
+  [{ limit: 0 }, "invalid_limit", "limit"],
+  [{ limit: 101 }, "invalid_limit", "limit"],
+  [{ limit: null }, "invalid_limit", "limit"],
+  [{ limit: "5" }, "invalid_limit", "limit"],
+  [{ limit: 1e300 }, "invalid_limit", "limit"],
+  [{ starting_after: "x" }, "invalid_cursor", "starting_after"],
+  [{ starting_after: null }, "invalid_cursor", "starting_after"],
+];
+const said = (value: unknown) => {
+  const text = JSON.stringify(value);
+  return text.length > 120 ? `${text.slice(0, 120)}…` : text;
+};
+
+/** All pages of a query. */
+async function pages(t: Kit, query: Query, limit: number) {
+  const found: unknown[] = [];
+  for (let after: unknown; ; ) {
+    const json = { ...query, limit, ...(after !== undefined && { starting_after: after }) };
+    const page = t.answered(await t.post(`${notes}/query`, json), 200, { has_more: flag });
+    found.push(...idsOf(page));
+    if (page.body.next_cursor === null) return found;
+    after = page.body.next_cursor;
+  }
+}
+
+export const section: SuiteSection = {
+  title: "Lists by a query in JSON",
+  cases: [
+    ...checkEach(
+      FINDS,
+      ([query]) => `[G26] A query ${said(query)} has the matching records, in its order.`,
+      async (t, [query, which]) => {
+        const { list } = await five(t);
+        t.is(await list(query), which, "the records found");
+      },
+    ),
+    ...checkEach(
+      REFUSED,
+      ([query, code, param]) => `[G28] [G29] A query ${said(query)} is 400 ${code}${param ? ` at ${param}` : ""}.`,
+      async (t, [query, code, param]) =>
+        t.refused(await t.post(`${notes}/query`, query), code, param === undefined ? {} : { param }),
+    ),
+    check("[G26] A query answers what the list by GET answers.", async (t) => {
+      const { deckId, within } = await five(t);
+      const query = within({ where: { order: { gte: 2 } }, orderBy: ["order", "title"], limit: 2 });
+      const posted = t.answered(await t.post(`${notes}/query`, query), 200, { object: "list", has_more: true });
+      const got = t.answered(
+        await t.get(`${notes}?filter[deckId]=${deckId}&filter[order][gte]=2&order_by=order,title&limit=2`),
+        200,
+      );
+      t.is(posted.body.data, got.body.data, "the records");
+      t.is(posted.body.model, got.body.model, "the model");
+    }),
+    check("[G30] A list by GET sorts by several keys, each with a direction if it wants one.", async (t) => {
+      const { deckId, places } = await five(t);
+      for (const [spelled, which] of [
+        ["order,title:desc", [0, 4, 1, 2, 3]],
+        ["state:values,order:desc", [4, 0, 1, 3, 2]],
+        ["done,count,order:asc&order=desc", [0, 4, 1, 2, 3]],
+      ] as const) {
+        const address = `${notes}?filter[deckId]=${deckId}&order_by=${spelled}`;
+        const first = t.answered(await t.get(`${address}&limit=2`), 200, { next_cursor: someText });
+        const cursor = encodeURIComponent(String(first.body.next_cursor));
+        const rest = t.answered(await t.get(`${address}&starting_after=${cursor}`), 200, { has_more: false });
+        t.is(places([...idsOf(first), ...idsOf(rest)]), which, `the records by ${spelled}`);
+      }
+      for (const wrong of ["order,", "order,,title", "order:down", "order,tags", "order,colour"])
+        t.refused(await t.get(`${notes}?order_by=${wrong}`), "unknown_column", { param: "order_by" });
+      t.refused(await t.get(`${notes}?order_by=${Array(9).fill("order").join()}`), "invalid_value", {
+        param: "order_by",
+      });
+    }),
+    check("[G4] [G30] Pages of a query have each record once, whatever it is sorted by.", async (t) => {
+      const { within, places } = await five(t);
+      for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))
+        for (const limit of [1, 2])
+          t.is(places(await pages(t, within(query), limit)), which, `the records by ${said(query)}`);
+    }),
+    check("[G27] A cursor belongs to its query, in whatever order the keys are written.", async (t) => {
+      const { deckId } = await five(t);
+      const where = { deckId, order: { gte: 1, lt: 20 } };
+      const first = t.answered(await t.post(`${notes}/query`, { where, orderBy: "order", limit: 1 }), 200, {
+        next_cursor: someText,
+      });
+      const next = { orderBy: "order", starting_after: first.body.next_cursor };
+      const same = await t.post(`${notes}/query`, { ...next, where: { order: { lt: 20, gte: 1 }, deckId } });
+      t.is(idsOf(t.answered(same, 200)).length, 4, "records of the rest");
+      for (const other of [
+        { ...next, where: { deckId } },
+        { ...next, where: { deckId, order: { gte: 2, lt: 20 } } },
+        { ...next, where: { deckId: t.id(), order: { gte: 1, lt: 20 } } },
+        { ...next, where, order: "desc" },
+        { ...next, where, orderBy: ["order", "title"] },
+        { ...next, where, archived: "with" },
+        { ...next, where, search: "a" },
+      ])
+        t.refused(await t.post(`${notes}/query`, other), "invalid_cursor", { param: "starting_after" });
+      t.refused(await t.post(`/v1/models/${WHOLE}/query`, { starting_after: next.starting_after }), "invalid_cursor");
+    }),
+    check("[G26] [G5] A query has archived records on request.", async (t) => {
+      const { deckId, ids, list } = await five(t);
+      t.answered(await t.post(`${notes}/${ids[1]}/archive`), 200);
+      t.is(await list({}), [0, 2, 3, 4], "the records found");
+      t.is(await list({ archived: "only" }), [1], "the archived records");
+      const all = t.answered(await t.post(`${notes}/query`, { where: { deckId }, archived: "with" }), 200);
+      t.is(Object.keys(all.body.archived as object), [ids[1]], "the ids with a time of archiving");
+    }),
+    check("[G26] A token sees its groups' records in a query, and no model that it may not read.", async (t) => {
+      const { deckId, ids } = await five(t);
+      await five(t);
+      const { token } = await t.capability({
+        ...{ participantId: "conf-query", operations: [`${NOTE}.read`], syncGroups: [`confdeck:${deckId}`] },
+      });
+      const seen = t.answered(
+        await t.post(`${notes}/query`, { where: { or: [{ order: { gt: 0 } }] } }, { token }),
+        200,
+      );
+      t.is(idsOf(seen), ids, "the records of the group");
+      t.refused(await t.post(`/v1/models/${WHOLE}/query`, {}, { token }), "capability_scope_denied");
+    }),
+    check("[G28] A query of an unknown model is 404, and one without a body or with parameters is 400.", async (t) => {
+      t.refused(await t.post(`/v1/models/ConfNothing/query`, {}), "unknown_model");
+      t.answered(await t.post(`${notes}/query`), 400, { type: "validation_error" });
+      t.refused(await t.post(`${notes}/query?limit=3`, {}), "unknown_parameter", { param: "limit" });
+    }),
+  ],
+};

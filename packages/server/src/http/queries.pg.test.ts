@@ -1,0 +1,246 @@
+import { limits } from "@holdfast/sdk/protocol";
+import { expect, test } from "vitest";
+import { type Answer, startApp } from "../testing/app.ts";
+import { naughtyStrings } from "../testing/naughty-strings.ts";
+import { someAtATime } from "../testing/some-at-a-time.ts";
+
+const app = await startApp();
+const { call } = app;
+const things = "/v1/models/thing";
+
+const models = {
+  thing: {
+    fields: {
+      title: { type: "string", index: "text" },
+      team: { type: "string", nullable: true },
+      count: { type: "integer", nullable: true },
+      meta: { type: "json", nullable: true },
+      tags: { type: "array", nullable: true },
+    },
+    groups: [{ kind: "team", from: "team" }],
+  },
+};
+const before = (await call("GET", "/v1/schema")).body.models as object;
+expect((await call("POST", "/v1/schema", { json: { models: { ...before, ...models } } })).status).toBe(201);
+
+const ids = ["t1", "t2", "t3", "t4", "t5", "t6"];
+for (const [i, id] of ids.entries()) {
+  const data = {
+    title: `T${i % 3}`,
+    team: i % 2 === 0 ? "red" : "blue",
+    ...(i !== 4 && { count: i % 4 }),
+    meta: { i },
+  };
+  expect((await call("POST", things, { json: { id, data } })).status).toBe(200);
+}
+expect((await call("POST", `${things}/t6/archive`)).status).toBe(200);
+
+const query = (json: unknown, token?: string) => call("POST", `${things}/query`, { json, ...(token && { token }) });
+const idsOf = ({ status, body, text }: Answer) => {
+  expect(status, text).toBe(200);
+  return (body.data as { id: string }[]).map(({ id }) => id).join(" ");
+};
+
+test("[G26] a caller gets the answer that the list by GET gives", async () => {
+  const get = await call("GET", `${things}?filter[count][gte]=1&order_by=title:desc&limit=2&state=all`);
+  const post = await query({
+    ...{ where: { count: { gte: 1 } }, orderBy: [{ field: "title", order: "desc" }], limit: 2, archived: "with" },
+  });
+  expect(post.body).toEqual(get.body);
+  expect(Object.keys(post.body)).toEqual(["object", "model", "data", "has_more", "next_cursor", "stamp", "archived"]);
+  expect((await call("POST", "/v1/models/THING/query", { json: {} })).body.model).toBe("thing");
+});
+
+test("[G26] [G5] archived records come on request, with the time of archiving", async () => {
+  expect(idsOf(await query({}))).toBe("t1 t2 t3 t4 t5");
+  const only = await query({ archived: "only" });
+  expect(idsOf(only)).toBe("t6");
+  expect(Object.keys(only.body.archived as object)).toEqual(["t6"]);
+  expect(idsOf(await query({ archived: "with" }))).toBe("t1 t2 t3 t4 t5 t6");
+  expect(idsOf(await query({ archived: "with", where: { $archivedAt: { not: null } } }))).toBe("t6");
+  const latestFirst = await query({ archived: "with", orderBy: ["$archivedAt", { field: "id", order: "desc" }] });
+  expect(idsOf(latestFirst)).toBe("t6 t5 t4 t3 t2 t1");
+});
+
+test("[G26] a query asks who wrote a record, when, and at which position", async () => {
+  const { body } = await call("GET", `${things}/t3`);
+  const { createdAt, createdBy, syncId } = body as { createdAt: string; createdBy: string; syncId: number };
+  expect(idsOf(await query({ where: { $createdAt: createdAt, id: "t3" } }))).toBe("t3");
+  expect(idsOf(await query({ where: { $syncId: syncId } }))).toBe("t3");
+  expect(idsOf(await query({ where: { $syncId: { gt: syncId - 0.5, lt: syncId + 1.5 } } }))).toBe("t3 t4");
+  expect(idsOf(await query({ orderBy: "$syncId", order: "desc", limit: 2, where: { $syncId: { lte: syncId } } }))).toBe(
+    "t3 t2",
+  );
+  expect(idsOf(await query({ where: { $createdBy: { startsWith: createdBy.slice(0, 5) } } }))).toBe("t1 t2 t3 t4 t5");
+  expect(idsOf(await query({ where: { $createdBy: { search: createdBy.toUpperCase() } } }))).toBe("t1 t2 t3 t4 t5");
+  expect(idsOf(await query({ where: { $updatedBy: { not: createdBy } } }))).toBe("");
+  for (const where of [{ $createdBy: { search: "t3" } }, { $createdBy: { contains: "t3" } }])
+    expect(idsOf(await query({ where }))).toBe("");
+});
+
+test("[G8] a search in a list by GET for who wrote a record looks there, not in the ids", async () => {
+  const createdBy = String((await call("GET", `${things}/t3`)).body.createdBy);
+  const find = async (text: string) =>
+    idsOf(await call("GET", `${things}?filter[createdBy][search]=${encodeURIComponent(text)}`));
+  expect(await find("T3")).toBe("");
+  expect(await find(createdBy.toUpperCase())).toBe("t1 t2 t3 t4 t5");
+});
+
+test("[G26] a token sees what it sees in lists, and is refused where lists refuse it", async () => {
+  const red = await app.capability({ participantId: "a", operations: ["thing.read"], syncGroups: ["team:red"] });
+  expect(idsOf(await query({}, red.token))).toBe("t1 t3 t5");
+  expect(idsOf(await query({ where: { or: [{ team: "blue" }, { id: "t2" }, { count: 0 }] } }, red.token))).toBe("t1");
+  const page = await query({ limit: 1 }, red.token);
+  expect(idsOf(await query({ starting_after: page.body.next_cursor }, red.token))).toBe("t3 t5");
+  expect((await query({ starting_after: page.body.next_cursor })).body.code).toBe("invalid_cursor");
+  const other = await app.capability({ participantId: "b", operations: ["slide.read"], syncGroups: ["team:red"] });
+  for (const [method, path, json] of [
+    ["POST", `${things}/query`, {}],
+    ["GET", things, undefined],
+  ] as const) {
+    const refused = await call(method, path, { token: other.token, ...(json && { json }) });
+    expect(refused.status).toBe(403);
+    expect(refused.body.code).toBe("capability_scope_denied");
+  }
+  expect((await query({}, app.keys.other)).status).toBe(404);
+  expect((await query({}, app.keys.test)).status).toBe(404);
+  expect((await call("POST", `${things}/query`, { token: null, json: {} })).status).toBe(401);
+  expect((await call("POST", "/v1/models/nothing/query", { json: {} })).body.code).toBe("unknown_model");
+});
+
+test("[G27] a cursor belongs to its query, in whatever order the keys are written", async () => {
+  const asked = { where: { count: { gte: 0, lt: 9 }, title: { not: "x" } }, orderBy: ["title", "count"] };
+  const cursor = (await query({ ...asked, limit: 2 })).body.next_cursor as string;
+  const next = (json: object) => query({ limit: 100, starting_after: cursor, ...json });
+  expect(idsOf(await next(asked))).toBe("t2 t3");
+  expect(idsOf(await next({ orderBy: asked.orderBy, where: { title: { not: "x" }, count: { lt: 9, gte: 0 } } }))).toBe(
+    "t2 t3",
+  );
+  for (const other of [
+    {},
+    { ...asked, where: { ...asked.where, count: { gte: 1, lt: 9 } } },
+    { ...asked, where: { and: [asked.where] } },
+    { ...asked, orderBy: ["title"] },
+    { ...asked, orderBy: ["count", "title"] },
+    { ...asked, order: "desc" },
+    { ...asked, archived: "with" },
+    { ...asked, search: "t" },
+    { ...asked, starting_after: "" },
+    { ...asked, starting_after: `${cursor}x` },
+    { ...asked, starting_after: "x".repeat(10_000) },
+    { ...asked, starting_after: null },
+    { ...asked, starting_after: [cursor] },
+  ])
+    expect((await next(other)).body, JSON.stringify(other)).toMatchObject({
+      code: "invalid_cursor",
+      param: "starting_after",
+    });
+  expect((await call("GET", `${things}?starting_after=${encodeURIComponent(cursor)}`)).body.code).toBe(
+    "invalid_cursor",
+  );
+});
+
+test("[G30] a list by GET sorts by several keys, in pages", async () => {
+  const page = (more: string) => call("GET", `${things}?order_by=title:desc,count,createdAt:asc${more}`);
+  expect(idsOf(await page(""))).toBe("t3 t2 t5 t1 t4");
+  const first = await page("&limit=2");
+  expect(idsOf(first)).toBe("t3 t2");
+  expect(idsOf(await page(`&starting_after=${encodeURIComponent(String(first.body.next_cursor))}`))).toBe("t5 t1 t4");
+  for (const wrong of ["title,,count", "title,tags", "title:up", "count:values", " title", "title;count"]) {
+    const { status, body } = await call("GET", `${things}?order_by=${encodeURIComponent(wrong)}`);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: "unknown_column", param: "order_by" });
+  }
+  const many = Array(limits.sortKeys + 1)
+    .fill("title")
+    .join();
+  expect((await call("GET", `${things}?order_by=${many}`)).body).toMatchObject({
+    ...{ code: "invalid_value", param: "order_by" },
+  });
+});
+
+test("[G28] a body that is none, or too large, is refused, and a query string too", async () => {
+  const sent = (bytes: string, headers: Record<string, string> = { "content-type": "application/json" }) =>
+    call("POST", `${things}/query`, { bytes, headers });
+  expect((await sent("")).body.code).toMatch(/^invalid_/);
+  expect((await sent("{")).body.code).toBe("invalid_json");
+  expect((await sent("{}", { "content-type": "text/plain" })).status).toBe(415);
+  for (const body of ["null", "[]", '"where"', "3"]) expect((await sent(body)).body.code).toBe("invalid_body");
+  expect((await sent(`{"search":"${"x".repeat(limits.bodyBytes)}"}`)).status).toBe(413);
+  expect((await sent(`${'{"where":{"or":['.repeat(40)}{}${"]}}".repeat(40)}`)).body.code).toBe("invalid_value");
+  expect((await sent('{"where":{"title":"\\u0000"}}')).body).toMatchObject({
+    ...{ code: "invalid_value", param: "where.title" },
+  });
+  expect((await sent('{"where":{"count":9007199254740993}}')).body).toMatchObject({
+    ...{ code: "invalid_value", param: "where.count" },
+  });
+  expect((await sent('{"where":{"count":{"lt":1e400}}}')).body.code).toBe("invalid_value");
+  expect((await sent('{"where":{"__proto__":1}}')).status).toBe(400);
+  expect((await sent('{"__proto__":{"where":{}}}')).status).toBe(400);
+  const withQuery = await call("POST", `${things}/query?limit=3`, { json: {} });
+  expect(withQuery.body).toMatchObject({ code: "unknown_parameter", param: "limit" });
+  expect((await call("GET", `${things}/query`)).body.code).toBe("record_not_found");
+});
+
+test("[G28] the errors of a query name the place in its body", async () => {
+  for (const [json, code, param] of [
+    [{ wehre: {} }, "unknown_field", "wehre"],
+    [{ locale: "de" }, "unknown_field", "locale"],
+    [{ limit: 0 }, "invalid_limit", "limit"],
+    [{ limit: Number.NaN }, "invalid_limit", "limit"],
+    [{ limit: 1e300 }, "invalid_limit", "limit"],
+    [{ where: { or: [{ count: 1 }, { title: { contains: 3 } }] } }, "invalid_value", "where.or[1].title.contains"],
+    [{ where: { colour: "red" } }, "unknown_field", "where.colour"],
+    [{ where: { title: { like: "a" } } }, "invalid_value", "where.title"],
+    [{ where: { meta: { gt: 1 } } }, "invalid_value", "where.meta.gt"],
+    [{ orderBy: [{ field: "title", oder: "desc" }] }, "unknown_field", "orderBy[0].oder"],
+    [{ orderBy: Array(9).fill("title") }, "invalid_value", "orderBy"],
+    [{ where: { count: { in: Array.from({ length: 101 }, (_, i) => i) } } }, "invalid_value", "where.count.in"],
+  ] as const) {
+    const { status, body } = await query(json);
+    expect(status, param).toBe(400);
+    expect(body.code, param).toBe(code);
+    expect(body.param).toBe(param);
+  }
+});
+
+test("[G26] [H7] nasty strings as names and values find nothing else, and break nothing", async () => {
+  await someAtATime(
+    [
+      ...naughtyStrings.filter((text) => text !== ""),
+      "a'; drop table holdfast.record; --",
+      "x'::text) is null or true --",
+      "$1",
+      "%",
+      "\\",
+    ],
+    async (text) => {
+      for (const json of [
+        { where: { title: { contains: text }, id: { startsWith: text } } },
+        { where: { tags: { contains: text }, or: [{ meta: { [text]: text } }, { meta: text }] } },
+        { search: text, where: { title: { notIn: [text, "T0", "T1", "T2"] } } },
+      ]) {
+        const answer = await query(json);
+        if (answer.status === 400) expect(answer.body.code, text).toBe("invalid_value");
+        else expect(idsOf(answer), text).toBe("");
+      }
+      for (const json of [{ [text]: 1 }, { where: { [text]: 1 } }, { orderBy: text }, { orderBy: [{ field: text }] }])
+        expect((await query(json)).status, JSON.stringify(json)).toBe(text === "id" && "orderBy" in json ? 200 : 400);
+    },
+    4,
+  );
+  expect(idsOf(await query({}))).toBe("t1 t2 t3 t4 t5");
+});
+
+test("[G29] the largest query is answered", async () => {
+  const some = (from: number) => ({ count: { notIn: Array.from({ length: 10 }, (_, i) => from + i) } });
+  const large = { or: Array.from({ length: 100 }, (_, i) => some(i * 10)) };
+  expect(idsOf(await query({ where: large }))).toBe("t1 t2 t3 t4 t5");
+  const deep = (levels: number): object => (levels === 0 ? { title: "T1" } : { or: [{ count: -1 }, deep(levels - 1)] });
+  expect(idsOf(await query({ where: deep(limits.queryDepth) }))).toBe("t2 t5");
+  expect((await query({ where: deep(limits.queryDepth + 1) })).body.code).toBe("invalid_value");
+  const keys = ["title", "team", "count", "$createdAt", "$createdBy", "$updatedAt", "$updatedBy", "$syncId"];
+  const first = await query({ orderBy: keys, limit: 2 });
+  expect(idsOf(first)).toBe("t4 t1");
+  expect(idsOf(await query({ orderBy: keys, starting_after: first.body.next_cursor }))).toBe("t2 t5 t3");
+});

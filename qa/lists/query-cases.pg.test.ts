@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Field } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
+import { startWithTables } from "../../packages/server/src/testing/attached-tables.ts";
+import { queryCases, wrongQueries } from "./query-cases.ts";
+
+const { app, db, attach } = await startWithTables();
+
+const COLUMNS: Readonly<Record<Field["type"], string>> = {
+  ...{ string: "text", enum: "text", number: "double precision", integer: "bigint", boolean: "boolean" },
+  ...{ datetime: "timestamptz", array: "jsonb", json: "jsonb" },
+};
+
+/** The same records, once in a table of the caller's and once kept by Holdfast. */
+beforeAll(async () => {
+  const kept: Record<string, object> = {};
+  const operations: object[] = [];
+  for (const [name, { model, rows }] of Object.entries(queryCases)) {
+    const fields = Object.entries(model.fields);
+    const columns = fields.map(([field, { type }]) => `"${field}" ${COLUMNS[type]}`);
+    await db.query(`create table public.attached${name} (id text primary key, ${columns.join(", ")})`);
+    for (const [id, data] of Object.entries(rows)) {
+      const values = fields.map(([field, { type }]) => {
+        const value = data[field] ?? null;
+        return value !== null && (type === "json" || type === "array") ? JSON.stringify(value) : value;
+      });
+      const places = values.map((_, i) => `$${i + 2}`);
+      await db.query(`insert into attached${name} values ($1, ${places.join(", ")})`, [id, ...values]);
+      operations.push({ action: "create", model: `kept${name}`, id, data });
+    }
+    await attach(`public.attached${name}`, model.fields);
+    kept[`kept${name}`] = model;
+  }
+  const { body } = await app.call("GET", "/v1/schema");
+  const models = { ...(body.models as object), ...kept };
+  const pushed = await app.call("POST", "/v1/schema", { json: { models } });
+  expect(pushed.status, pushed.text).toBe(201);
+  const made = await app.call("POST", "/v1/commits", { key: "kept", json: { operations } });
+  expect(made.status, made.text).toBe(200);
+});
+
+/** All pages of a query. */
+async function idsOf(model: string, query: object, limit: number): Promise<string> {
+  const ids: string[] = [];
+  for (let after: unknown; ; ) {
+    const json = { ...query, limit, ...(after !== undefined && { starting_after: after }) };
+    const { status, body, text } = await app.call("POST", `/v1/models/${model}/query`, { json });
+    expect(status, text).toBe(200);
+    ids.push(...(body.data as { id: string }[]).map(({ id }) => id));
+    after = body.next_cursor ?? undefined;
+    if (after === undefined) return ids.join(" ");
+  }
+}
+
+describe.each(Object.entries(queryCases))("[G26] a list over HTTP finds what a client finds: %s", (name, { finds }) => {
+  test.each(finds)("%j", async (query, ids) => {
+    expect(await idsOf(`kept${name}`, query, 100)).toBe(ids);
+    expect(await idsOf(`attached${name}`, query, 100)).toBe(ids);
+  });
+});
+
+test("[G26] [G30] [G4] a query has each record once, in its order, in pages of any size", async () => {
+  for (const [name, { finds }] of Object.entries(queryCases))
+    for (const [query, ids] of finds.filter(([{ orderBy }]) => orderBy !== undefined))
+      for (const model of [`kept${name}`, `attached${name}`])
+        for (const limit of [1, 3]) expect(await idsOf(model, query, limit), JSON.stringify(query)).toBe(ids);
+});
+
+test("[G28] what a client refuses is 400, and the error says where in the body", async () => {
+  for (const model of ["kepttasks", "attachedtasks"])
+    for (const [query, param] of wrongQueries) {
+      const { status, body } = await app.call("POST", `/v1/models/${model}/query`, { json: query });
+      expect(status, JSON.stringify(query)).toBe(400);
+      expect(body.param, JSON.stringify(query)).toBe(param);
+    }
+});
