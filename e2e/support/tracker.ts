@@ -44,22 +44,33 @@ const untilUp = (url: string) =>
 export interface TrackerPage {
   readonly page: Page;
   readonly issues: Locator;
+  readonly filters: Locator;
   /** The open issue. */
   readonly issue: Locator;
   /** Resolves when the list has so many issues. */
   counts(issues: number): Promise<void>;
   open(id: string): Promise<void>;
+  /** Goes to an address, as a link does. */
+  follow(hash: string): Promise<void>;
+  choose(field: "Project" | "Label" | "Order", choice: string): Promise<void>;
   isSaved(): Promise<void>;
 }
 
 export function trackerPage(page: Page): TrackerPage {
   const issues = page.getByRole("region", { name: "Issues" });
+  const filters = page.getByRole("navigation", { name: "Filters" });
+  const follow = (hash: string) => page.evaluate((to) => location.assign(to), hash);
   return {
     page,
     issues,
+    filters,
     issue: page.locator("section[aria-labelledby=heading]"),
     counts: (count) => expect(issues.getByRole("status")).toHaveText(`${count} issues`),
-    open: (id) => page.evaluate((hash) => location.assign(hash), `#/${id}`),
+    open: (id) => follow(`#/${id}`),
+    follow,
+    choose: async (field, choice) => {
+      await filters.getByRole("combobox", { name: field, exact: true }).selectOption(choice);
+    },
     isSaved: () => expect(page.getByRole("banner").getByRole("status")).toHaveText("Online, all is saved"),
   };
 }
