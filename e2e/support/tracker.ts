@@ -3,7 +3,7 @@ import { freePort, installExample } from "../examples/install-example.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 
 /** The issue tracker of `examples/tracker` as its README starts it, with what its seed writes. */
-export interface Tracker {
+export interface Tracker extends AsyncDisposable {
   readonly pageUrl: string;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startTracker(): Promise<Tracker> {
     await stop();
     throw error;
   }
-  return { pageUrl, stop };
+  return { pageUrl, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Resolves when the page is served. */
