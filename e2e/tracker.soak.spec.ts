@@ -202,6 +202,9 @@ test("[V41][V42][V43] a filter is in the address and has a name: for a link, for
   await expect(ben.issues.getByRole("status")).toHaveText("0 issues");
   await ben.follow("#/?project=app&label=idea&status=lost&order=toString&colour=red");
   await ben.counts(417);
+  await ben.follow("#/?project=office&assignee=ben");
+  await ben.counts(0);
+  await expect(ben.filters.getByRole("option", { name: "unknown", selected: true })).toHaveCount(1);
   await ben.follow("#/");
 
   // One of a project is for its members, one of all projects for everyone.

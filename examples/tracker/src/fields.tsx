@@ -14,10 +14,12 @@ export const OneOf = <Id extends string>({ label, of, value, none, choose }: One
   <label>
     {label}
     <select value={value} onChange={({ target }) => choose(target.value as Id)}>
-      {none && <option value="">{none}</option>}
-      {of.map(({ id, name }) => (
-        <option key={id} value={id} label={name} />
+      {[...(none ? [{ id: "", name: none }] : []), ...of].map(({ id, name }) => (
+        <option key={id} value={id}>
+          {name}
+        </option>
       ))}
+      {value && of.every(({ id }) => id !== value) && <option value={value}>unknown</option>}
     </select>
   </label>
 );

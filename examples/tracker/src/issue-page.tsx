@@ -1,5 +1,4 @@
 import type { Patch } from "@holdfast/sdk";
-import { useEffect, useRef } from "react";
 import { addressOf, type Place } from "./address.ts";
 import { Comments } from "./comments.tsx";
 import { Button, draftOf, named, OneOf, SomeOf } from "./fields.tsx";
@@ -9,12 +8,10 @@ import { useDraft, useMutation, useMyPresence, useOthers, useQuery, useRecord, u
 
 export function IssuePage({ issueId, query }: Place) {
   const issue = useRecord("issue", issueId);
-  const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => heading.current?.focus(), []);
   return (
     <section aria-labelledby="heading" className="issue">
       <a href={addressOf({ issueId: "", query })}>Close</a>
-      <h2 id="heading" tabIndex={-1} ref={heading}>
+      <h2 id="heading" tabIndex={-1} ref={focus}>
         {issue ? issue.title : "There is no such issue in your projects."}
       </h2>
       {issue && (
@@ -27,6 +24,8 @@ export function IssuePage({ issueId, query }: Place) {
     </section>
   );
 }
+
+const focus = (heading: HTMLElement | null) => heading?.focus();
 
 /** The members of a project share a room. Each says there which issue is open. */
 function People({ issue: { id, projectId } }: { issue: Issue }) {
