@@ -93,3 +93,19 @@ test("[N25] [N26] a client loads parts of a model from the server, and continues
   await again.ready();
   await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
 });
+
+test("[N25] a part can name records by their ids, before they are there too", async () => {
+  const make = (id: string) => request("POST", "/v1/models/slide", { id, data: { deckId: "n1", title: id } });
+  const token = await agentToken("named", "n1");
+  await make("n-a");
+  await make("n-b");
+  const follow = { where: { slide: [] } };
+  const client = closedInTheEnd(createClient({ schema, url, getToken: () => token, follow }));
+  const ids = () => client.models.slide.list().map(({ id }) => id);
+  await client.load("slide", { id: "n-a" }).ready;
+  expect(ids()).toEqual(["n-a"]);
+  await client.load("slide", { id: { in: ["n-a", "n-d"] } }).ready;
+  await make("n-c");
+  await make("n-d");
+  await until(() => expect(ids()).toEqual(["n-a", "n-d"]));
+});

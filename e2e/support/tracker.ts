@@ -3,7 +3,7 @@ import { freePort, installExample } from "../examples/install-example.ts";
 import { ending, runIn } from "../packages/run-command.ts";
 
 /** The issue tracker of `examples/tracker` as its README starts it, with what its seed writes. */
-export interface Tracker {
+export interface Tracker extends AsyncDisposable {
   readonly pageUrl: string;
   stop(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export async function startTracker(): Promise<Tracker> {
     await stop();
     throw error;
   }
-  return { pageUrl, stop };
+  return { pageUrl, stop, [Symbol.asyncDispose]: stop };
 }
 
 /** Resolves when the page is served. */
@@ -44,22 +44,33 @@ const untilUp = (url: string) =>
 export interface TrackerPage {
   readonly page: Page;
   readonly issues: Locator;
+  readonly filters: Locator;
   /** The open issue. */
   readonly issue: Locator;
   /** Resolves when the list has so many issues. */
   counts(issues: number): Promise<void>;
   open(id: string): Promise<void>;
+  /** Goes to an address, as a link does. */
+  follow(hash: string): Promise<void>;
+  choose(field: "Project" | "Label" | "Order", choice: string): Promise<void>;
   isSaved(): Promise<void>;
 }
 
 export function trackerPage(page: Page): TrackerPage {
   const issues = page.getByRole("region", { name: "Issues" });
+  const filters = page.getByRole("navigation", { name: "Filters" });
+  const follow = (hash: string) => page.evaluate((to) => location.assign(to), hash);
   return {
     page,
     issues,
+    filters,
     issue: page.locator("section[aria-labelledby=heading]"),
     counts: (count) => expect(issues.getByRole("status")).toHaveText(`${count} issues`),
-    open: (id) => page.evaluate((hash) => location.assign(hash), `#/${id}`),
+    open: (id) => follow(`#/${id}`),
+    follow,
+    choose: async (field, choice) => {
+      await filters.getByRole("combobox", { name: field, exact: true }).selectOption(choice);
+    },
     isSaved: () => expect(page.getByRole("banner").getByRole("status")).toHaveText("Online, all is saved"),
   };
 }

@@ -8,11 +8,11 @@ const { live: key } = JSON.parse(readFileSync(".holdfast/keys.json", "utf8")) as
 export const backend = createBackend({ url, key });
 await backend.pushSchema(schema);
 
-/** A token for a person: the team's labels and people to read, the person's projects to read and write. */
+/** A token for a person: the team's labels and people to read, its saved filters and the person's projects to write too. */
 export const tokenFor = (user: string) =>
   backend.tokenFor(user, {
     syncGroups: ["team:main", ...(projectsOf.get(user) ?? [])],
-    operations: ["issue.*", "comment.*", "project.update", "person.read", "label.read"],
+    operations: ["issue.*", "comment.*", "view.*", "project.update", "person.read", "label.read"],
   });
 
 /** The groups of each person's projects. */

@@ -24,7 +24,6 @@ const issues = Array.from({ length: 5_000 }, (_, n) => ({
   status: pick(["todo", "done", "doing", "todo", "done"], n >> 1),
   assigneeId: pick(["ann", null, "ben"], n >> 3),
   labelIds: labels.filter((_, bit) => (n * 7) % (bit + 3) === 0).map(({ id }) => id),
-  createdAt: new Date(Date.UTC(2026, 0, 1, 0, n)).toISOString(),
 }));
 
 const all: Operations = [

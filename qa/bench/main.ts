@@ -47,6 +47,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
   "file-store": async (options) => (await import("./client/file-store.ts")).measureFileStore(options),
   browser: async (options) => (await import("./browser/browser.ts")).measureBrowser(options),
   demo: async (options) => (await import("./browser/demo.ts")).measureDemo(options),
+  tracker: async (options) => (await import("./browser/tracker.ts")).measureTracker(options),
   memory: async (options) => (await import("./commits/memory.ts")).measureMemory(options),
   disk: async (options) => (await import("./commits/disk.ts")).measureDisk(options),
 };

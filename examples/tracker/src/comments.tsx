@@ -1,21 +1,18 @@
 import { Button } from "./fields.tsx";
-import type { Issue } from "./filters.tsx";
+import type { Issue } from "./filter.ts";
 import { useMutation, useQuery, user } from "./sync.ts";
 
 export function Comments({ issue: { id: issueId, projectId } }: { issue: Issue }) {
-  const comments = useQuery("comment", { where: { issueId }, orderBy: "createdAt", include: { author: true } });
+  const comments = useQuery("comment", { where: { issueId }, orderBy: "$createdAt", include: { author: true } });
   const { create } = useMutation("comment");
-  const add = (form: FormData) => {
-    const [text, createdAt] = [String(form.get("text")), new Date().toISOString()];
-    create({ issueId, projectId, authorId: user, text, createdAt });
-  };
+  const add = (form: FormData) => void create({ issueId, projectId, authorId: user, text: String(form.get("text")) });
   return (
     <>
       <h3>Comments</h3>
-      {comments.map(({ id, author, text, createdAt }) => (
+      {comments.map(({ id, author, text, $createdAt: at }) => (
         <article key={id}>
           <small>
-            {author?.name}, {new Date(createdAt).toLocaleString()}
+            {author?.name}, {at && new Date(at).toLocaleString()}
           </small>
           <p>{text}</p>
         </article>

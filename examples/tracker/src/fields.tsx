@@ -3,26 +3,28 @@ import type { ChangeEvent, ComponentProps } from "react";
 
 export const Button = (props: ComponentProps<"button">) => <button type="button" {...props} />;
 
-type Named = readonly { readonly id: string; readonly name: string }[];
-type OneOfProps = { label: string; of: Named; value: string; none?: string; choose: (id: string) => void };
-type SomeOfProps = { label: string; of: Named; ids: readonly string[]; choose: (ids: readonly string[]) => void };
+type Choices<Id extends string> = readonly { readonly id: Id; readonly name: string }[];
+type OneOf<Id extends string> = { label: string; of: Choices<Id>; value: string; none?: string; choose(id: Id): void };
+type SomeOf = { label: string; of: Choices<string>; ids: readonly string[]; choose(ids: readonly string[]): void };
+
+export const named = <Id extends string>(ids: readonly Id[]): Choices<Id> => ids.map((id) => ({ id, name: id }));
 
 /** One of them; or none, as an empty text, if there is a word for it. */
-export const OneOf = ({ label, of, value, none, choose }: OneOfProps) => (
+export const OneOf = <Id extends string>({ label, of, value, none, choose }: OneOf<Id>) => (
   <label>
     {label}
-    <select value={value} onChange={({ target }) => choose(target.value)}>
-      {none && <option value="">{none}</option>}
-      {of.map(({ id, name }) => (
+    <select value={value} onChange={({ target }) => choose(target.value as Id)}>
+      {[...(none ? [{ id: "", name: none }] : []), ...of].map(({ id, name }) => (
         <option key={id} value={id}>
           {name}
         </option>
       ))}
+      {value && of.every(({ id }) => id !== value) && <option value={value}>unknown</option>}
     </select>
   </label>
 );
 
-export function SomeOf({ label, of, ids, choose }: SomeOfProps) {
+export function SomeOf({ label, of, ids, choose }: SomeOf) {
   const toggle = (id: string) => choose(ids.includes(id) ? ids.filter((each) => each !== id) : [...ids, id]);
   return (
     <fieldset>

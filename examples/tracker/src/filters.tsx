@@ -1,49 +1,30 @@
-import type { RowOf, SortKey, Where } from "@holdfast/sdk";
-import { Button, OneOf, SomeOf } from "./fields.tsx";
-import { type schema, statuses } from "./schema.ts";
-import { useCountBy, useMutation, useQuery, useRecord } from "./sync.ts";
+import { addressOf, go, type Place } from "./address.ts";
+import { Button, named, OneOf, SomeOf } from "./fields.tsx";
+import { type Filter, filterIn, orderNames, queryOf, whereOf } from "./filter.ts";
+import { statuses } from "./schema.ts";
+import { useCountBy, useMutation, useQuery } from "./sync.ts";
 
-export type Issue = RowOf<typeof schema, "issue">;
-
-export const orders = {
-  newest: [{ field: "createdAt", order: "desc" }],
-  title: ["title"],
-  assignee: ["assigneeId", { field: "status", by: "values" }, "title"],
-  project: ["projectId", { field: "status", by: "values" }, { field: "createdAt", order: "desc" }],
-} satisfies Record<string, readonly SortKey<Issue>[]>;
-
-type Order = keyof typeof orders;
-export type Filter = {
-  projectId: string;
-  status: string;
-  labelId: string;
-  assigneeId: string;
-  text: string;
-  order: Order;
-};
-export const everything: Filter = { projectId: "", status: "", labelId: "", assigneeId: "", text: "", order: "newest" };
-
-/** An empty choice asks for nothing. */
-export const whereOf = ({ projectId, status, labelId, assigneeId }: Filter): Where<Issue> => ({
-  ...(projectId && { projectId }),
-  ...(status && { status: status as Issue["status"] }),
-  ...(labelId && { labelIds: { contains: labelId } }),
-  ...(assigneeId && { assigneeId }),
-});
-
-export function Filters({ filter, change }: { filter: Filter; change: (part: Partial<Filter>) => void }) {
-  const { projectId, labelId, assigneeId, order } = filter;
+export function Filters({ issueId, query }: Place) {
+  const filter = filterIn(query);
+  const { project, label, assignee, text, order } = filter;
   const projects = useQuery("project", { orderBy: "name" });
   const people = useQuery("person", { orderBy: "name" });
   const labels = useQuery("label", { orderBy: "name" });
-  const counts = useCountBy("issue", "status", { where: whereOf({ ...filter, status: "" }), search: filter.text });
-  const press = (status: string) => change({ status: status === filter.status ? "" : status });
-  const named = Object.keys(orders).map((name) => ({ id: name, name }));
+  const counts = useCountBy("issue", "status", { where: whereOf({ ...filter, status: "" }), search: text });
+  const { update } = useMutation("project");
+  const chosen = projects.find(({ id }) => id === project);
+  // The backend follows this field: a person who joins or leaves a project gets a token for other ones.
+  const join = (memberIds: readonly string[]) => chosen && update(chosen.id, { memberIds });
+  // Back leads to what was shown before a search, and not from letter to letter.
+  const change = (part: Partial<Filter>) =>
+    go({ issueId, query: queryOf({ ...filter, ...part }) }, text && "text" in part ? "replaceState" : "pushState");
+  const press = (status: Filter["status"]) => change({ status: status === filter.status ? "" : status });
   return (
     <nav aria-label="Filters">
+      <SavedFilters issueId={issueId} query={queryOf(filter)} />
       <label>
         Search
-        <input type="search" value={filter.text} onChange={({ target }) => change({ text: target.value })} />
+        <input type="search" maxLength={80} value={text} onChange={({ target }) => change({ text: target.value })} />
       </label>
       <fieldset>
         <legend>Status</legend>
@@ -53,23 +34,44 @@ export function Filters({ filter, change }: { filter: Filter; change: (part: Par
           </Button>
         ))}
       </fieldset>
-      <OneOf label="Project" none="all" value={projectId} of={projects} choose={(id) => change({ projectId: id })} />
-      <OneOf label="Label" none="all" value={labelId} of={labels} choose={(id) => change({ labelId: id })} />
-      <OneOf label="Assignee" none="all" value={assigneeId} of={people} choose={(id) => change({ assigneeId: id })} />
-      <OneOf label="Order" value={order} of={named} choose={(id) => change({ order: id as Order })} />
-      {projectId && <Members projectId={projectId} />}
+      <OneOf label="Project" none="all" value={project} of={projects} choose={(id) => change({ project: id })} />
+      <OneOf label="Label" none="all" value={label} of={labels} choose={(id) => change({ label: id })} />
+      <OneOf label="Assignee" none="all" value={assignee} of={people} choose={(id) => change({ assignee: id })} />
+      <OneOf label="Order" none="newest" value={order} of={named(orderNames)} choose={(id) => change({ order: id })} />
+      {chosen && <SomeOf label={`Members of ${chosen.name}`} of={people} ids={chosen.memberIds} choose={join} />}
     </nav>
   );
 }
 
-/** The backend follows this field: a person who joins or leaves a project gets a token for other ones. */
-function Members({ projectId: id }: { projectId: string }) {
-  const project = useRecord("project", id);
-  const people = useQuery("person", { orderBy: "name" });
-  const { update } = useMutation("project");
-  if (!project) return null;
-  const { name, memberIds } = project;
+/** Filters with names. Those of one project are for its members, those of all projects for everyone. */
+function SavedFilters({ issueId, query }: Place) {
+  const views = useQuery("view", { orderBy: "name", locale: "en" });
+  const { create, update, delete: remove } = useMutation("view");
+  const projectId = filterIn(query).project;
+  const saved = views.find((view) => view.query === query);
+  const save = (form: FormData) => {
+    const name = String(form.get("name"));
+    if (saved) update(saved.id, { name });
+    else create({ name, query, ...(projectId ? { projectId } : { teamId: "main" }) });
+  };
+  const forget = () => saved && remove(saved.id);
   return (
-    <SomeOf label={`Members of ${name}`} of={people} ids={memberIds} choose={(ids) => update(id, { memberIds: ids })} />
+    <fieldset>
+      <legend>Saved filters</legend>
+      {[{ id: "", name: "All issues", query: "" }, ...views].map((view) => (
+        <a key={view.id} href={addressOf({ issueId, query: view.query })} aria-current={view.query === query}>
+          {view.name}
+        </a>
+      ))}
+      {query && (
+        <form action={save} key={query}>
+          <input name="name" required maxLength={60} aria-label="Name" placeholder="Name" defaultValue={saved?.name} />
+          <Button type="submit">{saved ? "Rename" : "Save this filter"}</Button>
+          <Button aria-disabled={!saved} onClick={forget}>
+            Delete
+          </Button>
+        </form>
+      )}
+    </fieldset>
   );
 }

@@ -1,19 +1,21 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef } from "react";
+import { memo, useRef } from "react";
+import { addressOf, go, type Place } from "./address.ts";
 import { Button } from "./fields.tsx";
-import { type Filter, orders, whereOf } from "./filters.tsx";
+import { filterIn, orderOf, whereOf } from "./filter.ts";
 import { useMutation, useQuery, useQueryState } from "./sync.ts";
 
-export function IssueList({ filter, openId }: { filter: Filter; openId: string }) {
+export const IssueList = memo(function IssueList({ issueId, query }: Place) {
+  const filter = filterIn(query);
   const { rows, status } = useQueryState("issue", {
     where: whereOf(filter),
     search: filter.text,
-    orderBy: orders[filter.order],
+    orderBy: orderOf(filter),
     include: { project: true, labels: true, assignee: true },
   });
   const box = useRef<HTMLDivElement>(null);
   const count = rows.length;
-  const list = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => 48, overscan: 4 });
+  const list = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => 56, overscan: 4 });
   // Rows are keyed by their place: when the list changes, elements stay and only their contents are new.
   const shown = list
     .getVirtualItems()
@@ -24,16 +26,16 @@ export function IssueList({ filter, openId }: { filter: Filter; openId: string }
         <span role="status">
           {count} issues{status !== "complete" && ", perhaps more"}
         </span>
-        <NewIssue projectId={filter.projectId} />
+        <NewIssue projectId={filter.project} query={query} />
       </div>
       <div className="box" ref={box}>
         <ul style={{ height: list.getTotalSize() }}>
           {shown.map(({ issue: { id, title, status, project, assignee, labels }, index, start }) => (
             <li key={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: start }}>
-              <a href={`#/${id}`} aria-current={id === openId}>
+              <a href={addressOf({ issueId: id, query })} aria-current={id === issueId}>
                 <span className={`chip ${status}`}>{status}</span>
                 <span className="title">{title}</span>
-                <span>{labels.map(({ name }) => name).join(", ")}</span>
+                <span className="tags">{labels.map(({ name }) => name).join(", ")}</span>
                 <small>{project?.name}</small>
                 <small>{assignee?.name ?? "no one"}</small>
               </a>
@@ -43,15 +45,12 @@ export function IssueList({ filter, openId }: { filter: Filter; openId: string }
       </div>
     </section>
   );
-}
+});
 
 /** Makes an issue in the chosen project, or in the first one, and opens it. */
-function NewIssue({ projectId }: { projectId: string }) {
+function NewIssue({ projectId, query }: { projectId: string; query: string }) {
   const first = useQuery("project", { orderBy: "name", limit: 1 }, (projects) => projects[0]?.id ?? "");
   const { create } = useMutation("issue");
-  const add = () => {
-    const createdAt = new Date().toISOString();
-    location.hash = `/${create({ projectId: projectId || first, title: "New issue", createdAt }).id}`;
-  };
+  const add = () => go({ issueId: create({ projectId: projectId || first, title: "New issue" }).id, query });
   return first && <Button onClick={add}>New issue</Button>;
 }

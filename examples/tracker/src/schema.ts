@@ -20,6 +20,16 @@ export const schema = defineSchema({
       },
       groups: [{ kind: "project", from: "id" }],
     },
+    // A saved filter, as it stands in the page's address.
+    view: {
+      fields: {
+        name: { type: "string", required: true, minLength: 1, maxLength: 60 },
+        query: { type: "string", required: true, readonlyAfterCreate: true },
+        projectId: { ...projectId, required: false },
+        teamId: { type: "string" },
+      },
+      groups: [...team.groups, ...ofProject.groups],
+    },
     issue: {
       fields: {
         projectId,
@@ -28,7 +38,6 @@ export const schema = defineSchema({
         status: { type: "enum", values: statuses, default: "todo" },
         assigneeId: { type: "string", nullable: true, references: "person" },
         labelIds: { type: "array", items: "string", default: [], references: "label" },
-        createdAt: { type: "datetime", required: true },
       },
       ...ofProject,
     },
@@ -38,7 +47,6 @@ export const schema = defineSchema({
         issueId: { type: "string", required: true, references: "issue", inverse: "comments" },
         authorId: { type: "string", required: true, references: "person" },
         text: { type: "string", required: true, minLength: 1 },
-        createdAt: { type: "datetime", required: true },
       },
       ...ofProject,
     },

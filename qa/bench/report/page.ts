@@ -29,6 +29,7 @@ export const HEADINGS = {
   "file-store": "The agents' store",
   browser: "In Chromium",
   demo: "The slide board",
+  tracker: "The issue tracker",
   memory: "Memory",
   disk: "Disk",
 } as const;
