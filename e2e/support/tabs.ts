@@ -75,9 +75,16 @@ export const write = (tab: Page, prefix: string, count: number) =>
 export const firstSend = (tab: Page) =>
   tab.waitForRequest((request) => sendsWrites(request.url()), { timeout: 0 }).then(() => performance.now());
 
-/** Three tabs of a profile that has writes to send. Resolves when the leader has sent the first of them. */
+/**
+ * Three tabs of a profile that has writes to send. Resolves when the leader has sent the first of them. It waits for the
+ * answer, which never comes: however long the test takes to go on, the others have something to send.
+ */
 export async function threeTabsThatSend(context: BrowserContext, demo: Demo, prefix: string, count: number) {
   const [leader, second, third] = await threeTabs(context, demo);
+  await leader.route(
+    ({ href }) => sendsWrites(href),
+    (route) => void route.fetch().catch(() => {}),
+  );
   await context.setOffline(true);
   await write(second, prefix, count);
   const sent = firstSend(leader);
