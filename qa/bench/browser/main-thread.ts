@@ -2,16 +2,22 @@ import type { Page } from "@playwright/test";
 
 /** What the main thread of a page does. */
 export interface MainThread {
-  /** Does the work, and says how long the longest task meanwhile was; in ms. */
-  longestTask<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly longestMs: number }>;
+  /**
+   * Does the work, and says how long the longest task meanwhile was, and how much of the processor the one that used most
+   * of it; in ms. The second does not depend on what else the machine does.
+   */
+  longestTask<T>(
+    work: () => Promise<T>,
+  ): Promise<{ readonly result: T; readonly longestMs: number; readonly busiestMs: number }>;
 }
 
-/** An event of the browser's trace. `dur` is in µs. */
+/** An event of the browser's trace. `dur` and `tdur`, of the processor, are in µs. */
 interface TraceEvent {
   readonly name: string;
   readonly pid: number;
   readonly tid: number;
   readonly dur?: number;
+  readonly tdur?: number;
   readonly args: { readonly name?: string };
 }
 
@@ -31,16 +37,22 @@ export async function slowMainThread(page: Page, slowdown: number): Promise<Main
       const complete = new Promise((resolve) => session.once("Tracing.tracingComplete", resolve));
       await session.send("Tracing.end");
       await complete;
-      return { result, longestMs: longestOf(events) };
+      const tasks = tasksIn(events);
+      return {
+        result,
+        longestMs: most(tasks.map(({ dur = 0 }) => dur)),
+        busiestMs: most(tasks.map(({ tdur = 0 }) => tdur)),
+      };
     },
   };
 }
 
-function longestOf(events: readonly TraceEvent[]): number {
+const most = (spans: readonly number[]): number => spans.reduce((longest, us) => Math.max(longest, us / 1_000), 0);
+
+function tasksIn(events: readonly TraceEvent[]): readonly TraceEvent[] {
   const threadOf = ({ pid, tid }: TraceEvent) => `${pid}/${tid}`;
   const pages = new Set(
     events.filter(({ name, args }) => name === "thread_name" && args.name === "CrRendererMain").map(threadOf),
   );
-  const tasks = events.filter((event) => event.name === "RunTask" && pages.has(threadOf(event)));
-  return tasks.reduce((longest, { dur = 0 }) => Math.max(longest, dur / 1_000), 0);
+  return events.filter((event) => event.name === "RunTask" && pages.has(threadOf(event)));
 }
