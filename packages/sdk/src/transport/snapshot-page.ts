@@ -14,6 +14,7 @@ export interface SnapshotPage extends TokenFacts {
 
 /** How long to parse before the page, or whatever else the process does, may react. */
 const BUSY_MS = 5;
+const LOOK_EVERY = 50;
 
 /** Reads a page line by line as it arrives. Undefined: it ended before its last line, so it is incomplete. */
 export async function readSnapshotPage(
@@ -23,7 +24,7 @@ export async function readSnapshotPage(
   let start: SnapshotStart | undefined;
   const lines: SnapshotLine[] = [];
   let begun = performance.now();
-  for await (const texts of linesOf(body, onProgress)) {
+  for await (const texts of linesOf(body, onProgress))
     for (const text of texts) {
       if (text === "") continue;
       const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
@@ -33,11 +34,11 @@ export async function readSnapshotPage(
         const { object: _, ...rest } = start;
         return { kind: "page", ...rest, lines, nextCursor: line.next_cursor };
       }
+      // A part of the body may have a thousand lines.
+      if (lines.length % LOOK_EVERY > 0 || performance.now() - begun < BUSY_MS) continue;
+      await nextTask();
+      begun = performance.now();
     }
-    if (performance.now() - begun < BUSY_MS) continue;
-    await nextTask();
-    begun = performance.now();
-  }
   return undefined;
 }
 
