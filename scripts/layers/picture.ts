@@ -52,8 +52,11 @@ export const picture: Layer[] = [
   },
   ...["storage", "transport", "browser"].map((edge) => ({
     files: `${sdk}/${edge}/`,
-    // Of the engine they see only what it asks of them.
-    imports: [`${sdk}/engine/ports.ts`, `${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+    // Of the engine they see only what it asks of them, and how it gives way to other work.
+    imports: [
+      ...[`${sdk}/engine/ports.ts`, `${sdk}/engine/next-task.ts`],
+      ...[`${sdk}/core/`, `${sdk}/protocol/`, `${sdk}/errors.ts`],
+    ],
   })),
   {
     // Storage and requests of processes: an edge that knows Node

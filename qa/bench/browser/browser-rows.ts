@@ -2,6 +2,7 @@ import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import type { Options, Stage } from "../stage/stage.ts";
 import type { BrowserStage } from "./browser-stage.ts";
+import { fillSlides } from "./fill-slides.ts";
 
 const ROWS = 100_000;
 
@@ -14,14 +15,7 @@ export async function measureBrowserRows(
   const databaseUrl = await stage.database("browser_rows");
   const { url, tokens, stop } = await stage.server({ databaseUrl });
   const token = tokens[0] as string;
-  await stage.sql(
-    databaseUrl,
-    `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
-     select (select tenant from holdfast.head where schema_version > 0), 'slide', md5(n::text), n,
-       json_build_object('id', md5(n::text), 'deckId', 'deck-' || n % 100, 'title', 'Slide ' || n, 'order', n, 'notes', repeat('n', 200)),
-       array['deck:deck-' || n % 100], n, 'system:key_filler', now(), now(), 'system:key_filler' from generate_series(1, ${ROWS}) n`,
-  );
-  await stage.sql(databaseUrl, "vacuum analyze holdfast.record");
+  await fillSlides(stage, databaseUrl, ROWS);
   const stored: number[] = [];
   const shown: number[] = [];
   const bare: number[] = [];
@@ -29,11 +23,13 @@ export async function measureBrowserRows(
   for (let n = 0; n < rounds; n++) {
     const opening = { url, token, store: `rows-${n}` };
     const page = await browser.openPage();
-    const { storedMs, readyMs } = await page.evaluate(([o, rows]) => bench.snapshot(o, rows), [opening, ROWS] as const);
+    const { storedMs, readyMs } = await page.evaluate((o) => bench.snapshot(o), opening);
+    await page.evaluate((rows) => bench.checkRows(rows), ROWS);
     stored.push((ROWS * 1_000) / storedMs);
     shown.push(readyMs);
     await page.reload();
-    reopened.push(await page.evaluate(([o, rows]) => bench.reopenRows(o, rows), [opening, ROWS] as const));
+    reopened.push(await page.evaluate((o) => bench.reopenRows(o), opening));
+    await page.evaluate((rows) => bench.checkRows(rows), ROWS);
     await page.reload();
     const took = await page.evaluate(([name, rows]) => bench.barePut(name, rows), [`bare-rows-${n}`, ROWS] as const);
     bare.push((ROWS * 1_000) / took);

@@ -22,15 +22,18 @@ export async function openBrowser(print: (line: string) => void): Promise<Browse
     bundle: true,
     minify: true,
     write: false,
-    format: "iife",
+    // As apps are built: what the client loads later comes in files, and runs in tasks, of its own.
+    format: "esm",
+    splitting: true,
+    outdir: "/",
     target: "es2022",
     conditions: ["holdfast-source"],
   });
-  const program = outputFiles[0]?.text ?? "";
-  const site = createServer((request, response) => {
-    const isProgram = request.url === "/program.js";
-    response.writeHead(200, { "content-type": isProgram ? "text/javascript" : "text/html" });
-    response.end(isProgram ? program : `<!doctype html><title>Bench</title><script src="/program.js"></script>`);
+  const scripts = new Map(outputFiles.map(({ path, text }) => [path, text]));
+  const site = createServer(({ url = "" }, response) => {
+    const script = scripts.get(url);
+    response.writeHead(200, { "content-type": script === undefined ? "text/html" : "text/javascript" });
+    response.end(script ?? `<!doctype html><title>Bench</title><script type="module" src="/browser-page.js"></script>`);
   }).listen(0, "127.0.0.1");
   await once(site, "listening");
   const profile = await mkdtemp(join(tmpdir(), "holdfast-bench-profile-"));

@@ -2,6 +2,7 @@ import type { Row } from "../report/table.ts";
 import { type Options, openStage } from "../stage/stage.ts";
 import { measureBrowserQueue } from "./browser-queue.ts";
 import { measureBrowserRows } from "./browser-rows.ts";
+import { measureSlowBrowser } from "./browser-slow.ts";
 import { openBrowser } from "./browser-stage.ts";
 import { measureTakeover } from "./browser-takeover.ts";
 
@@ -13,5 +14,6 @@ export async function measureBrowser(options: Options): Promise<Row[]> {
     ...(await measureBrowserQueue(stage, browser, options)),
     ...(await measureTakeover(stage, browser, options)),
     ...(await measureBrowserRows(stage, browser, options)),
+    ...(await measureSlowBrowser(stage, browser, options)),
   ];
 }

@@ -56,22 +56,16 @@ export class PendingPromises {
 }
 
 interface Deferred<T> {
-  readonly promise: Promise<T>;
+  promise: Promise<T>;
   resolve(value: T): void;
   reject(error: SyncError): void;
 }
 
 function defer<T>(): Deferred<T> {
-  let settle: Pick<Deferred<T>, "resolve" | "reject"> | undefined;
-  const promise = new Promise<T>((resolve, reject) => {
-    settle = { resolve, reject };
-  });
+  const deferred = {} as Deferred<T>;
+  deferred.promise = new Promise<T>((resolve, reject) => Object.assign(deferred, { resolve, reject }));
   // Most callers ignore these promises, and `attention` and `conflicts` show refused writes anyway. Avoid unhandled
   // rejections.
-  promise.catch(() => {});
-  return {
-    promise,
-    resolve: (value) => settle?.resolve(value),
-    reject: (error) => settle?.reject(error),
-  };
+  deferred.promise.catch(() => {});
+  return deferred;
 }

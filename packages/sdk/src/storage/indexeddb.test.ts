@@ -190,6 +190,37 @@ async function lying(name: string): Promise<{ rows: number; inParts: number }> {
   return { rows, inParts };
 }
 
+test("[D50] a client that starts reads its rows some at a time, so that the page can react in between, and gets all of them", async () => {
+  const name = `pieces-${++stores}`;
+  const storage = indexedDbStorage({ name });
+  await storage.open("c");
+  const { generation } = await storage.takeLead();
+  const ids = Array.from({ length: 5_000 }, (_, i) => `s${i}`);
+  const page = { logId: "log", stamp: 1, first: true, cursor: null };
+  await storage.keepPage({ ...page, changes: ids.map((id) => put(id, 1)) }, generation);
+  // Later changes are objects of their own: some of earlier records, some of new ones, and deleted ones.
+  const later = Array.from({ length: 4_500 }, (_, i) => put(`s${i + 1_000}`, 2));
+  const changes = [...later, gone("s0"), gone("s4999")];
+  await storage.keepRows({ logId: "log", from: 1, to: 2, changes, settled: [] }, generation);
+  await storage.close();
+
+  const getAll = vi.spyOn(IDBObjectStore.prototype, "getAll");
+  const { rows } = await indexedDbStorage({ name }).open("d");
+  // The browser tells of each request in a task of its own.
+  const found = getAll.mock.results.map(({ value }, i) => ({
+    of: (getAll.mock.contexts[i] as IDBObjectStore).name,
+    count: (value as IDBRequest<unknown[]>).result.length,
+  }));
+  expect(found.filter(({ of }) => of === "parts").map(({ count }) => count)).toEqual([4, 4, 2, 0]);
+  expect(found.filter(({ of }) => of === "rows").map(({ count }) => count)).toEqual([2_000, 2_000, 501, 0]);
+  const read = [...(rows.tables.slide?.entries() ?? [])].map(([id, { syncId }]) => `${id} at ${syncId}`).sort();
+  const expected = [
+    ...ids.slice(1, 1_000).map((id) => `${id} at 1`),
+    ...later.map(({ record }) => `${record.id} at 2`),
+  ];
+  expect(read).toEqual(expected.filter((one) => !one.startsWith("s4999 ")).sort());
+});
+
 test("[D33] records that came and went leave nothing behind, and those that stay, or came back, are there", async () => {
   const name = `pruned-${++stores}`;
   const storage = indexedDbStorage({ name, pruneAt: 100 });

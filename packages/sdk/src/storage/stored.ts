@@ -96,21 +96,38 @@ export const rowsInParts = (parts: readonly StoredChunk[]): readonly StoredRow[]
   parts.flatMap(({ rows }) => JSON.parse(rows) as StoredRow[]);
 
 /** The stored rows, or the stored part of a snapshot. If a record occurs several times, the last one counts. */
-export function fromStoredRows(
-  stored: readonly StoredRow[],
-  { logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {},
-): { rows: Rows; partial?: PartialSnapshot } {
-  if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
-  const names = new Map<string, string>();
-  const tables = changeTables(
-    {},
-    stored.map((row) => toChange(row, names)),
-  );
-  if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, scope } };
-  return {
-    rows: noRows,
-    partial: { logId, rowsVersion, viewHash, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope },
-  };
+export function fromStoredRows(stored: readonly StoredRow[], meta?: Partial<StoredMeta>): RestoredRows {
+  const reading = new StoredRows();
+  reading.add(stored);
+  return reading.end(meta);
+}
+
+interface RestoredRows {
+  readonly rows: Rows;
+  readonly partial?: PartialSnapshot;
+}
+
+/** The same for rows that are read some at a time. */
+export class StoredRows {
+  readonly #names = new Map<string, string>();
+  #tables: Rows["tables"] = {};
+
+  add(stored: readonly StoredRow[]): void {
+    this.#tables = changeTables(
+      this.#tables,
+      stored.map((row) => toChange(row, this.#names)),
+    );
+  }
+
+  end({ logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {}): RestoredRows {
+    const tables = this.#tables;
+    if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
+    if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, scope } };
+    return {
+      rows: noRows,
+      partial: { logId, rowsVersion, viewHash, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope },
+    };
+  }
 }
 
 /** Whether the stored rows have read further than the caller, or belong to another log. */

@@ -1,4 +1,5 @@
 import type { TokenFacts } from "../core/events.ts";
+import { nextTask } from "../engine/next-task.ts";
 import type { SnapshotEnd, SnapshotLine, SnapshotStart } from "../protocol/log/snapshot.ts";
 import { textOf } from "./text-of.ts";
 import { areReadFacts } from "./token-facts.ts";
@@ -11,6 +12,10 @@ export interface SnapshotPage extends TokenFacts {
   readonly nextCursor: string | null;
 }
 
+/** How long to parse before the page, or whatever else the process does, may react. */
+const BUSY_MS = 5;
+const LOOK_EVERY = 50;
+
 /** Reads a page line by line as it arrives. Undefined: it ended before its last line, so it is incomplete. */
 export async function readSnapshotPage(
   body: AsyncIterable<Uint8Array>,
@@ -18,24 +23,32 @@ export async function readSnapshotPage(
 ): Promise<SnapshotPage | undefined> {
   let start: SnapshotStart | undefined;
   const lines: SnapshotLine[] = [];
-  for await (const text of linesOf(body, onProgress)) {
-    const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
-    if (!("object" in line)) lines.push(line);
-    else if (line.object === "snapshot") start = areReadFacts(line) ? line : undefined;
-    else if (start && line.count === lines.length) {
-      const { object: _, ...rest } = start;
-      return { kind: "page", ...rest, lines, nextCursor: line.next_cursor };
+  let begun = performance.now();
+  for await (const texts of linesOf(body, onProgress))
+    for (const text of texts) {
+      if (text === "") continue;
+      const line = JSON.parse(text) as SnapshotStart | SnapshotLine | SnapshotEnd;
+      if (!("object" in line)) lines.push(line);
+      else if (line.object === "snapshot") start = areReadFacts(line) ? line : undefined;
+      else if (start && line.count === lines.length) {
+        const { object: _, ...rest } = start;
+        return { kind: "page", ...rest, lines, nextCursor: line.next_cursor };
+      }
+      // A part of the body may have a thousand lines.
+      if (lines.length % LOOK_EVERY > 0 || performance.now() - begun < BUSY_MS) continue;
+      await nextTask();
+      begun = performance.now();
     }
-  }
   return undefined;
 }
 
-async function* linesOf(body: AsyncIterable<Uint8Array>, onProgress: () => void): AsyncGenerator<string> {
+/** The lines of each part of the body, as it arrives. */
+async function* linesOf(body: AsyncIterable<Uint8Array>, onProgress: () => void): AsyncGenerator<readonly string[]> {
   let rest = "";
   for await (const text of textOf(body, onProgress)) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") yield line;
+    yield lines;
   }
-  if (rest !== "") yield rest;
+  yield [rest];
 }

@@ -39,16 +39,12 @@ export interface ListQuery extends SortOrder {
   give(data: JsonObject, base?: JsonObject): JsonObject;
   /** A record as the app receives it, if it matches. */
   find(state: StateOfRows, id: string): JsonObject | undefined;
-  /** All records that match, in no order. */
-  all(state: StateOfRows): Generator<JsonObject>;
+  /** Calls `take` with all records that match, in no order. */
+  all(state: StateOfRows, take: (data: JsonObject) => void): void;
 }
 
-/** All records of the query, of which these are the conditions. Undefined: no index finds them. */
-export type FindIndexed = (
-  state: StateOfRows,
-  query: Pick<ListQuery, "table" | "find">,
-  conditions: Conditions,
-) => Generator<JsonObject> | undefined;
+/** The ids of all records of a table that can meet the conditions, and of others. Undefined: no index finds them. */
+export type FindIndexed = (state: StateOfRows, table: string, conditions: Conditions) => Iterable<string> | undefined;
 
 const KEYS: readonly (keyof AnyQuery)[] = [
   ...(["where", "search", "archived"] as const),
@@ -112,18 +108,14 @@ export function listQuery(
     limit,
     give: (data, base) => give(table, data, base),
     find: (state, id) => matching(shownRow(state, { model: table, id })),
-    *all(state) {
-      const { rows, overlay } = state;
-      const found = findIndexed(state, this, where);
-      if (found) return yield* found;
-      const over = ownValue(overlay, table);
-      for (const [id, row] of ownValue(rows.tables, table)?.entries() ?? []) {
-        const data = over?.has(id) ? undefined : matching(row);
-        if (data) yield data;
-      }
-      for (const row of over?.values() ?? []) {
-        const data = matching(row);
-        if (data) yield data;
+    all(state, take) {
+      const takeIf = (data: JsonObject | undefined) => data && take(data);
+      const found = findIndexed(state, table, where);
+      if (found) for (const id of found) takeIf(this.find(state, id));
+      else {
+        const over = ownValue(state.overlay, table);
+        ownValue(state.rows.tables, table)?.each((row, id) => over?.has(id) || takeIf(matching(row)));
+        over?.each((row) => takeIf(matching(row)));
       }
     },
   };

@@ -160,7 +160,7 @@ function listsOver(rows: number) {
   const state = { ...initial, rows: { ...initial.rows, tables: changeTables({}, records) } };
   const { slide } = state.rows.tables;
   if (!slide) throw new Error("There are no rows.");
-  const walks = vi.spyOn(slide, "entries");
+  const walks = vi.spyOn(slide, "each");
   const lists = new Lists(() => state, clock);
   const read = (n: number) => lists.list("slide", { orderBy: "order", limit: n + 1 });
   const change = (id: string) => lists.note({ ...state, touched: [`slide/${id}`] });

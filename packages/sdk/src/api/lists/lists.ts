@@ -175,7 +175,7 @@ export class Lists {
   /** Throws for an invalid query. */
   compiled(model: string, query: AnyQuery, keys?: typeof COUNT_KEYS): ListQuery {
     const schema = this.#state().models[tableOf(model)];
-    return listQuery(model, query, schema, this.#shown, keys, (...asked) => this.#later()?.indexes.records(...asked));
+    return listQuery(model, query, schema, this.#shown, keys, (...asked) => this.#later()?.indexes.ids(...asked));
   }
 
   #keep(key: string, view: LiveView): KeptView {

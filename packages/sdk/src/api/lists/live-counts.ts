@@ -34,7 +34,7 @@ export class LiveCounts {
     const stale = this.#stale.take();
     const found = new Map<string, JsonObject | undefined>();
     for (const id of stale ?? this.#valueOf.keys()) found.set(id, stale && this.query.find(state, id));
-    if (!stale) for (const data of this.query.all(state)) found.set(data.id as string, data);
+    if (!stale) this.query.all(state, (data) => found.set(data.id as string, data));
     if (found.size > 0) this.#recount(found);
     return this.#counts;
   }

@@ -212,7 +212,7 @@ test("[R14] a change costs what it touches: rows are gone through once, and agai
     list.note(change.id);
     const table = state.rows.tables.slide;
     if (!table) throw new Error("There are no rows.");
-    const [get, entries] = [vi.spyOn(table, "get"), vi.spyOn(table, "entries")];
+    const [get, entries] = [vi.spyOn(table, "get"), vi.spyOn(table, "each")];
     list.read(state);
     reads += get.mock.calls.length;
     walked += entries.mock.calls.length;

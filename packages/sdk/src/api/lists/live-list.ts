@@ -60,14 +60,14 @@ export class LiveList {
     const { sorted } = this.query;
     let found: JsonObject[] = [];
     this.#isWhole = true;
-    for (const data of this.query.all(state)) {
+    this.query.all(state, (data) => {
       // Sort and cut at intervals, which bounds memory. Later records must then beat the last kept one.
-      if (this.#isBehind(data, found[this.#capacity - 1])) continue;
+      if (this.#isBehind(data, found[this.#capacity - 1])) return;
       found.push(data);
-      if (found.length < 2 * this.#capacity) continue;
+      if (found.length < 2 * this.#capacity) return;
       found = sorted(found).slice(0, this.#capacity);
       this.#isWhole = false;
-    }
+    });
     this.#kept = sorted(found);
     this.#byId.clear();
     for (const data of this.#kept) this.#byId.set(data.id as string, data);

@@ -26,14 +26,9 @@ export class ValueIndexes {
     this.#everything = everything;
   }
 
-  /** All records of a query, of which these are the conditions. Undefined: no index finds them. */
-  records(
-    state: StateOfRows,
-    query: Pick<ListQuery, "table" | "find">,
-    conditions: Conditions,
-  ): Generator<JsonObject> | undefined {
-    const found = this.candidates(state, query.table, conditions);
-    return found && recordsIn(state, query, found);
+  /** The same as one list. */
+  ids(state: StateOfRows, table: string, conditions: Conditions): Iterable<string> | undefined {
+    return this.candidates(state, table, conditions)?.flatMap((ids) => [...ids]);
   }
 
   /** The ids of all records that can meet the conditions, and of others. Undefined: it is not known. */
@@ -67,18 +62,6 @@ export class ValueIndexes {
     indexes.set(name, index);
     return index;
   }
-}
-
-function* recordsIn(
-  state: StateOfRows,
-  query: Pick<ListQuery, "find">,
-  found: readonly ReadonlySet<string>[],
-): Generator<JsonObject> {
-  for (const ids of found)
-    for (const id of ids) {
-      const data = query.find(state, id);
-      if (data) yield data;
-    }
 }
 
 /** More changes than this are not worth keeping: building anew is cheaper then. */
@@ -125,7 +108,7 @@ class ValueIndex {
   }
 
   #build(state: StateOfRows): void {
-    for (const data of this.#query.all(state)) this.#put(data.id as string, data);
+    this.#query.all(state, (data) => this.#put(data.id as string, data));
     this.#stale = new Set();
   }
 

@@ -60,7 +60,9 @@ export class GroupIndex {
   #fill(state: StateOfRows): void {
     this.#dataOf.clear();
     for (const { records } of this.#groups.values()) records.length = 0;
-    for (const data of this.#query.sorted([...this.#query.all(state)])) {
+    const all: JsonObject[] = [];
+    this.#query.all(state, (data) => all.push(data));
+    for (const data of this.#query.sorted(all)) {
       this.#dataOf.set(data.id as string, data);
       for (const id of idsIn(data[this.#field])) this.#group(id).records.push(data);
     }

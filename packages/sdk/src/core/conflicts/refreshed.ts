@@ -24,10 +24,12 @@ export function refreshed(state: ClientState, before: ClientState): ClientState 
 function refreshKeys(state: ClientState, before: ClientState, keys: readonly string[]): ClientState {
   const overlay: RecordChange<Row | null>[] = [];
   const same: RowChange[] = [];
+  // Most rows of a first load are touched while nothing is pending.
+  const isPending = state.queue.byRecord.size > 0;
   for (const key of new Set(keys)) {
     const record = refOf(key);
     const row = lookUp(state.rows.tables, record);
-    if (state.queue.byRecord.has(key)) {
+    if (isPending && state.queue.byRecord.has(key)) {
       const shown = overlaid(state, key, row, onRecord(state.queue, key));
       const shownBefore = shownRow(before, record);
       overlay.push({

@@ -50,12 +50,18 @@ export class PersistentMap<V> {
     return draft.root === this.#root ? this : new PersistentMap(draft.root, draft.size);
   }
 
-  entries(): Generator<[string, V]> {
-    return walk(this.#root, (leaf, at) => [leaf[at] as string, leaf[at + 1] as V]);
+  /** A generator would allocate two objects for each entry: lists of many records are made by this. */
+  each(visit: (value: V, key: string) => void): void {
+    for (const branch of this.#root)
+      for (const twig of branch ?? [])
+        for (const leaf of twig ?? [])
+          if (leaf) for (let at = 0; at < leaf.length; at += 2) visit(leaf[at + 1] as V, leaf[at] as string);
   }
 
-  values(): Generator<V> {
-    return walk(this.#root, (leaf, at) => leaf[at + 1] as V);
+  entries(): readonly [string, V][] {
+    const all: [string, V][] = [];
+    this.each((value, key) => all.push([key, value]));
+    return all;
   }
 }
 
@@ -114,12 +120,6 @@ class Draft<V> implements PersistentMapDraft<V> {
 
 const leafAt = <V>(root: Root<V>, hash: number): Leaf<V> | undefined =>
   root[hash >>> (2 * BITS)]?.[(hash >>> BITS) & MASK]?.[hash & MASK];
-
-function* walk<V, T>(root: Root<V>, item: (leaf: Leaf<V>, at: number) => T): Generator<T> {
-  for (const branch of root)
-    for (const twig of branch ?? [])
-      for (const leaf of twig ?? []) if (leaf) for (let at = 0; at < leaf.length; at += 2) yield item(leaf, at);
-}
 
 /** Index of a key in a list, or -1. Values may be strings too, so only even positions are compared. */
 function placeIn<V>(leaf: Leaf<V> | undefined, key: string): number {

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { MemoryDisk, memoryStorage } from "../../storage/memory.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 
@@ -142,4 +143,101 @@ test("[N19] a page that times out is requested in a smaller size, which then gro
   await client.ready();
   expect(client.models.slide.list()).toHaveLength(7);
   await client.close();
+});
+
+const slide = (id: string) => ({ model: "slide", id, onStale: "overwrite" });
+
+/** A server with three pages of records, and a client that has taken in so many pieces of them. */
+async function startInPage(pieces: number) {
+  const own = createTestServer(schema);
+  const write = (clientTxId: string, ...operations: object[]) =>
+    own.server.commit({ operations, clientTxId, clientId: "c" } as never, "ben");
+  const creates = ids(3_000).map((id) => ({ ...slide(id), action: "create", data: { title: id } }));
+  for (let at = 0; at < creates.length; at += 100) write(`c${at}`, ...creates.slice(at, at + 100));
+  const disk = new MemoryDisk();
+  const open = () => {
+    const made = own.client({ disk });
+    made.connection.snapshotPage = 1_250;
+    return made;
+  };
+  const { client, ...made } = open();
+  const sizes: number[] = [];
+  await new Promise<void>((resolve) => {
+    const off = client.subscribe(() => {
+      const rows = client.status().loadedRows ?? 0;
+      if (rows > (sizes.at(-1) ?? 0)) sizes.push(rows);
+      if (sizes.length < pieces) return;
+      off();
+      resolve();
+    });
+  });
+  const complete = async (after = client, syncId = own.server.head) => {
+    await until(async () => {
+      own.clock.advance(5_000);
+      await own.settle();
+      expect(after.status()).toMatchObject({ syncId, rows: "complete" });
+    });
+    return after.models.slide.list().map(({ id }) => id);
+  };
+  return { ...own, ...made, client, write, open, disk, sizes, complete };
+}
+
+const all = ids(3_000).sort();
+
+test("[N43] the rows of a large page are shown in pieces, and the client is ready when all of them are there", async () => {
+  const { client, sizes, complete, connection, disk } = await startInPage(4);
+  expect(sizes).toEqual([1_000, 1_250, 2_250, 2_500]);
+  expect(client.status()).toMatchObject({ name: "connecting", rows: "partial" });
+  expect((await complete()).sort()).toEqual(all);
+  expect(client.status().loadedRows).toBe(undefined);
+  expect(connection.asked.snapshot).toBe(3);
+  await client.close();
+  expect(disk.rows().tables.slide?.size).toBe(3_000);
+});
+
+describe.each([
+  ["the first page", 1],
+  ["a later page", 3],
+])("between two pieces of %s", (_, pieces) => {
+  test("[N44] if the app pauses, the page is read again when it resumes", async () => {
+    const { client, complete, connection, settle } = await startInPage(pieces);
+    const { loadedRows } = client.status();
+    client.pause();
+    await settle();
+    expect(client.status().loadedRows).toBe(loadedRows);
+    const asked = connection.asked.snapshot;
+    client.resume();
+    expect((await complete()).sort()).toEqual(all);
+    expect(connection.asked.snapshot - asked).toBe(pieces === 1 ? 3 : 2);
+    await client.close();
+  });
+
+  test("[N44] after a reload the client continues with the page, and shows no rows as complete before", async () => {
+    const { client, open, complete } = await startInPage(pieces);
+    await client.close();
+    const again = open();
+    const seen = new Set<string>();
+    again.client.subscribe(() => {
+      const { rows } = again.client.status();
+      seen.add(`${rows}${rows === "complete" ? ` ${again.client.models.slide.list().length}` : ""}`);
+    });
+    expect((await complete(again.client)).sort()).toEqual(all);
+    expect([...seen].filter((one) => one.startsWith("complete")).every((one) => one === "complete 3000")).toBe(true);
+    expect(again.connection.asked.snapshot).toBe(pieces === 1 ? 3 : 2);
+    await again.client.close();
+  });
+
+  test("[N44] if the log is replaced, none of its rows stay", async () => {
+    const { client, server, complete } = await startInPage(pieces);
+    server.restoreTo(2_990, "log_2");
+    expect((await complete(client, 2_990)).sort()).toEqual(ids(2_990).sort());
+    await client.close();
+  });
+
+  test("[N44] a record that is deleted in the meantime is not shown in the end", async () => {
+    const { client, write, complete } = await startInPage(pieces);
+    for (const id of ["s0", "s2999"]) write(`d${id}`, { ...slide(id), action: "delete" });
+    expect(await complete()).toHaveLength(2_998);
+    await client.close();
+  });
 });

@@ -56,9 +56,10 @@ export function withMutations(queue: Queue, mutations: readonly Mutation[]): Que
     byTxId: queue.byTxId.edit((draft) => {
       for (const m of mutations) draft.set(m.clientTxId, m);
     }),
-    order: [...queue.order, ...mutations.map((m) => m.clientTxId)],
+    // Spread syntax would make a list of half as much again, which is most of what a write allocates in a long queue.
+    order: queue.order.concat(mutations.map((m) => m.clientTxId)),
     byRecord: queue.byRecord.edit((draft) => {
-      for (const m of mutations) for (const key of m.keys) draft.set(key, [...(draft.get(key) ?? []), m.clientTxId]);
+      for (const m of mutations) for (const key of m.keys) draft.set(key, (draft.get(key) ?? []).concat(m.clientTxId));
     }),
     confirmed: relisted(queue.confirmed, queue, mutations, isConfirmed),
     waiting: relisted(queue.waiting, queue, mutations, waitsForPerson),

@@ -87,7 +87,8 @@ export function commitSizeProblem(
       "operations",
       `A commit can have about ${commitLimits.jsonValues} JSON values; make several writes.`,
     );
-  if (bytesOf(text) > commitLimits.batchBodyBytes)
+  // A code unit takes at most three bytes.
+  if (3 * text.length > commitLimits.batchBodyBytes && bytesOf(text) > commitLimits.batchBodyBytes)
     return problem(
       "request_too_large",
       "operations",

@@ -28,7 +28,9 @@ export function comparable(type: FieldType | undefined, value: unknown): Compara
   const wanted = type && SCALARS[type];
   if (value === null || value === undefined || (wanted && wanted !== typeof value)) return undefined;
   if (type === "datetime") return instantOf(value as string);
-  if (typeof value === "string") return value.replace(/[\ud800-\uffff]/g, inOrder);
+  // Few texts have such a character, and to look for one is cheaper than to replace none.
+  if (typeof value === "string")
+    return /[\ud800-\uffff]/.test(value) ? value.replace(/[\ud800-\uffff]/g, inOrder) : value;
   return typeof value === "object" ? JSON.stringify(value) : (value as Comparable);
 }
 
