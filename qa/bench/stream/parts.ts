@@ -3,9 +3,11 @@ import { type Row, round } from "../report/table.ts";
 import { type Options, openStage } from "../stage/stage.ts";
 import { CONNECTIONS, rateOf } from "../tenants/commit-rates.ts";
 import { memoryOf, openIdle } from "../tenants/idle-streams.ts";
+import { mintTokens } from "../tenants/mint-tokens.ts";
 
 const SOCKETS = 10_000;
 const PARTS = 20;
+const PEOPLE = 100;
 const SETTLE_MS = 5_000;
 
 /**
@@ -16,12 +18,13 @@ export async function measureParts({ rounds, seconds, print }: Options): Promise
   await using stage = await openStage();
   const server = await stage.server({ database: "parts" });
   const pid = server.child.pid as number;
+  const people = await mintTokens(server, server.tokens[0] as string, PEOPLE);
   const rate = () => rateOf([server.url], server.tokens, seconds);
   const found: Record<"share" | "kilobytes", number[]> = { share: [], kilobytes: [] };
   for (let n = 0; n < rounds; n++) {
     const without = await rate();
     const before = memoryOf(pid);
-    const sockets = await openIdle([{ url: server.url, tokens: server.tokens, sockets: SOCKETS, decks: PARTS }]);
+    const sockets = await openIdle([{ url: server.url, tokens: people, sockets: SOCKETS, decks: PARTS }]);
     await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
     found.kilobytes.push((memoryOf(pid) - before) / SOCKETS);
     const beside = await rate();
