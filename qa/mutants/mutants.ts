@@ -92,14 +92,15 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: a part that nothing wants any more is added to the rows",
+    name: "client, parts: all rows count as read as far as those of a new part are",
     judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["every tab shows what the server has in its view"],
+    finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
     edits: [
       {
-        file: `${sdk}/core/log/scope.ts`,
-        find: '  reading.resync === "parts" ? hasParts(scope, read)',
-        replace: '  reading.resync === "parts" ? read.models !== undefined',
+        file: `${sdk}/core/log/read-range.ts`,
+        find: "scope: scopeKey(reached) };",
+        replace:
+          "scope: scopeKey(reached), position: Math.max(rows.position ?? 0, ...changes.map(({ value }) => value?.syncId ?? 0)) };",
       },
     ],
   },
@@ -128,14 +129,14 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: a tab takes entries of a leader that has other parts",
+    name: "client, parts: a record that has left its part stays",
     judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["every tab shows what the server has in its view"],
+    finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
     edits: [
       {
-        file: `${sdk}/core/tabs/follower.ts`,
-        find: "rows.viewHash !== viewHash || !isSameScope(rows.scope, scope)",
-        replace: "rows.viewHash !== viewHash",
+        file: `${sdk}/core/log/read-range.ts`,
+        find: "    latest.set(key, { record, value: rowAfter(row, entry), ...erased });",
+        replace: "    latest.set(key, { record, value: entry.left ? row : rowAfter(row, entry), ...erased });",
       },
     ],
   },
