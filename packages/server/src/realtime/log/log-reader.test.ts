@@ -35,6 +35,18 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   rowsVersion: 1,
 });
 
+/** The hub of an empty log, and how to give its listener news. */
+function emptyHub() {
+  let onNews = (_: News) => {};
+  const hub = {
+    listen: async (_tenant: number, listener: Listener) => {
+      onNews = listener.onNews;
+      return { position: () => 0, erasedTo: () => 0, end: () => {} };
+    },
+  } as unknown as Hub;
+  return { hub, say: (news: News) => onNews(news) };
+}
+
 const entryOf = (syncId: number, model: string) =>
   storedEntryOf({
     ...{ syncId, model, id: `r${syncId}`, clientTxId: `t${syncId}` },
@@ -184,13 +196,7 @@ test.each([
   ["whose rows another schema has changed", { rowsVersion: 2 }, undefined],
   ["under another schema, if the reader has names of its own", { version: 2 }, NAMES],
 ])("[M35] news %s are not sent", async (_, changed, names) => {
-  let onNews = (_: News) => {};
-  const hub = {
-    listen: async (_tenant: number, listener: Listener) => {
-      onNews = listener.onNews;
-      return { position: () => 0, erasedTo: () => 0, end: () => {} };
-    },
-  } as unknown as Hub;
+  const { hub, say } = emptyHub();
   const heard: string[] = [];
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
     enterPage,
@@ -201,21 +207,15 @@ test.each([
   });
   expect(await reader.begin({ ...whole, spoken: { ...spoken, names } })).toBe("live");
   const schema = schemaOf("note");
-  onNews(newsOfEntries(0, 1, [entryOf(1, "note")], schema));
+  say(newsOfEntries(0, 1, [entryOf(1, "note")], schema));
   expect(heard).toEqual([expect.stringContaining(names ? '"older":"x"' : '"a":"x"')]);
-  onNews(newsOfEntries(1, 2, [entryOf(2, "note")], { ...schema, ...changed }));
+  say(newsOfEntries(1, 2, [entryOf(2, "note")], { ...schema, ...changed }));
   expect(heard.slice(1)).toEqual(["renamed"]);
 });
 
 /** A live reader of the notes only, and the frames that it gets. */
 async function notesOnly(clientId: string | null = null) {
-  let onNews = (_: News) => {};
-  const hub = {
-    listen: async (_tenant: number, listener: Listener) => {
-      onNews = listener.onNews;
-      return { position: () => 0, erasedTo: () => 0, end: () => {} };
-    },
-  } as unknown as Hub;
+  const { hub, say } = emptyHub();
   const heard: string[] = [];
   const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
@@ -226,7 +226,7 @@ async function notesOnly(clientId: string | null = null) {
     const entry = storedEntryOf({
       ...{ syncId: at, model, id: `r${at}`, clientTxId: `t${at}`, verb: "created", data: '{"a":"x"}', clientId: by },
     });
-    onNews(newsOfEntries(at - 1, at, [entry], { ...schemaOf("note", "task"), version: 1 }));
+    say(newsOfEntries(at - 1, at, [entry], { ...schemaOf("note", "task"), version: 1 }));
   };
   const ranges = () =>
     heard.splice(0).map((text) => {
@@ -262,6 +262,15 @@ test("[T17] what is not for a reader costs it no frame; where the log is, is sai
   } finally {
     vi.useRealTimers();
   }
+});
+
+test("[T17] a reader that follows something else has been told of all that was not for it before", async () => {
+  const { reader, commit, ranges } = await notesOnly();
+  commit("task");
+  reader.follow({ models: new Set(["task"]), groups: undefined });
+  expect(ranges()).toEqual([[0, 1, 0]]);
+  commit("task");
+  expect(ranges()).toEqual([[1, 2, 1]]);
 });
 
 test("[T17] a client hears at once that its own change is in the log, also one that it does not follow", async () => {

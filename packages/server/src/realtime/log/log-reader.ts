@@ -109,6 +109,8 @@ export async function listenToLog(
       return view;
     },
     follow(next) {
+      // What it was not told of was for no reader of the former view, but may be for one of the next.
+      tell();
       view = next;
     },
     tell,
