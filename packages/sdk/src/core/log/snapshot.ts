@@ -4,7 +4,7 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import { reachedScope } from "./parts.ts";
-import { withParts } from "./read-range.ts";
+import { withPartsRead } from "./read-range.ts";
 import { compareRows, dropPartial, isOtherLog, keepLost, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { rowChanges } from "./row-changes.ts";
 import type { PartialSnapshot, Rows, Scope } from "./rows.ts";
@@ -87,7 +87,7 @@ function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
   const { rows: before, models, generation, scope } = draft.state;
   const { logId = "", position = 0, scope: was = "" } = before;
   const reached = reachedScope(scopeOf(was), parts, scope);
-  const { rows, changes } = withParts(before, { read, reached, models });
+  const { rows, changes } = withPartsRead(before, { read, reached, models });
   const keys = changes.map(({ record }) => recordKey(record));
   keepLost(draft, rows, keys);
   set(draft, { rows, reading: { ...draft.state.reading, verified: true, resync: "no", partial: undefined } });
