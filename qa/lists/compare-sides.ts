@@ -2,13 +2,16 @@ import fc from "fast-check";
 import { compileConditions } from "../../packages/sdk/src/api/lists/conditions.ts";
 import { compileOrder, type SortKey, type SortOptions } from "../../packages/sdk/src/api/lists/sort-order.ts";
 import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
+import type { FollowedConditions } from "../../packages/sdk/src/protocol/log/followed-records.ts";
+import { meetsConditions } from "../../packages/sdk/src/protocol/log/meets-conditions.ts";
 import type { Field, Model } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import type { Transaction } from "../../packages/server/src/db/connection/transaction.ts";
 import { hostedSource } from "../../packages/server/src/db/lists/hosted-source.ts";
 import { type ListQuestion, listRecords, type PageEnd } from "../../packages/server/src/db/lists/list-records.ts";
 import type { FilterValue, ListFilter } from "../../packages/server/src/rules/lists/list-filter.ts";
 import { type ListQuery, readListQuery } from "../../packages/server/src/rules/lists/list-query.ts";
-import { meetsFilters } from "../../packages/server/src/rules/lists/meets-filters.ts";
+import { followedRecords } from "../../packages/server/src/rules/log/followed-records.ts";
+import type { DeclaredModel } from "../../packages/server/src/rules/schema/declared-model.ts";
 import { type ComparedType, enumValues, storedValue, valuesByType } from "./any-value.ts";
 
 const types = Object.keys(valuesByType) as ComparedType[];
@@ -21,6 +24,9 @@ const fields = Object.fromEntries(
 );
 const model: Model = { fields };
 const MODEL = "compared";
+const declared = new Map<string, DeclaredModel>([["compared", { name: "compared", model, changes: [] }]]);
+/** What no record meets. */
+const NONE = { operator: "or", conditions: [] } as const;
 const TENANT = 1;
 const RECORDS = 250;
 const QUERIES = 40;
@@ -85,13 +91,15 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
   }
   for (const query of queries) {
     const filters = [filterOf(query)];
-    const where = { [query.type]: { [query.operator]: query.value } };
-    const isMet = compileConditions(MODEL, model, query.operator === "eq" ? { [query.type]: query.value } : where);
+    const where = { [query.type]: query.operator === "eq" ? query.value : { [query.operator]: query.value } };
+    const isMet = compileConditions(MODEL, model, where);
     const what = `where ${JSON.stringify(where)}`;
     await compare(what, { filters }, records.filter(isMet));
     if (query.operator === "not" || query.operator === "notIn") continue;
-    const streamed = records.filter((record) => meetsFilters(filters, record.id as string, record));
-    await compare(`${what}, as a stream judges it`, { filters }, streamed);
+    const part = where as FollowedConditions;
+    const followed = records.filter((record) => meetsConditions(part, model, record.id as string, record));
+    const [snapshot = [NONE]] = followedRecords({ [MODEL]: [part] }, declared).get(MODEL) ?? [];
+    await compare(`${what}, as one who follows it reads and hears it`, { filters: snapshot }, followed);
   }
   return { comparisons, differences };
 }

@@ -1,5 +1,5 @@
 // What both sides agree on. The SDK's own code imports values from the constant files only
-// (apply, client-paths, close-codes, commit-problem, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, operation-param, version), so that no TypeBox reaches a browser.
+// (apply, client-paths, close-codes, commit-problem, compare-values, error-codes, field-value, headers, json-equal, json-problem, limits, meets-conditions, operation-param, version), so that no TypeBox reaches a browser.
 
 export {
   CLAIM_STATUSES,
@@ -57,6 +57,7 @@ export { QueryBody } from "./lists/query-body.ts";
 export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
 export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";
+export { meetsConditions } from "./log/meets-conditions.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
 export { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
 export {

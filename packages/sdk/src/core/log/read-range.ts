@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
+import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { ClientState } from "../state.ts";
-import { meetsPart } from "./meets-part.ts";
 import { partsLeft } from "./parts.ts";
 import type { LogRange, LogRow, RowChange, Rows, Scope } from "./rows.ts";
 import { scopeKey, scopeOf } from "./scope-key.ts";
@@ -48,7 +48,7 @@ export function withPartsRead(
   for (const [model, parts] of Object.entries(partsLeft(scopeOf(rows.scope), reached))) {
     const table = tableOf(model);
     for (const [id, { data }] of ownValue(before.tables, table)?.entries() ?? [])
-      if (!parts.some((part) => meetsPart(part, models[table], id, data)))
+      if (!parts.some((part) => meetsConditions(part, models[table], id, data)))
         changes.push({ record: { model, id }, value: undefined });
   }
   for (const [model, table] of Object.entries(read))

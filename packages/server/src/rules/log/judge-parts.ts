@@ -1,48 +1,56 @@
-import { type Comparable, comparable, type JsonObject } from "@holdfast/sdk/protocol";
-import type { ListColumn } from "../lists/list-column.ts";
-import { columnType, type ListFilter } from "../lists/list-filter.ts";
-import { meetsFilters, valueIn } from "../lists/meets-filters.ts";
-import type { Followed } from "./followed-records.ts";
+import {
+  type Comparable,
+  comparable,
+  type Field,
+  type FollowedConditions,
+  type Json,
+  type JsonObject,
+  type Model,
+  meetsConditions,
+  ownValue,
+} from "@holdfast/sdk/protocol";
 
-/** Followed records of a model, prepared to judge many entries. */
+/** The parts of a model that a reader follows, prepared to judge many entries. */
 export interface PartsJudge {
   isMet(id: string, data: JsonObject): boolean;
-  /** The fields that the conditions name. */
-  readonly fields: ReadonlySet<string>;
+  /** What the conditions are on. */
+  readonly names: ReadonlySet<string>;
 }
 
 /** Most parts ask for values of one field. These are looked up together, so that an entry costs the same for many parts. */
-export function partsJudge(followed: Followed): PartsJudge {
-  const wanted = new Map<string, { readonly column: ListColumn; readonly values: Set<Comparable | undefined> }>();
-  const others: Followed[number][] = [];
-  for (const filters of followed) {
-    const [filter] = filters;
-    const values = filter && filters.length === 1 ? valuesOf(filter) : undefined;
-    if (!filter || !values) {
-      others.push(filters);
+export function partsJudge(parts: readonly FollowedConditions[], model: Model): PartsJudge {
+  const wanted = new Map<string, Set<Comparable | undefined>>();
+  const others: FollowedConditions[] = [];
+  const typeOf = (name: string): Field["type"] => ownValue(model.fields, name)?.type ?? "string";
+  for (const part of parts) {
+    const [[name, condition] = ["", undefined], ...more] = Object.entries(part);
+    const values = more.length === 0 ? valuesOf(condition) : undefined;
+    const type = typeOf(name);
+    if (!values || type === "array") {
+      others.push(part);
       continue;
     }
-    const { column } = filter;
-    const name = column.kind === "field" ? `field ${column.name}` : column.kind;
-    const known = wanted.get(name) ?? { column, values: new Set() };
+    const known = wanted.get(name) ?? new Set();
     wanted.set(name, known);
-    for (const value of values) known.values.add(value);
+    for (const value of values) {
+      const own = comparable(type, value);
+      // No record has a value of another type.
+      if (value === null || own !== undefined) known.add(own);
+    }
   }
-  const lookups = [...wanted.values()].map(({ column, values }) => {
-    const type = columnType(column);
-    return (id: string, data: JsonObject) => values.has(comparable(type, valueIn(column, id, data)));
+  const lookups = [...wanted].map(([name, values]) => {
+    const type = typeOf(name);
+    return (id: string, data: JsonObject) => values.has(comparable(type, name === "id" ? id : ownValue(data, name)));
   });
-  const columns = followed.flatMap((filters) => filters.map(({ column }) => column));
   return {
-    fields: new Set(columns.flatMap((column) => (column.kind === "field" ? [column.name] : []))),
+    names: new Set(parts.flatMap((part) => Object.keys(part))),
     isMet: (id, data) =>
-      lookups.some((isWanted) => isWanted(id, data)) || others.some((filters) => meetsFilters(filters, id, data)),
+      lookups.some((isWanted) => isWanted(id, data)) || others.some((part) => meetsConditions(part, model, id, data)),
   };
 }
 
-/** What a filter compares with, if it asks for one of some values. Undefined among them: no value. */
-function valuesOf(filter: ListFilter): readonly (Comparable | undefined)[] | undefined {
-  const type = columnType(filter.column);
-  if (filter.operator === "in") return filter.values.map((value) => comparable(type, value));
-  return filter.operator === "eq" ? [comparable(type, filter.value)] : undefined;
+/** What a condition asks for, if it is one of some values. null: no value. */
+function valuesOf(condition: FollowedConditions[string] | undefined): readonly Json[] | undefined {
+  if (typeof condition !== "object" || condition === null) return condition === undefined ? undefined : [condition];
+  return Object.keys(condition).length === 1 ? condition.in : undefined;
 }

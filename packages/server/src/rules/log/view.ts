@@ -4,7 +4,6 @@ import type { DeclaredModel } from "../schema/declared-model.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import type { Principal } from "../tokens/participant.ts";
 import { checkModel, deny, isWithin, readableModels } from "../tokens/scope.ts";
-import { followedRecords } from "./followed-records.ts";
 import { type PartsJudge, partsJudge } from "./judge-parts.ts";
 
 /** What a reader asks for. An absent member does not limit it. */
@@ -135,7 +134,7 @@ function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
   const isMet = followed.isMet(entry.id, data);
   if (entry.verb !== "updated") return isMet ? "whole" : "hidden";
   const changed = entry.changedFields();
-  const mayDiffer = changed === null || changed.some((name) => followed.fields.has(name));
+  const mayDiffer = changed === null || changed.some((name) => followed.names.has(name));
   if (isMet) return mayDiffer ? "entered" : "whole";
   return mayDiffer ? "left" : "hidden";
 }
@@ -146,8 +145,12 @@ const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<stri
 function followedBy(view: View, where: FollowedRecords, models: ReadonlyMap<string, DeclaredModel>) {
   const known = compiled.get(view);
   if (known?.models === models) return known.followed;
-  const records = followedRecords(where, models);
-  const followed = new Map([...records].map(([model, parts]) => [model, partsJudge(parts)]));
+  const followed = new Map<string, PartsJudge>();
+  for (const [name, parts] of Object.entries(where)) {
+    // A model that is not declared has no records.
+    const declared = models.get(name.toLowerCase());
+    if (declared) followed.set(name.toLowerCase(), partsJudge([parts].flat(), declared.model));
+  }
   compiled.set(view, { models, followed });
   return followed;
 }

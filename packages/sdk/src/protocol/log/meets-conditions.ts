@@ -1,15 +1,20 @@
-import type { Json, JsonObject } from "../../protocol/json.ts";
-import { comparable, compareValues } from "../../protocol/lists/compare-values.ts";
-import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
-import { ownValue } from "../../protocol/own-value.ts";
-import type { Field, Model } from "../../protocol/schema/model-schema.ts";
+import type { Json, JsonObject } from "../json.ts";
+import { comparable, compareValues } from "../lists/compare-values.ts";
+import { ownValue } from "../own-value.ts";
+import type { Field, Model } from "../schema/model-schema.ts";
+import type { FollowedConditions } from "./followed-records.ts";
 
 /**
- * Whether a record meets the conditions, as the server judges its entries: a value that is absent, or of another type
+ * Whether a record meets conditions that a reader follows by, on both sides: a value that is absent, or of another type
  * than its field's, counts as none, and so does one of a field that the schema lacks.
  */
-export const meetsPart = (part: FollowedConditions, model: Model | undefined, id: string, data: JsonObject): boolean =>
-  Object.entries(part).every(([name, condition]) => {
+export const meetsConditions = (
+  conditions: FollowedConditions,
+  model: Model | undefined,
+  id: string,
+  data: JsonObject,
+): boolean =>
+  Object.entries(conditions).every(([name, condition]) => {
     const type = ownValue(model?.fields ?? {}, name)?.type ?? "string";
     const value = name === "id" ? id : ownValue(data, name);
     const operators = Object.entries(typeof condition === "object" && condition ? condition : { eq: condition });
