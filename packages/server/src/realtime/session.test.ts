@@ -59,7 +59,8 @@ function open(more: { current?: () => Promise<object> } = {}) {
     hub: {
       listen: async () => {
         listeners += 1;
-        return { position: () => 0, erasedTo: () => 0, end: () => void listeners-- };
+        const end = () => void listeners--;
+        return { position: () => 0, erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end };
       },
     },
     claimHub: { listen: async () => () => {} },

@@ -13,6 +13,7 @@ export async function awaitNews(
     wake = resolve;
   });
   const subscription = await hub.listen(tenant, { onNews: () => wake(), onSchemaPushed: () => {} });
+  subscription.hear({ view: { models: undefined, groups: undefined }, clientId: null });
   const timer = setTimeout(wake, waitMs);
   signal.addEventListener("abort", wake, { once: true });
   if (subscription.position() > after || signal.aborted) wake();

@@ -21,6 +21,7 @@ test("[T9] while it rests from a telling that took long, what is committed becom
     for (const end = performance.now() + 5; performance.now() < end; );
   };
   const subscription = await hub.listen(1, { onNews, onSchemaPushed: () => {} });
+  subscription.hear({ view: { models: undefined, groups: undefined }, clientId: null });
   const committed = (from: number, to: number) =>
     hub.committed({ tenant: 1, from, to, entries: [], schema } as CommittedBatch);
   committed(0, 1);

@@ -1,22 +1,27 @@
 import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { CurrentLog, FollowLog, PolledHead } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
+import { createReaderIndex, type Interest, type ReaderIndex } from "../../rules/log/reader-index.ts";
 import { createTopics, type Topic } from "../topics.ts";
 import type { HeadPoll } from "./head-poll.ts";
 import { type News, newsOfBatch, newsOfEntries } from "./news.ts";
 import { createPace } from "./pace.ts";
 import { createTail, type Tail } from "./tail.ts";
 import { createTailReader } from "./tail-reader.ts";
+import { createTellInTurn } from "./tell-in-turn.ts";
 
 /** A consumer of one tenant's log in this process: a stream session or a long poll. */
 export interface Listener {
+  /** News that may be for it: some entries may be of what it has not asked for. */
   onNews(news: News): void;
+  /** The log has gone on, maybe without news for it. Returns whether it has told its reader. */
+  onGoneOn?(): boolean;
   /** A schema was pushed. `rowsChanged`: records have changed without a log entry. */
   onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void;
 }
 
 /**
- * Passes new log entries to all listeners of this process, by tenant.
+ * Passes new log entries to the listeners of this process, by tenant: to each what may be for it.
  *
  * The first listener opens the tenant's topic: the hub reads its head and follows the log from there (see tail.ts).
  * Positions that are reported during this read are read afterwards. After that, rounds of this process are delivered
@@ -35,22 +40,38 @@ export interface Hub {
 }
 
 export interface Subscription {
-  /** Every entry up to this position was delivered, or precedes the subscription. */
+  /** Every entry up to this position was delivered or will be, or precedes the subscription. */
   position(): number;
+  /** How far listeners have been given the news that are for them, and under which schema. Undefined: not yet. */
+  delivered(): Delivered | undefined;
+  /** What the listener is given from now on. Before, it is given nothing. */
+  hear(interest: Interest): void;
   /** The position of the newest erasure up to `position()`. */
   erasedTo(): number;
   end(): void;
 }
 
+export type Delivered = Pick<News, "to" | "schemaVersion" | "rowsVersion">;
+
 interface LogTopic extends Topic {
   readonly tail: Tail;
-  readonly listeners: Set<Listener>;
+  /** What they want to hear. Null: nothing yet. */
+  readonly listeners: Map<Listener, Interest | null>;
+  /** Who hears what, by the models of a version of the schema. */
+  index: ReaderIndex<Listener>;
+  indexVersion: number;
+  delivered: Delivered | undefined;
   erasedTo: number;
   schema: LiveSchema;
 }
 
+function* goneOnOf({ listeners }: LogTopic): Generator<() => boolean> {
+  for (const listener of listeners.keys()) if (listener.onGoneOn) yield listener.onGoneOn;
+}
+
 export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
   const topics = createTopics({ read: log.current, open });
+  const inTurn = createTellInTurn(goneOnOf);
   const reader = createTailReader({
     read: log.tails,
     positionOf: (tenant) => topics.get(tenant)?.tail.position,
@@ -62,18 +83,38 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   });
 
   function open(tenant: number, { head, schema }: CurrentLog): LogTopic {
-    const listeners = new Set<Listener>();
     const tail = createTail({
       position: head.syncId,
-      publish: createPace((news) => {
-        for (const listener of listeners) listener.onNews(news);
-      }),
+      publish: createPace((news) => publish(topic, news)),
       missing: (to) => reader.want(tenant, to),
     });
-    return {
-      ...{ tail, listeners, schema, erasedTo: head.erasedTo },
-      close: poll.watch(tenant, (polled) => compare(tenant, polled)),
+    const stopWatch = poll.watch(tenant, (polled) => compare(tenant, polled));
+    const topic: LogTopic = {
+      ...{ tail, schema, listeners: new Map(), delivered: undefined, erasedTo: head.erasedTo },
+      ...{ index: createReaderIndex(schema.models), indexVersion: schema.version },
+      close() {
+        stopWatch();
+        inTurn.forget(topic);
+      },
     };
+    return topic;
+  }
+
+  function publish(topic: LogTopic, news: News): void {
+    if (news.schemaVersion !== topic.indexVersion) reindex(topic, news);
+    const { ofEverything } = topic.index;
+    const concerned = topic.index.concernedBy(news.entries);
+    for (const listener of ofEverything) listener.onNews(news);
+    for (const listener of concerned) listener.onNews(news);
+    topic.delivered = news;
+    inTurn.wentOn(topic);
+  }
+
+  /** A push may have changed what values the fields have. */
+  function reindex(topic: LogTopic, { models, schemaVersion }: News): void {
+    topic.index = createReaderIndex(models);
+    topic.indexVersion = schemaVersion;
+    for (const [listener, interest] of topic.listeners) if (interest) topic.index.add(listener, interest);
   }
 
   /**
@@ -99,7 +140,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
     if (schema.version === before.version) return;
     topic.schema = schema;
     const rowsChanged = schema.rowsVersion > before.version;
-    for (const listener of topic.listeners) listener.onSchemaPushed(schema, rowsChanged);
+    for (const listener of topic.listeners.keys()) listener.onSchemaPushed(schema, rowsChanged);
   }
 
   /** A tenant's log extends at least to this position. */
@@ -108,12 +149,19 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   return {
     async listen(tenant, listener) {
       const { topic, end } = await topics.subscribe(tenant);
-      topic.listeners.add(listener);
+      topic.listeners.set(listener, null);
       return {
         position: () => topic.tail.position,
+        delivered: () => topic.delivered,
         erasedTo: () => topic.erasedTo,
+        hear: (interest) => {
+          if (!topic.listeners.has(listener)) return;
+          topic.listeners.set(listener, interest);
+          topic.index.add(listener, interest);
+        },
         end: () => {
           topic.listeners.delete(listener);
+          topic.index.remove(listener);
           end();
         },
       };

@@ -1,16 +1,18 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test, vi } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
+import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import { declaredValues } from "../../rules/schema/declared-values.ts";
 import { storedEntryOf } from "../../testing/stored-entry.ts";
 import { createCatchUp } from "./catch-up.ts";
-import type { Hub, Listener } from "./hub.ts";
+import { createHub, type Hub } from "./hub.ts";
 import { listenToLog } from "./log-reader.ts";
-import { type News, newsOfEntries } from "./news.ts";
 
+const SUBSCRIBED = { erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end: () => {} };
 const unheard = { onSchemaPushed: () => {}, onRenamed: () => {} };
 const spoken = { version: 1, rowsVersion: 1, shownRowsVersion: 1, names: undefined };
 const NAMES = {
@@ -35,16 +37,19 @@ const schemaOf = (...names: string[]): LiveSchema => ({
   rowsVersion: 1,
 });
 
-/** The hub of an empty log, and how to give its listener news. */
+/** The hub of an empty log, and how something is committed to it. */
 function emptyHub() {
-  let onNews = (_: News) => {};
-  const hub = {
-    listen: async (_tenant: number, listener: Listener) => {
-      onNews = listener.onNews;
-      return { position: () => 0, erasedTo: () => 0, end: () => {} };
-    },
-  } as unknown as Hub;
-  return { hub, say: (news: News) => onNews(news) };
+  const log = { current: async () => ({ head: { syncId: 0, erasedTo: 0 }, schema: schemaOf("note") }) };
+  const poll = { watch: () => () => {}, askAll: () => {}, close: () => {} };
+  const hub = createHub(log as unknown as FollowLog, poll, (error) => {
+    throw error;
+  });
+  const commit = (entry: StoredEntry, schema: LiveSchema) =>
+    hub.committed({
+      ...{ tenant: 1, from: entry.syncId - 1, to: entry.syncId, schema },
+      entries: [{ entry }],
+    } as unknown as CommittedBatch);
+  return { hub, commit };
 }
 
 const entryOf = (syncId: number, model: string) =>
@@ -57,7 +62,7 @@ const entryOf = (syncId: number, model: string) =>
 test("[T2] a reader that catches up gets entries of a model that was declared meanwhile", async () => {
   const many = 700;
   let declared = schemaOf("note");
-  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
+  const hub = { listen: async () => ({ position: () => many, ...SUBSCRIBED }) } as unknown as Hub;
   const log = {
     entries: async (_tenant: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, after + i + 1 === many ? "task" : "note")),
@@ -82,7 +87,7 @@ const entriesOf = (frame: Buffer): number[] =>
 
 test("[T11] sockets that catch up from the same position share what is read, and with the same view the bytes", async () => {
   const many = 1_200;
-  const hub = { listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) } as unknown as Hub;
+  const hub = { listen: async () => ({ position: () => many, ...SUBSCRIBED }) } as unknown as Hub;
   let reads = 0;
   const log = {
     entries: async (_tenant: number, after: number, to: number) => {
@@ -123,7 +128,7 @@ test("[T11] sockets that catch up from the same position share what is read, and
 test("[ER6] a page that was read before an erasure is read again for a reader that catches up after it", async () => {
   let erasedTo = 0;
   const hub = {
-    listen: async () => ({ position: () => 500, erasedTo: () => erasedTo, end: () => {} }),
+    listen: async () => ({ ...SUBSCRIBED, position: () => 500, erasedTo: () => erasedTo }),
   } as unknown as Hub;
   let reads = 0;
   const log = {
@@ -152,8 +157,7 @@ test("[ER6] a page that was read before an erasure is read again for a reader th
 });
 
 test("[B11] a page that is not written yet keeps its place, and a small one does not", async () => {
-  const hub = (many: number) =>
-    ({ listen: async () => ({ position: () => many, erasedTo: () => 0, end: () => {} }) }) as unknown as Hub;
+  const hub = (many: number) => ({ listen: async () => ({ position: () => many, ...SUBSCRIBED }) }) as unknown as Hub;
   const log = {
     entries: async (_tenant: number, after: number, to: number) =>
       Array.from({ length: to - after }, (_, i) => entryOf(after + i + 1, "note")),
@@ -196,7 +200,7 @@ test.each([
   ["whose rows another schema has changed", { rowsVersion: 2 }, undefined],
   ["under another schema, if the reader has names of its own", { version: 2 }, NAMES],
 ])("[M35] news %s are not sent", async (_, changed, names) => {
-  const { hub, say } = emptyHub();
+  const { hub, commit } = emptyHub();
   const heard: string[] = [];
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
     enterPage,
@@ -207,15 +211,15 @@ test.each([
   });
   expect(await reader.begin({ ...whole, spoken: { ...spoken, names } })).toBe("live");
   const schema = schemaOf("note");
-  say(newsOfEntries(0, 1, [entryOf(1, "note")], schema));
+  commit(entryOf(1, "note"), schema);
   expect(heard).toEqual([expect.stringContaining(names ? '"older":"x"' : '"a":"x"')]);
-  say(newsOfEntries(1, 2, [entryOf(2, "note")], { ...schema, ...changed }));
+  commit(entryOf(2, "note"), { ...schema, ...changed });
   expect(heard.slice(1)).toEqual(["renamed"]);
 });
 
 /** A live reader of the notes only, and the frames that it gets. */
 async function notesOnly(clientId: string | null = null) {
-  const { hub, say } = emptyHub();
+  const { hub, commit: commitEntry } = emptyHub();
   const heard: string[] = [];
   const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
@@ -226,7 +230,7 @@ async function notesOnly(clientId: string | null = null) {
     const entry = storedEntryOf({
       ...{ syncId: at, model, id: `r${at}`, clientTxId: `t${at}`, verb: "created", data: '{"a":"x"}', clientId: by },
     });
-    say(newsOfEntries(at - 1, at, [entry], { ...schemaOf("note", "task"), version: 1 }));
+    commitEntry(entry, { ...schemaOf("note", "task"), version: 1 });
   };
   const ranges = () =>
     heard.splice(0).map((text) => {
@@ -282,4 +286,23 @@ test("[T17] a client hears at once that its own change is in the log, also one t
     [0, 2, 0],
     [2, 3, 0],
   ]);
+});
+
+test("[T18] a push that gives a field another type changes which values a part has", async () => {
+  const { hub, commit } = emptyHub();
+  const heard: string[] = [];
+  const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
+  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
+  const where = { note: [{ a: "2026-01-01T00:00:00Z" }] };
+  await reader.begin({ ...whole, view: { models: undefined, groups: undefined, where } });
+  const schema = (version: number, type: "string" | "datetime") => ({
+    ...schemaOf("note"),
+    version,
+    models: new Map([["note", { name: "note", model: { fields: { a: { type } } }, changes: [] }]]),
+  });
+  const written = (syncId: number) => ({ ...entryOf(syncId, "note"), data: '{"a":"2026-01-01T00:00:00.0Z"}' });
+  commit(written(1), schema(1, "string"));
+  expect(heard).toEqual([]);
+  commit(written(2), schema(2, "datetime"));
+  expect(heard.map((frame) => (JSON.parse(frame) as { to: number }).to)).toEqual([1, 2]);
 });

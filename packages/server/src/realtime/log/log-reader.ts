@@ -23,8 +23,11 @@ export interface LogReader {
   readonly view: View;
   /** Filters by this view from now on. */
   follow(view: View): void;
-  /** Says how far the log has gone, if the reader has not been told because nothing of it was for it. */
-  tell(): void;
+  /**
+   * Says how far the log has gone, if the reader has not been told because nothing of it was for it. Returns whether it
+   * was so.
+   */
+  tell(): boolean;
   /**
    * Reads the log from a position until it reaches the tail; from there on the tail delivers. "trimmed": the next
    * entries are no longer kept. "renamed": a push has changed the records or names meanwhile.
@@ -55,8 +58,6 @@ export interface LogReaderListeners {
 }
 
 const PAGE = 500;
-/** How long a reader may not know that the log has gone on without it, in ms. */
-const TELL_MS = 1_000;
 
 /** Resolves once it listens: it receives everything that is committed from then on. */
 export async function listenToLog(
@@ -68,24 +69,20 @@ export async function listenToLog(
   let phase: "listening" | "catching up" | "live" | "ended" = "listening";
   let view: View = { models: undefined, groups: undefined };
   let position = 0;
-  /** Up to where the reader knows of the log. Between it and `position` is nothing for it. */
+  /** Up to where the reader knows of the log. Between it and `position`, and on to what was delivered, is nothing for it. */
   let told = 0;
-  let telling: NodeJS.Timeout | undefined;
   let clientId: string | null = null;
   let spoken: SpokenSchema = { version: 0, rowsVersion: 0, shownRowsVersion: 0, names: undefined };
   const { onSchemaPushed } = listeners;
-  const subscription = await hub.listen(tenant, { onNews, onSchemaPushed });
+  const subscription = await hub.listen(tenant, { onNews, onGoneOn: tell, onSchemaPushed });
 
   function onNews(news: News): void {
     if (phase !== "live" || news.to <= position) return;
     // The news can be faster than the message that a schema was pushed.
     if (!isUnder(news, spoken)) return listeners.onRenamed();
-    if (!concerns(view, news, position, clientId)) {
-      position = news.to;
-      telling ??= setTimeout(tell, TELL_MS).unref();
-      return;
-    }
-    tell();
+    if (!concerns(view, news, position, clientId)) return;
+    position = Math.max(position, news.from);
+    tellPosition();
     const { names } = spoken;
     const frame = position === news.from ? sharedFrame(view, news, names) : entriesFrame(view, news, names, position);
     position = news.to;
@@ -93,12 +90,24 @@ export async function listenToLog(
     listeners.send(frame);
   }
 
-  function tell(): void {
-    clearTimeout(telling);
-    telling = undefined;
-    if (phase !== "live" || told === position) return;
+  function tell(): boolean {
+    const delivered = subscription.delivered();
+    if (phase !== "live" || !delivered) return false;
+    if (delivered.to > position) {
+      if (!isUnder(delivered, spoken)) {
+        listeners.onRenamed();
+        return false;
+      }
+      position = delivered.to;
+    }
+    return tellPosition();
+  }
+
+  function tellPosition(): boolean {
+    if (told === position) return false;
     listeners.send(`{"frame":"entries","from":${told},"to":${position},"entries":[]}`);
     told = position;
+    return true;
   }
 
   const isEnded = () => phase === "ended";
@@ -112,6 +121,7 @@ export async function listenToLog(
       // What it was not told of was for no reader of the former view, but may be for one of the next.
       tell();
       view = next;
+      if (phase === "live") subscription.hear({ view, clientId });
     },
     tell,
     async begin(reading) {
@@ -123,6 +133,7 @@ export async function listenToLog(
         if (position >= target) {
           told = position;
           phase = "live";
+          subscription.hear({ view, clientId });
           return "live";
         }
         // A page has its place until it is written: thousands of sockets could leave theirs unread.
@@ -154,7 +165,6 @@ export async function listenToLog(
     },
     end() {
       phase = "ended";
-      clearTimeout(telling);
       subscription.end();
     },
   };

@@ -13,7 +13,7 @@ import { entryOut } from "../../rules/schema/translate.ts";
 export interface NewsEntry extends FiledEntry {
   readonly syncId: number;
   readonly clientId: string | null;
-  readonly text: string;
+  text(): string;
   /** The text for a reader who may not have seen the record before. */
   enteredText(): string;
   /** The text for a reader whose groups the record has left. */
@@ -51,21 +51,24 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
     const shown = presentEntry(entry, declared);
     if (!declared || !shown) return [];
     const { name } = declared;
-    const text = storedEntryText(shown, name);
+    let made: string | undefined;
+    const text = () => (made ??= storedEntryText(shown, name));
     return {
       ...filedEntry(shown),
       syncId: entry.syncId,
       clientId: entry.clientId,
       text,
-      enteredText: () => enteredText(text, entry),
+      enteredText: () => enteredText(text(), entry),
       leftText: () => leftEntryText(entry, name),
     };
   }),
 });
 
 /** Whether news are under the schema that a reader's names and rows are of. */
-export const isUnder = ({ schemaVersion, rowsVersion }: News, reader: SpokenSchema): boolean =>
-  rowsVersion === reader.rowsVersion && (reader.names === undefined || schemaVersion === reader.version);
+export const isUnder = (
+  { schemaVersion, rowsVersion }: Pick<News, "schemaVersion" | "rowsVersion">,
+  reader: SpokenSchema,
+): boolean => rowsVersion === reader.rowsVersion && (reader.names === undefined || schemaVersion === reader.version);
 
 /** A key that is equal for readers that get the same bytes. */
 export const readerName = (view: View, names: ClientNames | undefined): string =>
@@ -91,7 +94,7 @@ export function entriesFrame(
     if (entry.syncId <= after) continue;
     switch (sightOf(view, entry, models)) {
       case "whole":
-        texts.push(entry.text);
+        texts.push(entry.text());
         break;
       case "entered":
         texts.push(entry.enteredText());

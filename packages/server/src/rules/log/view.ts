@@ -1,4 +1,11 @@
-import { type FollowedRecords, type JsonObject, limits, type Verb } from "@holdfast/sdk/protocol";
+import {
+  type FollowedConditions,
+  type FollowedRecords,
+  type JsonObject,
+  limits,
+  type Model,
+  type Verb,
+} from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
@@ -110,7 +117,7 @@ export function sightOf(view: View, entry: FiledEntry, models: ReadonlyMap<strin
   if (view.models && !view.models.has(entry.model)) return "hidden";
   const sight = sightByGroup(view.groups, entry);
   const isThere = sight === "whole" || sight === "entered";
-  const followed = isThere && view.where ? followedBy(view, view.where, models).get(entry.model) : undefined;
+  const followed = isThere && view.where ? followedBy(view, models).get(entry.model) : undefined;
   if (!followed) return sight;
   const sightOfRecord = sightByRecord(followed, entry);
   return sightOfRecord === "whole" ? sight : sightOfRecord;
@@ -142,15 +149,31 @@ function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
 const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<string, PartsJudge> }>();
 
 /** Once per view and schema. */
-function followedBy(view: View, where: FollowedRecords, models: ReadonlyMap<string, DeclaredModel>) {
+function followedBy(view: View, models: ReadonlyMap<string, DeclaredModel>): ReadonlyMap<string, PartsJudge> {
   const known = compiled.get(view);
   if (known?.models === models) return known.followed;
   const followed = new Map<string, PartsJudge>();
-  for (const [name, parts] of Object.entries(where)) {
-    // A model that is not declared has no records.
-    const declared = models.get(name.toLowerCase());
-    if (declared) followed.set(name.toLowerCase(), partsJudge([parts].flat(), declared.model));
-  }
+  for (const [name, { model, alternatives }] of followedParts(view, models))
+    followed.set(name, partsJudge(alternatives, model));
   compiled.set(view, { models, followed });
   return followed;
+}
+
+/** The parts of a model: the records that meet all conditions of one of these alternatives. */
+export interface FollowedParts {
+  readonly model: Model;
+  readonly alternatives: readonly FollowedConditions[];
+}
+
+/** By model in lower case. A model that is not declared has no records. */
+export function followedParts(
+  { where = {} }: View,
+  models: ReadonlyMap<string, DeclaredModel>,
+): ReadonlyMap<string, FollowedParts> {
+  const parts = new Map<string, FollowedParts>();
+  for (const [name, conditions] of Object.entries(where)) {
+    const declared = models.get(name.toLowerCase());
+    if (declared) parts.set(name.toLowerCase(), { model: declared.model, alternatives: [conditions].flat() });
+  }
+  return parts;
 }
