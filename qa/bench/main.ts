@@ -24,6 +24,7 @@ const parts: Record<Part, (options: Options) => Promise<Row[] | NotedRows>> = {
     ...(await (await import("./lists/mounted-lists.ts")).measureMountedLists(options)),
     ...(await (await import("./lists/lists.ts")).measureLists(options)),
   ],
+  sockets: async (options) => (await import("./stream/sockets.ts")).measureSockets(options),
   parts: async (options) => (await import("./stream/parts.ts")).measureParts(options),
   push: async (options) => (await import("./push/push.ts")).measurePush(options),
   claims: async (options) => (await import("./claims/claims.ts")).measureClaims(options),

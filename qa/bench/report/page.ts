@@ -4,6 +4,7 @@ export const HEADINGS = {
   stream: "The stream",
   snapshot: "The snapshot",
   "followed-part": "A part of a large model",
+  sockets: "Writes that many hear",
   parts: "Many readers of small parts",
   "slow-line": "A slow line",
   lists: "Lists",

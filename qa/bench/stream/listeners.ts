@@ -5,12 +5,14 @@ import { openRawStream } from "./raw-stream.ts";
 
 export interface ListenPlan {
   readonly url: string;
-  readonly token: string;
+  /** The sockets take them in turn. */
+  readonly tokens: readonly string[];
   readonly sockets: number;
   /** Stands right before the time of sending: 20 digits, nanoseconds of `process.hrtime`. */
   readonly mark: string;
 }
 
+const AT_ONCE = 50;
 const TIME_DIGITS = 20;
 const BRACE = 0x7d;
 
@@ -19,7 +21,7 @@ const mark = Buffer.from(plan.mark);
 const delays: number[] = [];
 
 /** Resolves when the server says that it tells what happens from now on. */
-function listen(): Promise<void> {
+function listen(nth: number): Promise<void> {
   return new Promise((resolve, reject) => {
     let received = Buffer.alloc(0);
     let onData = (chunk: Buffer): void => {
@@ -28,7 +30,7 @@ function listen(): Promise<void> {
       onData = delayRecorder();
       resolve();
     };
-    const socket = openRawStream(plan.url, { token: plan.token }, (chunk) => onData(chunk));
+    const socket = openRawStream(plan.url, { token: plan.tokens[nth % plan.tokens.length] }, (chunk) => onData(chunk));
     socket.on("error", reject);
     socket.on("close", () => reject(new Error("The stream closed a socket.")));
   });
@@ -52,7 +54,12 @@ function delayRecorder(): (chunk: Buffer) => void {
   };
 }
 
-await Promise.all(Array.from({ length: plan.sockets }, listen));
+let next = 0;
+await Promise.all(
+  Array.from({ length: AT_ONCE }, async () => {
+    while (next < plan.sockets) await listen(next++);
+  }),
+);
 process.stdout.write(`${JSON.stringify({ ready: true })}\n`);
 process.on("SIGTERM", () => {
   process.stdout.write(`${JSON.stringify(delays)}\n`, () => process.exit(0));

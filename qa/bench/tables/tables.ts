@@ -69,7 +69,7 @@ async function writesInTurn(hosted: ServerReady, attached: ServerReady) {
 /** From sending an SQL statement to hearing its commit on a client's socket. */
 async function heardFromSql(databaseUrl: string, { url, tokens: [token = ""] }: ServerReady) {
   const listener = startProgram(new URL("../stream/listeners.ts", import.meta.url), [
-    JSON.stringify({ url, token, sockets: 1, mark: MARK } satisfies ListenPlan),
+    JSON.stringify({ url, tokens: [token], sockets: 1, mark: MARK } satisfies ListenPlan),
   ]);
   const lines = createInterface({ input: listener.stdout as NodeJS.ReadableStream })[Symbol.asyncIterator]();
   await lines.next();

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { newSecretToken } from "@holdfast/server";
 import { summarize } from "../report/statistics.ts";
 import { type Row, round } from "../report/table.ts";
+import { cpuSecondsOf } from "../stage/cpu-seconds.ts";
 import type { ServerReady } from "../stage/server.ts";
 import { type Options, openStage, type RunningProgram, type Stage } from "../stage/stage.ts";
 import { CONNECTIONS, rateOf, sendersOf, sendFor } from "./commit-rates.ts";
@@ -150,16 +150,3 @@ const postgresPids = async (stage: Stage): Promise<number[]> =>
   ).map(({ pid }) => pid);
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
-
-const TICKS = 100;
-
-function cpuSecondsOf(pid: number): number {
-  try {
-    const [, rest = ""] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ");
-    const fields = rest.split(" ");
-    return (Number(fields[11]) + Number(fields[12])) / TICKS;
-  } catch {
-    // A process of Postgres that has ended meanwhile.
-    return 0;
-  }
-}
