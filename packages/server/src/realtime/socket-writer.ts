@@ -8,7 +8,7 @@ import type { Refusal } from "../rules/refusal.ts";
 export interface SocketWriter {
   send(frame: object | string): void;
   /** Sends news. Disconnects the client if too much is unsent. */
-  notify(frame: string): void;
+  notify(frame: string | Buffer): void;
   /** Like `notify`, for bytes, with a callback once they are written. */
   pass(frame: Buffer, written: () => void): void;
   /** Sends one of many pages. Resolves when it is written. */
@@ -55,7 +55,7 @@ export function createSocketWriter(
   return {
     send,
     notify(frame) {
-      send(frame);
+      if (socket.readyState === socket.OPEN) socket.send(frame, { binary: false });
       closeIfSlow();
     },
     pass(frame, written) {

@@ -205,7 +205,7 @@ test.each([
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
     enterPage,
     write: async () => {},
-    send: (frame) => heard.push(frame),
+    send: (frame) => heard.push(String(frame)),
     onSchemaPushed: () => {},
     onRenamed: () => heard.push("renamed"),
   });
@@ -221,7 +221,12 @@ test.each([
 async function notesOnly(clientId: string | null = null) {
   const { hub, commit: commitEntry } = emptyHub();
   const heard: string[] = [];
-  const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
+  const listeners = {
+    enterPage,
+    write: async () => {},
+    send: (frame: string | Buffer) => heard.push(String(frame)),
+    ...unheard,
+  };
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
   await reader.begin({ ...whole, view: { models: new Set(["note"]), groups: undefined }, clientId });
   let at = 0;
@@ -291,7 +296,12 @@ test("[T17] a client hears at once that its own change is in the log, also one t
 test("[T18] a push that gives a field another type changes which values a part has", async () => {
   const { hub, commit } = emptyHub();
   const heard: string[] = [];
-  const listeners = { enterPage, write: async () => {}, send: (frame: string) => heard.push(frame), ...unheard };
+  const listeners = {
+    enterPage,
+    write: async () => {},
+    send: (frame: string | Buffer) => heard.push(String(frame)),
+    ...unheard,
+  };
   const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
   const where = { note: [{ a: "2026-01-01T00:00:00Z" }] };
   await reader.begin({ ...whole, view: { models: undefined, groups: undefined, where } });

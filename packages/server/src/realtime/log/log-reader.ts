@@ -47,7 +47,7 @@ export interface Reading {
 
 export interface LogReaderListeners {
   /** Sends a frame of new entries. */
-  send(frame: string): void;
+  send(frame: string | Buffer): void;
   /** Waits until one more page may be in flight. Returns a function that ends its flight. */
   enterPage(): Promise<() => void>;
   /** Sends one page of a catch-up. Resolves when it is written. */
@@ -184,9 +184,9 @@ export function viewOfRequest(
 }
 
 /** Readers with the same view get the same bytes: the frame is built once per batch of news. */
-const frames = new WeakMap<News, Map<string, string>>();
+const frames = new WeakMap<News, Map<string, Buffer>>();
 
-function sharedFrame(view: View, news: News, names: ClientNames | undefined): string {
+function sharedFrame(view: View, news: News, names: ClientNames | undefined): Buffer {
   let known = frames.get(news);
   if (!known) {
     known = new Map();
@@ -195,7 +195,7 @@ function sharedFrame(view: View, news: News, names: ClientNames | undefined): st
   const key = readerName(view, names);
   let frame = known.get(key);
   if (frame === undefined) {
-    frame = entriesFrame(view, news, names);
+    frame = Buffer.from(entriesFrame(view, news, names));
     known.set(key, frame);
   }
   return frame;
