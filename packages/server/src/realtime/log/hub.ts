@@ -69,7 +69,8 @@ function* goneOnOf({ listeners }: LogTopic): Generator<() => boolean> {
   for (const listener of listeners.keys()) if (listener.onGoneOn) yield listener.onGoneOn;
 }
 
-export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void): Hub {
+/** `clock`: by which its telling is paced, see pace.ts. */
+export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknown) => void, clock?: () => number): Hub {
   const topics = createTopics({ read: log.current, open });
   const inTurn = createTellInTurn(goneOnOf);
   const reader = createTailReader({
@@ -85,7 +86,7 @@ export function createHub(log: FollowLog, poll: HeadPoll, failed: (error: unknow
   function open(tenant: number, { head, schema }: CurrentLog): LogTopic {
     const tail = createTail({
       position: head.syncId,
-      publish: createPace((news) => publish(topic, news)),
+      publish: createPace((news) => publish(topic, news), clock),
       missing: (to) => reader.want(tenant, to),
     });
     const stopWatch = poll.watch(tenant, (polled) => compare(tenant, polled));
