@@ -129,7 +129,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
 
   const loads = lazy(async () => {
     const { Loads } = await usable();
-    return new Loads({ engine, ending, base: () => followed });
+    return new Loads({ engine, ending, settings, base: () => followed });
   });
 
   const shown = () => shownState(store.getState());

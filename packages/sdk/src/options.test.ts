@@ -11,7 +11,8 @@ test("[N11] defaults are filled in, and the store is named after the server", ()
     store: "holdfast:sync.example.com",
     paused: false,
     requestTimeoutMs: 30_000,
-    clientId: undefined,
+    releasedParts: 20,
+    releasedRows: 20_000,
   });
 });
 
@@ -27,6 +28,8 @@ test.each([
   ["a clientId with a space", { clientId: "a b" }, /clientId must be/],
   ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId must be/],
   ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],
+  ["fewer than no parts", { releasedParts: -1 }, /releasedParts must be a number from 0 on/],
+  ["rows that are no number", { releasedRows: "all" }, /releasedRows must be a number from 0 on/],
   ["a time that is no number", { requestTimeoutMs: Number.NaN }, /requestTimeoutMs/],
 ])("[N11] %s is refused with a sentence", (_, wrong, sentence) => {
   let error: unknown;
@@ -37,4 +40,11 @@ test.each([
   }
   expect(isSyncError(error) && error.code).toBe("invalid_options");
   expect(String(error)).toMatch(sentence);
+});
+
+test("[N26] no released part, or all of them, may stay", () => {
+  expect(checkOptions({ ...good, releasedParts: 0, releasedRows: Number.POSITIVE_INFINITY })).toMatchObject({
+    releasedParts: 0,
+    releasedRows: Number.POSITIVE_INFINITY,
+  });
 });

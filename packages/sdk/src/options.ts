@@ -41,6 +41,10 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly stream?: boolean | undefined;
   /** Which records to read of the schema's models. Default: all that the token covers. See `follow`. */
   readonly follow?: FollowScope<S> | undefined;
+  /** How many released parts of a model stay ready (see `load`). Default 20. */
+  readonly releasedParts?: number | undefined;
+  /** Up to how many rows of a model released parts stay. Default 20 000. */
+  readonly releasedRows?: number | undefined;
   /**
    * Whether to ask the browser, at the first queued write, not to evict the store. Default: only in browsers that
    * decide without a prompt. Firefox prompts the user, so it is asked only with `true`; `false` never asks.
@@ -54,36 +58,20 @@ export interface ClientOptions<S extends ModelSchema> {
   readonly upcast?: Readonly<Record<string, Upcast>> | undefined;
 }
 
-export interface Settings<S extends ModelSchema> extends Pick<ClientOptions<S>, "schema" | "url" | "getToken"> {
-  readonly store: string;
-  readonly paused: boolean;
-  readonly requestTimeoutMs: number;
-  readonly stream: boolean;
-  readonly upcast: Readonly<Record<string, Upcast>>;
-  readonly persist: boolean | undefined;
-  readonly clientId: string | undefined;
-  readonly owner: ClientOptions<S>["owner"] | undefined;
-  readonly follow: FollowScope<S> | undefined;
-}
+type Defaults = "store" | "paused" | "requestTimeoutMs" | "stream" | "upcast" | "releasedParts" | "releasedRows";
+
+export type Settings<S extends ModelSchema> = ClientOptions<S> & {
+  readonly [Key in Defaults]: Exclude<ClientOptions<S>[Key], undefined>;
+};
 
 const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
 
 /** Fills in defaults and refuses invalid options at once. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
+  const { schema, url, getToken, user, clientId, owner } = options;
   let { store } = options;
-  const { user, owner } = options;
-  const {
-    schema,
-    url,
-    getToken,
-    clientId,
-    paused = false,
-    requestTimeoutMs = 30_000,
-    stream = true,
-    upcast = {},
-    follow,
-    persist,
-  } = options;
+  const { paused = false, requestTimeoutMs = 30_000, stream = true, upcast = {} } = options;
+  const { releasedParts = 20, releasedRows = 20_000 } = options;
   const refuse = (sentence: string) => {
     throw localError("invalid_options", sentence);
   };
@@ -99,9 +87,10 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   if (owner !== undefined && !(isName(owner?.organization) && isName(owner?.participant)))
     refuse("owner must have an organization and a participant, as strings.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be a number of milliseconds above 0.");
+  for (const [key, most] of Object.entries({ releasedParts, releasedRows }))
+    if (!(most >= 0)) refuse(`${key} must be a number from 0 on.`);
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
-  const chosen = { schema, url, getToken, store, clientId, owner, paused };
-  return { ...chosen, requestTimeoutMs, stream, upcast, follow, persist };
+  return { ...options, store, paused, requestTimeoutMs, stream, upcast, releasedParts, releasedRows };
 }
 
 const isName = (value: unknown): boolean => typeof value === "string" && /^[^/]+$/.test(value);

@@ -2,7 +2,7 @@ import { isPolling } from "./connection/is-polling.ts";
 import { OWNER_UNKNOWN } from "./connection/owner-name.ts";
 import { noRows } from "./log/rows.ts";
 import { blockedNames } from "./queue/blocked.ts";
-import type { MutationOperation } from "./queue/mutation.ts";
+import { type MutationOperation, waitsForPerson } from "./queue/mutation.ts";
 import { emptyQueue, inOrder, waitingWrites } from "./queue/queue.ts";
 import type { ClientState, LostStore, StorageTrouble } from "./state.ts";
 
@@ -154,8 +154,7 @@ function nameOf(state: ClientState, isDiskLost = state.storageTrouble !== undefi
 
 function oldestPendingAt({ queue }: ClientState): number | undefined {
   if (queue.order.length === queue.waiting.length) return undefined;
-  for (const { stage, createdAt } of inOrder(queue))
-    if (stage.phase !== "conflicted" && stage.phase !== "rejected") return createdAt;
+  for (const write of inOrder(queue)) if (!waitsForPerson(write)) return write.createdAt;
   return undefined;
 }
 
@@ -193,5 +192,5 @@ export function pendingOf(state: ClientState): readonly Pending[] {
 export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {
   const mutation = state.queue.byTxId.get(clientTxId);
   if (!mutation) return false;
-  return mutation.stage.phase !== "conflicted" && mutation.stage.phase !== "rejected" && !blocked.has(clientTxId);
+  return !waitsForPerson(mutation) && !blocked.has(clientTxId);
 }

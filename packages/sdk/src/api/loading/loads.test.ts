@@ -22,6 +22,12 @@ const schema = {
 
 const NONE = { where: { issue: [] } } as const;
 
+interface Opened extends Pick<ClientOptions<ModelSchema>, "releasedParts" | "releasedRows"> {
+  readonly tabs?: ReturnType<Profile["tab"]>["tabs"];
+  readonly on?: MemoryDisk;
+  readonly up?: boolean;
+}
+
 /** A server with four projects of two issues each; `open` opens the same store again. */
 function start() {
   const own = createTestServer(schema);
@@ -38,9 +44,9 @@ function start() {
   }
   const open = async (
     follow: ClientOptions<ModelSchema>["follow"] = NONE,
-    { tabs = new Profile().tab().tabs, on = disk, up = true } = {},
+    { tabs = new Profile().tab().tabs, on = disk, up = true, ...options }: Opened = {},
   ) => {
-    const made = own.client({ disk: on, platform: { tabs: () => tabs }, follow });
+    const made = own.client({ disk: on, platform: { tabs: () => tabs }, follow, ...options });
     if (!up) made.offline();
     await settled();
     const ids = () =>
@@ -252,6 +258,23 @@ test("[N26] released parts with more than 20 000 rows go at the next load; the s
   await client.load("issue", { projectId: "p2" }).ready;
   await settled();
   expect(rows()).toBe(4);
+});
+
+test.each([
+  ["no released part", { releasedParts: 0 }, "p4-1 p4-2"],
+  ["one of them", { releasedParts: 1 }, "p3-1 p3-2 p4-1 p4-2"],
+  ["as many as have three rows together", { releasedRows: 3 }, "p3-1 p3-2 p4-1 p4-2"],
+  ["all", {}, "p1-1 p1-2 p2-1 p2-2 p3-1 p3-2 p4-1 p4-2"],
+])("[N26] an app says how much of what it released stays: %s", async (_, options, left) => {
+  const { open, kept, settled } = start();
+  const { client, ids } = await open(NONE, options);
+  for (const projectId of ["p1", "p2", "p3", "p4"]) {
+    const part = client.load("issue", { projectId });
+    await part.ready;
+    part.release();
+  }
+  await settled();
+  expect([ids(), kept()]).toEqual([left, left]);
 });
 
 test("[N25] parts that are used at the same time have a limit: the next one is refused, and the others go on", async () => {

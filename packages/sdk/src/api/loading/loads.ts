@@ -25,16 +25,13 @@ interface Part {
 export interface LoadsDeps {
   readonly engine: Engine;
   readonly ending: Ending;
+  /** What of a model stays while nothing needs it, at most. */
+  readonly settings: { readonly releasedParts: number; readonly releasedRows: number };
   /** The scope that the app gave to `follow`: what was not loaded, and is never dropped. */
   readonly base: () => Scope;
 }
 
 const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be loaded at once, with ${limits.followedLength} characters of conditions as JSON. Release some of them.`;
-
-/** Rows of a model that stay while nothing needs them. */
-const ROW_BUDGET = 20_000;
-/** Released parts of a model that are kept, at most. */
-const MOST_IDLE = 20;
 
 /** Names whose order is known. More parts of all models together are never followed: their conditions are too long. */
 const MOST_REMEMBERED = 500;
@@ -128,8 +125,9 @@ export class Loads {
       .filter((name) => !isFixed(name))
       .sort((a, b) => this.#recent.indexOf(b) - this.#recent.indexOf(a));
     const fixed = [...byName.keys()].filter(isFixed);
-    const most = Math.min(MOST_IDLE, limits.followedAlternatives - fixed.length - added);
-    const room = roomFor(state, model);
+    const { releasedParts, releasedRows } = this.#deps.settings;
+    const most = Math.min(releasedParts, limits.followedAlternatives - fixed.length - added);
+    const room = roomFor(state, model, releasedRows);
     const kept = idle.slice(0, Math.max(0, most)).filter((name) => room(byName.get(name) as FollowedConditions));
     return [...fixed, ...kept].map((name) => byName.get(name) as FollowedConditions);
   }
@@ -140,11 +138,11 @@ const isUsed = (part: Part | undefined): boolean => part !== undefined && (part.
 const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${JSON.stringify(conditions)}`;
 
 /** Tells of one part after the other whether its rows still fit into the budget. */
-function roomFor({ rows, models }: ClientState, model: string): (part: FollowedConditions) => boolean {
+function roomFor({ rows, models }: ClientState, model: string, most: number): (part: FollowedConditions) => boolean {
   const table = ownValue(rows.tables, tableOf(model));
   // Most clients stay far below it, and need not count.
-  if (!table || table.size <= ROW_BUDGET) return () => true;
-  let left = ROW_BUDGET;
+  if (!table || table.size <= most) return () => true;
+  let left = most;
   return (part) => {
     const meets = compileConditions(model, models[tableOf(model)], part as Conditions);
     for (const [id, { data }] of table.entries()) if (meets({ ...data, id })) left -= 1;
