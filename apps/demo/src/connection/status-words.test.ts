@@ -10,6 +10,7 @@ const status = (change: Partial<SyncStatus>): SyncStatus => ({
   conflicts: 0,
   attention: 0,
   oldestPendingAt: undefined,
+  rowsAt: undefined,
   syncId: 1,
   retryAt: undefined,
   reason: undefined,

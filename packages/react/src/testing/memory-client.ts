@@ -56,6 +56,7 @@ const online: SyncStatus = {
   persisted: undefined,
   lostStore: undefined,
   rows: "complete",
+  rowsAt: undefined,
   loadedRows: undefined,
   unreadable: [],
 };

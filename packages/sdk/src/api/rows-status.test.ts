@@ -75,6 +75,41 @@ test("[R27] rows from the disk are partial until the server has been asked", asy
   await client.close();
 });
 
+test("[R73] while they are not complete, the status says when the rows were so last, also after a reload", async () => {
+  const { open, other, settle, clock } = setup();
+  await other.create({ title: "there" }, { id: "1" }).receipt;
+  const first = open();
+  const at = (now: ReturnType<typeof open>) => now.client.status().rowsAt;
+  expect(at(first)).toBeUndefined();
+  await first.client.ready({ rows: "complete" });
+  const loadedAt = clock.now();
+  expect(at(first)).toBeUndefined();
+  await settle();
+  clock.advance(60_000);
+  first.offline();
+  await settle();
+  expect(at(first)).toBeGreaterThanOrEqual(loadedAt + 60_000);
+  const lostAt = at(first);
+  clock.advance(60_000);
+  await settle();
+  expect(at(first)).toBe(lostAt);
+  await first.client.close();
+  const second = open();
+  second.connection.up = false;
+  await second.client.ready();
+  expect(at(second)).toBe(lostAt);
+  second.online();
+  await second.client.ready({ rows: "complete" });
+  expect(at(second)).toBeUndefined();
+  await other.create({ title: "new" }, { id: "2" }).receipt;
+  await settle();
+  const heardAt = clock.now();
+  second.offline();
+  await settle();
+  expect(at(second)).toBeGreaterThanOrEqual(heardAt);
+  await second.client.close();
+});
+
 test("[R28] a query with staleOk false has no records until they are complete, and keeps them then", async () => {
   const { client, online, offline, settle } = await reopened();
   const fresh = () => client.models.task.list({ staleOk: false });

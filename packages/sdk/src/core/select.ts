@@ -30,6 +30,11 @@ export type SyncStatus = {
    */
   readonly rows: "loading" | "partial" | "complete";
   /**
+   * While the rows are not complete: when they were known last to be all that the server has (ms since 1970), also
+   * before a reload. Undefined: never, or they are.
+   */
+  readonly rowsAt: number | undefined;
+  /**
    * Whether this tab sends writes and reads the log for all tabs of the browser profile. False while another tab leads,
    * while this one is paused, and after the disk failed: then it sends only its own writes. A Node client does not
    * share its store, so it leads whenever it is not paused.
@@ -79,13 +84,15 @@ export function statusOf(state: ClientState): SyncStatus {
   const { queue, rows, auth, trouble, storageTrouble, inMemory, life, lead } = state;
   const { conflicts, attention } = waitingCounts(state);
   const name = nameOf(state);
+  const known = rowsStatus(state);
   const leader = leaderConnection(state);
   const reason =
     auth.phase === "refused" ? auth.reason : name === "paused" ? undefined : leader ? leader.reason : trouble;
   return {
     name,
     live: name === "online" && (leader ? leader.live : !isPolling(state)),
-    rows: rowsStatus(state),
+    rows: known,
+    rowsAt: known === "complete" ? undefined : rows.at,
     // Without a disk the tab sends its own writes, but it does not lead the other tabs.
     leads: lead === "yes" && storageTrouble === undefined,
     pending: queue.order.length - queue.waiting.length,

@@ -16,6 +16,7 @@ import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
 import { type Draft, draftOf, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
 import { forgetErased, takeForgotten } from "./log/erased.ts";
+import { noteKnownAt } from "./log/known-at.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onScope } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
@@ -41,6 +42,7 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
     lead.leadIfOwner(draft);
     if (mayReload(draft.state.shared, draft.now)) reconcileQueue(draft, { type: "due" });
     proceed(draft);
+    noteKnownAt(draft, state);
     tabs.shareConnection(draft, state);
     forgetErased(draft, state);
     return [draft.state === state ? state : refreshed(draft.state, state), draft.effects];

@@ -110,6 +110,8 @@ export interface StoredLogRange {
   readonly scope?: string | undefined;
   /** The scope of the rows on disk, if `scope` is another one: the changes bring the rows of more parts. */
   readonly was?: string | undefined;
+  /** When the rows were known last to be all that the server has (ms since 1970). */
+  readonly at?: number | undefined;
   readonly from: number;
   readonly to: number;
   readonly changes: readonly RowChange[];

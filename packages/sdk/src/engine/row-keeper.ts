@@ -82,9 +82,9 @@ export class RowKeeper {
     this.#gathered = undefined;
     if (!gathered) return;
     const { generation, changes, ...range } = gathered;
-    const { rowsVersion, viewHash, scope } = this.#deps.current();
+    const { rowsVersion, viewHash, scope, at } = this.#deps.current();
     const kept = await this.#storage.keepRows(
-      { ...range, rowsVersion, viewHash, scope, changes: [...changes.values()] },
+      { ...range, rowsVersion, viewHash, scope, at, changes: [...changes.values()] },
       generation,
     );
     if (kept === "fenced") this.#deps.fenced(generation);

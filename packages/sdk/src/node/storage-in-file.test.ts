@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
 import type { Storage } from "../engine/ports.ts";
-import { storageContract } from "../testing/storage-contract.ts";
+import { added, storageContract, write } from "../testing/storage-contract.ts";
 import { storageInFile } from "./storage-in-file.ts";
 import { openStoreFile, type StoreFile } from "./store-file.ts";
 
@@ -46,4 +46,22 @@ test.each(storageContract)("[D1] a file that is closed and opened each time: $ru
       return new Proxy({} as Storage, { get: (_, name: keyof Storage) => last()[name] });
     }),
   ).resolves.toBeUndefined();
+});
+
+test("[D1][R73] a file of an earlier version of this package keeps its rows and writes, and gets what it lacks", async () => {
+  const storage = await handle();
+  await storage.open("c");
+  const { generation } = await storage.takeLead();
+  const page = { logId: "log", stamp: 9, first: true, changes: [], cursor: null };
+  await storage.keepPage(page, generation);
+  await storage.enqueue([added(write("a"))]);
+  file?.db.exec("alter table store drop column at");
+  file?.close();
+  file = undefined;
+  const later = await handle();
+  const { rows, mutations } = await later.open("c");
+  expect([rows.position, rows.at, mutations.length]).toEqual([9, undefined, 1]);
+  const { generation: next } = await later.takeLead();
+  await later.keepRows({ logId: "log", from: 9, to: 9, changes: [], settled: [], at: 5 }, next);
+  expect((await later.open("c")).rows.at).toBe(5);
 });

@@ -28,6 +28,7 @@ interface StoreRow {
   readonly rows_version: number | null;
   readonly view_hash: string | null;
   readonly position: number | null;
+  readonly at: number | null;
   readonly stamp: number | null;
   readonly cursor: string | null;
   readonly scope: string | null;
@@ -114,9 +115,9 @@ export function storageInFile(file: StoreFile): Storage {
     const kept = metaOf(store());
     if (!isContinuedBy(kept, range)) return "gap";
     const { position = 0 } = kept;
-    if (bringsNews(range, position)) {
+    if (bringsNews(range, kept)) {
       change(range.changes);
-      sql.reached.run(Math.max(position, range.to), range.scope ?? null);
+      sql.reached.run(Math.max(position, range.to), range.scope ?? null, range.at ?? kept.at ?? null);
     }
     return forget(range.settled);
   }
@@ -213,11 +214,12 @@ export function storageInFile(file: StoreFile): Storage {
 }
 
 /** What the other storages leave out is null in SQLite. */
-const metaOf = ({ log_id, rows_version, view_hash, position, stamp, cursor, scope }: StoreRow) => ({
+const metaOf = ({ log_id, rows_version, view_hash, position, at, stamp, cursor, scope }: StoreRow) => ({
   ...(log_id !== null && { logId: log_id }),
   ...(rows_version !== null && { rowsVersion: rows_version }),
   ...(view_hash !== null && { viewHash: view_hash }),
   ...(position !== null && { position }),
+  ...(at !== null && { at }),
   ...(stamp !== null && { stamp }),
   ...(cursor !== null && { cursor }),
   ...(scope !== null && { scope }),
@@ -237,10 +239,12 @@ function statements(file: StoreFile) {
       name: db.prepare<[string]>("update store set client_id = ?"),
       own: db.prepare<[string, number]>("update store set owner = ?, others = ?"),
       lead: db.prepare("update store set generation = generation + 1"),
-      reached: db.prepare<[number, string | null]>("update store set position = ?, scope = ?"),
+      reached: db.prepare<[number, string | null, number | null]>("update store set position = ?, scope = ?, at = ?"),
       snapshot: db.prepare<
         [string, number | null, string | null, number | null, number | null, string | null, string | null]
-      >("update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?"),
+      >(
+        "update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?, at = null",
+      ),
       changed: db.prepare("update store set changes = changes + 1"),
       lastSeq: db.prepare("select seq from sqlite_sequence where name = 'mutation'").raw(),
       at: db.prepare<[number, string]>("select stored from mutation where seq = ? and name = ?").raw(),

@@ -6,7 +6,7 @@ import { isSyncError } from "../errors.ts";
 import { fileFailure, isBusy, isDamage, sqliteCode, storageFailure } from "./file-failure.ts";
 import { inTransaction, loadSqlite, type SqliteDatabase } from "./libsql.ts";
 import { storeRefusal, unusable } from "./store-refusal.ts";
-import { APPLICATION_ID, checkStore, EMPTY, TABLES } from "./store-tables.ts";
+import { APPLICATION_ID, addColumns, checkStore, EMPTY, TABLES } from "./store-tables.ts";
 
 /** How durable a transaction is: "strict" is on disk when it returns, "relaxed" soon after. */
 export type Durability = "strict" | "relaxed";
@@ -193,6 +193,7 @@ function prepare(file: OpenFile, store: string): void {
   file.beginLog();
   inTransaction(db, "immediate", () => {
     if (isNew) db.exec(TABLES);
+    else addColumns(db);
     db.prepare("insert into store (one, name, generation) values (1, ?, 0) on conflict do nothing").run(store);
   });
   // From here on, the header in the file names its store, even if the rest gets damaged.

@@ -16,6 +16,7 @@ export const TABLES = `
     changes integer not null default 0,
     log_id text,
     position integer,
+    at integer,
     stamp integer,
     cursor text,
     scope text,
@@ -36,6 +37,12 @@ export const TABLES = `
   pragma application_id = ${APPLICATION_ID};
   pragma user_version = ${VERSION};
 `;
+
+/** What files of earlier versions of this package lack. Those versions leave it alone. */
+export function addColumns(db: SqliteDatabase): void {
+  const has = rowOf(db, "select name from pragma_table_info('store') where name = 'at'");
+  if (!has) db.exec("alter table store add column at integer");
+}
 
 /** Overwrites the content of all tables. */
 export const EMPTY = `

@@ -303,8 +303,9 @@ async function keepRows(
     const log = await db.meta.get("log");
     if (!log || !isContinuedBy(log, range)) return "gap" as const;
     const { position = 0 } = log;
-    if (bringsNews(range, position)) {
-      const reached = { ...log, position: Math.max(position, range.to), ...(range.scope && { scope: range.scope }) };
+    if (bringsNews(range, log)) {
+      const { scope, at, to } = range;
+      const reached = { ...log, position: Math.max(position, to), ...(scope && { scope }), ...(at && { at }) };
       await Promise.all([db.rows.bulkPut(rows), db.meta.put(reached)]);
     }
     return { change: undefined };

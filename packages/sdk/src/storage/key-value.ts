@@ -150,9 +150,10 @@ export function keyValueStorage(store: KeyValueStore): Storage {
       fenced(generation, async (draft, meta) => {
         if (!isContinuedBy(meta, range)) return "gap";
         const { position = 0 } = meta;
-        if (bringsNews(range, position)) {
+        if (bringsNews(range, meta)) {
           putRows(draft, range.changes);
-          draft.setMeta({ ...meta, scope: range.scope, position: Math.max(position, range.to) });
+          const { scope, at = meta.at, to } = range;
+          draft.setMeta({ ...meta, scope, ...(at && { at }), position: Math.max(position, to) });
         }
         return await forget(draft, range.settled);
       }),
@@ -163,7 +164,8 @@ export function keyValueStorage(store: KeyValueStore): Storage {
         if (!first && !isNext) return "gap";
         if (first) draft.deleteRange(ROWS);
         putRows(draft, changes);
-        const about = { logId, rowsVersion, viewHash, scope, position: undefined, stamp: undefined, cursor: undefined };
+        const none = { position: undefined, at: undefined, stamp: undefined, cursor: undefined };
+        const about = { logId, rowsVersion, viewHash, scope, ...none };
         draft.setMeta({ ...meta, ...about, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
         return "kept";
       }),

@@ -105,12 +105,12 @@ export class MemoryDisk {
     if (generation !== this.#generation) return "fenced";
     const { position = 0, tables } = this.#rows;
     if (!isContinuedBy(this.#rows, range)) return "gap";
-    if (bringsNews(range, position)) {
-      const { scope, to } = range;
+    if (bringsNews(range, this.#rows)) {
+      const { scope, to, at = this.#rows.at } = range;
       this.#rows = {
         ...this.#rows,
         tables: changeTables(tables, range.changes),
-        scope,
+        ...{ scope, at },
         position: Math.max(position, to),
       };
     }

@@ -48,6 +48,8 @@ export interface StoredMeta {
   readonly viewHash?: string;
   /** The rows' position; absent while only a part of a snapshot is stored. */
   readonly position?: number;
+  /** When the rows were known last to be all that the server has. */
+  readonly at?: number;
   /** The unfinished snapshot: its position, and where its next page begins. */
   readonly stamp?: number;
   readonly scope?: string;
@@ -119,10 +121,10 @@ export class StoredRows {
     );
   }
 
-  end({ logId, rowsVersion, viewHash, position, stamp, scope, cursor }: Partial<StoredMeta> = {}): RestoredRows {
+  end({ logId, rowsVersion, viewHash, position, at, stamp, scope, cursor }: Partial<StoredMeta> = {}): RestoredRows {
     const tables = this.#tables;
     if (logId === undefined || (position === undefined && !cursor)) return { rows: noRows };
-    if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, scope } };
+    if (position !== undefined) return { rows: { tables, logId, rowsVersion, viewHash, position, at, scope } };
     return {
       rows: noRows,
       partial: { logId, rowsVersion, viewHash, stamp: stamp ?? 0, cursor: cursor ?? "", tables, scope },
@@ -154,9 +156,11 @@ export const isContinuedBy = (
   kept.position !== undefined &&
   kept.position >= from;
 
-/** Rows of further parts are no news of the log: they may end where the stored ones do. */
-export const bringsNews = ({ to, was }: StoredLogRange, position: number): boolean =>
-  to > position || was !== undefined;
+/** Whether there is more to store than what was settled. Rows of further parts may end where the stored ones do. */
+export const bringsNews = (
+  { to, was, at }: StoredLogRange,
+  kept: { readonly position?: number | undefined; readonly at?: number | undefined },
+): boolean => to > (kept.position ?? 0) || was !== undefined || (at !== undefined && at !== kept.at);
 
 function toChange({ model, id, gone, erased: _, ...value }: StoredRow, names: Map<string, string>): RowChange {
   const { createdBy, updatedBy } = value;

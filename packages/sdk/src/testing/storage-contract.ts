@@ -320,6 +320,25 @@ export const storageContract: readonly StorageCheck[] = [
     },
   },
   {
+    rule: "the time at which the rows were known to be complete is kept with them, also without a change, and goes with them",
+    async check(open) {
+      const { storage, generation } = await leading(open);
+      const at = async () => (await (await open()).open("c")).rows.at;
+      const range = { logId: "log", from: 9, to: 9, changes: [], settled: [] };
+      await storage.keepPage({ ...page(9, ["s1"]), cursor: null }, generation);
+      same(await at(), undefined);
+      same(await storage.keepRows({ ...range, at: 1_700_000_000_000 }, generation), { change: undefined });
+      same(await at(), 1_700_000_000_000);
+      await storage.keepRows({ ...range, to: 10 }, generation);
+      same(await at(), 1_700_000_000_000);
+      await storage.keepRows({ ...range, from: 10, to: 11, at: 1_700_000_000_001 }, generation);
+      const { rows } = await (await open()).open("c");
+      same([rows.at, rows.position], [1_700_000_000_001, 11]);
+      await storage.keepPage({ ...page(12, ["s1"]), cursor: null }, generation);
+      same(await at(), undefined);
+    },
+  },
+  {
     rule: "a former leader writes nothing any more",
     async check(open) {
       const [one, two] = [await opened(open), await opened(open)];

@@ -31,6 +31,8 @@ export interface Rows {
   readonly viewHash?: string | undefined;
   /** Which records these are (`scopeKey`). Absent: all that the token and the schema cover. */
   readonly scope?: string | undefined;
+  /** When they were known last to be all that the server has (ms since 1970). */
+  readonly at?: number | undefined;
   /**
    * The rows at `position` of the records that `tables` has in a later state (`withAhead`). Undefined in it: the record
    * was absent.
