@@ -73,6 +73,16 @@ export const creates = (model: string, ids: readonly string[], data: object = {}
 /** A hundred ids. */
 export const hundred = (prefix: string) => Array.from({ length: 100 }, (_, i) => `${prefix}-${i}`);
 
+/** A busy machine may take longer to connect than a test lets a request wait. */
+async function patiently(start: () => Promise<RunningServer>, attempts = 5): Promise<RunningServer> {
+  try {
+    return await start();
+  } catch (error) {
+    if (attempts === 1 || !/connection timeout/.test(String(error))) throw error;
+    return patiently(start, attempts - 1);
+  }
+}
+
 /** The real server on a database of the test file's own, with an organization, its keys and the reference schema. */
 export async function startApp(options: Partial<ServerOptions> = {}): Promise<App> {
   const databaseUrl = options.databaseUrl ?? (await freshDatabase()).url;
@@ -88,7 +98,7 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
       // Tests may send any number of requests without a token.
       limits: { rateFailedAuth: 0, ...options.limits, ...more.limits },
     });
-  const server = await start();
+  const server = await patiently(start);
   const servers = [server];
   const pools: Database[] = [];
   const clients: pg.Client[] = [];
