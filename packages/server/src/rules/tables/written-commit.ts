@@ -76,11 +76,18 @@ const cut = (text: string, length: number): string => text.slice(0, length).toWe
  * What says nothing about the commit: the time ran out, or the database, its disk or a server that a trigger asks is not
  * there. XX000 is not among it: extensions use it for values that they do not accept.
  */
-function outageOf(sqlstate: string): ErrorCode | undefined {
+function outageOf({ sqlstate, message }: Pick<TableRefusal, "sqlstate" | "message">): ErrorCode | undefined {
   if (sqlstate === "53100") return "storage_full";
+  if (sqlstate === "42501" && OF_FILE.test(message)) return "unavailable";
   if (sqlstate === "57014" || sqlstate.startsWith("53")) return "overloaded";
   return /^(08|57P|58|XX00[12])/.test(sqlstate) ? "unavailable" : undefined;
 }
+
+/**
+ * Of a disk that became read-only, Postgres says what it says of a missing privilege. Only the path tells them apart, in
+ * any language: "could not open file "base/16384/16389": Read-only file system".
+ */
+const OF_FILE = /"(base|global|pg_tblspc|pg_wal|pg_xact)\/[^"]*\d/;
 
 /** The refusal that the caller sees. Postgres' details are left out: they can have other rows' values. */
 export function tableRefusal(
@@ -88,7 +95,7 @@ export function tableRefusal(
   writes: readonly RowWrite[],
   { operation, sqlstate, message, constraint, table, column }: TableRefusal,
 ): Refusal {
-  const outage = outageOf(sqlstate);
+  const outage = outageOf({ sqlstate, message });
   if (outage !== undefined) return refuse(outage);
   const write = writes.find((one) => one.operation === operation);
   const field = write?.table.columns.find(({ name }) => column !== "" && name === column)?.field;
