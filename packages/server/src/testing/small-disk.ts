@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { afterAll } from "vitest";
 
 const mounted: string[] = [];
+// At the top: a hook that a test registers does not run. What the file registers runs before it.
+afterAll(() => {
+  for (const disk of mounted) {
+    unmount(disk);
+    rmSync(disk, { recursive: true, force: true });
+  }
+});
 
 /** A disk of its own that is as small as a test needs. Only root may mount one; undefined elsewhere. */
 export function mountDisk(megabytes: number): string | undefined {
-  if (mounted.length === 0)
-    afterAll(() => {
-      for (const disk of mounted) {
-        unmount(disk);
-        rmSync(disk, { recursive: true, force: true });
-      }
-    });
   const disk = mkdtempSync(join(tmpdir(), "holdfast-small-disk-"));
   const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=755`, "tmpfs", disk]);
   if (status === 0) mounted.push(disk);
