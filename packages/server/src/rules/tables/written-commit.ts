@@ -4,8 +4,9 @@ import { entriesOf } from "../commits/dry-run.ts";
 import { type CommitOutcome, confirmedReceipt } from "../commits/receipt.ts";
 import type { Decision, TenantState } from "../commits/tenant-state.ts";
 import { type Refusal, refuse } from "../refusal.ts";
+import { isOfField } from "./archived-column.ts";
 import type { RecordChange } from "./captured-changes.ts";
-import { changeOf } from "./captured-commit.ts";
+import { operationsOf } from "./captured-commit.ts";
 import type { RowWrite } from "./row-writes.ts";
 
 /** The decision about a commit that has happened elsewhere: its entries say what was made of it there. */
@@ -37,13 +38,17 @@ export function writtenCommit(commit: CommitRequest, changes: readonly RecordCha
   );
   const operations = commit.operations.map((operation): CommitOperation => {
     const change = left.get(keyOf(operation));
-    if (!change || !writesRow(operation)) return operation;
+    if (!change) return operation;
+    if (!writesRow(operation))
+      return operation.action === "archive" && change.archivedAt
+        ? { ...operation, archivedAt: change.archivedAt }
+        : operation;
     const isLast = last.get(keyOf(operation)) === operation;
     if (!isLast) return operation;
     const { changes: _, ...rest } = operation;
     return { ...rest, ...asLeft(rest, change), happened: true };
   });
-  return { ...commit, operations: [...operations, ...changes.map(changeOf)] };
+  return { ...commit, operations: [...operations, ...changes.flatMap(operationsOf)] };
 }
 
 const keyOf = ({ model, id }: CommitOperation): string => recordKey(model, id);
@@ -98,7 +103,7 @@ export function tableRefusal(
   const outage = outageOf({ sqlstate, message });
   if (outage !== undefined) return refuse(outage);
   const write = writes.find((one) => one.operation === operation);
-  const field = write?.table.columns.find(({ name }) => column !== "" && name === column)?.field;
+  const field = write?.table.columns.filter(isOfField).find(({ name }) => column !== "" && name === column)?.field;
   const data = field === undefined ? undefined : `data.${field}`;
   const param = operation === null || commit.single ? data : operationParam(operation, data);
   const names = Object.entries({ constraint, table, column }).filter(([, name]) => name !== "");
