@@ -1,4 +1,6 @@
+import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Model } from "@holdfast/sdk/protocol";
 import { beforeEach, expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
@@ -340,4 +342,51 @@ test("[DS77] after detaching, the records are archived as the rows said", async 
   expect((await read(model, "c")).archivedAt).toBe(archivedAt);
   expect((await unarchive(model, "a")).status).toBe(200);
   expect(await rows("public.left_ones")).toMatchObject([{ deleted_at: expect.any(Date) }, {}, {}]);
+});
+
+test("[DS78] [DS79] while clients and SQL archive the same rows, log and table say the same in the end", async () => {
+  const model = await attachDerived(
+    `${tableOf("contested")}; insert into contested select 'r' || n, 'One' from generate_series(1, 4) n`,
+    "contested",
+  );
+  const writers = Array.from({ length: 8 }, async (_, writer) => {
+    for (let n = 0; n < 20; n++) {
+      const id = `r${1 + ((writer * 3 + n) % 4)}`;
+      const act = (writer + n) % 5;
+      if (act === 0) expect((await archive(model, id)).status).toBe(200);
+      else if (act === 1) expect((await unarchive(model, id)).status).toBe(200);
+      else if (act === 2) expect((await update(model, id, { title: `${writer}-${n}` })).status).toBe(200);
+      else if (act === 3) await pool.query("update public.contested set deleted_at = now() where id = $1", [id]);
+      else
+        await pool.query("update public.contested set deleted_at = null, title = $2 where id = $1", [id, `sql-${n}`]);
+    }
+  });
+  await Promise.all(writers);
+  await expectEqual(model, 4);
+  const replayed = new Map<string, boolean>();
+  for (const { id, verb } of (await entries(0)).filter((entry) => entry.model === model)) {
+    if (verb === "updated") continue;
+    // An entry says only what changes.
+    expect(verb).toBe(replayed.get(id) ? "unarchived" : "archived");
+    replayed.set(id, verb === "archived");
+  }
+  for (const { id, deleted_at } of await rows("public.contested"))
+    expect([id, replayed.get(id) ?? false]).toEqual([id, deleted_at !== null]);
+});
+
+test("[DS77] a dump has its records archived as the rows say", async () => {
+  const model = await attachDerived(
+    `${tableOf("dumped")}; insert into dumped values ('a', 'Gone', '2024-01-02T03:04:05Z'), ('b', 'Here', null)`,
+    "dumped",
+  );
+  const path = join(mkdtempSync(join(tmpdir(), "holdfast-dump-")), "dump.jsonl");
+  const { code, err } = await commandLine(app, tmpdir()).run("dump", "--org", app.organization, path);
+  expect([code, err]).toEqual([0, expect.anything()]);
+  const line = (id: string) =>
+    readFileSync(path, "utf8")
+      .split("\n")
+      .find((one) => one.includes(`"${model}"`) && one.includes(`"id":"${id}"`) && one.includes("created_by"));
+  expect(line("a")).toContain("2024-01-02");
+  expect(line("b")).toContain("Here");
+  expect(line("b")).not.toContain("2024-01-02");
 });
