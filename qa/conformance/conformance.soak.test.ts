@@ -11,10 +11,13 @@ const OF_TIMESTAMPS = [
   "values: The datetime 1999-12-31T23:59:59.9-11:00 comes back unchanged.",
 ];
 
-test("[X1] [DS6] it passes with the rows of all models in tables of the caller's", async () => {
+test.each([
+  ["[X1] [DS6] it passes with the rows of all models in tables of the caller's", "attached"],
+  ["[X1] [DS77] [DS79] it passes where a column of each table says whether a record is archived", "archived by column"],
+] as const)("%s", async (_, rows) => {
   const results = await runSections({
     ...{ url: server.url, adminToken: ADMIN },
-    ...(await makeOrganization(server, "attached")),
+    ...(await makeOrganization(server, rows)),
   });
   expect(results.length).toBeGreaterThan(500);
   const failed = results.filter(({ outcome }) => outcome === "failed");

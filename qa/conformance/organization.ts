@@ -30,19 +30,21 @@ const models = { ...referenceModels, ...ownModels };
 
 /**
  * An organization with the reference models in both of its environments, as its operator would make it: hosted, with
- * the rows of each model in a table of its own, with all of it in a database of its own, or with the records of each
+ * the rows of each model in a table of its own, which may say whether they are archived, with all of it in a database of its own, or with the records of each
  * model behind an endpoint.
  */
 export async function makeOrganization(
   { url, databaseUrl }: Pick<RunningServer, "url"> & { readonly databaseUrl: string },
-  rows: "hosted" | "attached" | "direct" | "endpoint" = "hosted",
+  rows: "hosted" | "attached" | "archived by column" | "direct" | "endpoint" = "hosted",
 ): Promise<{ readonly key: string; readonly otherKey: string }> {
   const { ask, close } = createAsk(url, ADMIN);
   const { body } = await ask("POST", "/v1/organizations", { json: { name: "conformance" } });
   const mint = async (livemode: boolean) => {
     const minted = await ask("POST", "/v1/secret_keys", { json: { organization: body.id, livemode } });
     const token = String(minted.body.token);
-    if (rows === "attached") await attachModels(databaseUrl, { organization: String(body.id), livemode }, { models });
+    const archived = rows === "archived by column";
+    const tenant = { organization: String(body.id), livemode };
+    if (rows === "attached" || archived) await attachModels(databaseUrl, tenant, { models }, { archived });
     else {
       const json = { models: rows === "endpoint" ? await behindEndpoint(url, token) : models };
       expect((await ask("POST", "/v1/schema", { token, json })).status).toBe(201);

@@ -6,6 +6,7 @@ import type { Transaction } from "../../packages/server/src/db/connection/transa
 import { attachTable } from "../../packages/server/src/flows/tables/attach-table.ts";
 import { attachedSources } from "../../packages/server/src/flows/tables/record-sources.ts";
 import { verifyTable } from "../../packages/server/src/flows/tables/verify-table.ts";
+import { archivedColumn } from "../../packages/server/src/rules/tables/archived-column.ts";
 import { columnOf } from "../../packages/server/src/rules/tables/column-of.ts";
 
 const TYPES: Readonly<Record<FieldType, string>> = {
@@ -18,6 +19,9 @@ const TYPES: Readonly<Record<FieldType, string>> = {
   json: "json",
   array: "json",
 };
+
+/** No model has a field of this column. */
+const GONE_SINCE = "gone_since";
 
 const SCHEMA = new URL("../../packages/server/reference-schema.json", import.meta.url);
 
@@ -73,6 +77,7 @@ export async function attachModels(
   databaseUrl: string,
   { organization, livemode }: { organization: string | undefined; livemode: boolean },
   { models }: ModelSchema,
+  options: AttachedModels = {},
 ): Promise<void> {
   const pool = createPool({ url: databaseUrl });
   const { rows } = await pool.query<{ id: number }>(
@@ -81,13 +86,24 @@ export async function attachModels(
   );
   const tenant = rows[0]?.id ?? 0;
   await pool.query(`create schema tables_of_${tenant}`);
-  for (const [name, model] of Object.entries(models)) await attachModel(pool, tenant, name, model);
+  for (const [name, model] of Object.entries(models)) await attachModel(pool, tenant, name, model, options);
   await pool.end();
 }
 
-async function attachModel(pool: Database, tenant: number, modelName: string, model: Model): Promise<void> {
+export interface AttachedModels {
+  /** A column of each table says whether its record is archived. */
+  readonly archived?: boolean;
+}
+
+async function attachModel(
+  pool: Database,
+  tenant: number,
+  modelName: string,
+  model: Model,
+  { archived = false }: AttachedModels,
+): Promise<void> {
   const name = `tables_of_${tenant}.${modelName}`;
-  const table = { name, key: "id" };
+  const table = { name, key: "id", ...(archived && { archived: GONE_SINCE }) };
   const fields = Object.entries(model.fields).filter(([field]) => field !== "id");
   const columns = fields.map(([field, { type }]) => ({
     ...{ field, name: columnOf(table, field), declared: type },
@@ -97,10 +113,13 @@ async function attachModel(pool: Database, tenant: number, modelName: string, mo
     const standard = value === undefined || isFilledByServer(one) ? "" : ` default '${value}'`;
     return `"${columnOf(table, field)}" ${TYPES[type]}${standard}`;
   });
-  await pool.query(`create table ${name} (${["id text primary key", ...declared].join(", ")})`);
+  await pool.query(
+    `create table ${name} (${["id text primary key", ...declared, ...(archived ? [`${GONE_SINCE} timestamptz`] : [])].join(", ")})`,
+  );
   const { rows } = await pool.query<{ relation: number }>("select $1::regclass::oid::int as relation", [name]);
   await attachTable(pool, {
-    ...{ tenant, relation: rows[0]?.relation ?? 0, name, modelName, keyColumn: "id", columns },
+    ...{ tenant, relation: rows[0]?.relation ?? 0, name, modelName, keyColumn: "id" },
+    columns: archived ? [...columns, archivedColumn(GONE_SINCE)] : columns,
     model: {
       ...model,
       table,

@@ -1,26 +1,7 @@
-import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { startProgram } from "./testing/programs/program.ts";
-
-/** A disk of its own that is as small as a test needs. Only root may mount one; undefined elsewhere. */
-function mountDisk(megabytes: number): string | undefined {
-  const disk = mkdtempSync(join(tmpdir(), "holdfast-small-disk-"));
-  const { status } = spawnSync("mount", ["-t", "tmpfs", "-o", `size=${megabytes}m,mode=755`, "tmpfs", disk]);
-  if (status === 0) mounted.push(disk);
-  else rmSync(disk, { recursive: true });
-  return status === 0 ? disk : undefined;
-}
-
-const mounted: string[] = [];
-afterAll(() => {
-  for (const disk of mounted) {
-    spawnSync("umount", ["--lazy", disk]);
-    rmSync(disk, { recursive: true, force: true });
-  }
-});
+import { fillDisk, mountDisk } from "./testing/small-disk.ts";
 
 const startOn = (disk: string) => startProgram({ HOLDFAST_DATA_DIR: join(disk, "data") });
 const FULL =
@@ -39,14 +20,12 @@ test("[O1] so it does on a disk that was filled since, and starts when there is 
   const first = startOn(disk);
   await first.url;
   expect((await first.stop()).code).toBe(0);
-  const filler = join(disk, "filler");
-  const { bavail, bsize } = statfsSync(disk);
-  writeFileSync(filler, Buffer.alloc(bavail * bsize));
+  const makeRoom = fillDisk(disk);
   const full = startOn(disk);
   expect((await full.ended).code).toBe(1);
   expect(full.log()).toMatch(FULL);
   expect(full.log()).not.toMatch(/^ {4}at /m);
-  rmSync(filler);
+  makeRoom();
   const again = startOn(disk);
   await again.url;
   expect((await again.stop()).code).toBe(0);

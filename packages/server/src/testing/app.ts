@@ -104,6 +104,8 @@ export async function startApp(options: Partial<ServerOptions> = {}): Promise<Ap
   const clients: pg.Client[] = [];
   const connect = async (config: pg.ClientConfig = {}) => {
     const made = new pg.Client({ connectionString: databaseUrl, application_name: "test", ...config });
+    // If Postgres ends, so does the query that waits; a connection without one would end the test's process.
+    made.on("error", () => {});
     clients.push(made);
     await made.connect();
     return made;

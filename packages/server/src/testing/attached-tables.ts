@@ -2,6 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Field } from "@holdfast/sdk/protocol";
 import { attachTable } from "../flows/tables/attach-table.ts";
 import type { Patience } from "../flows/tables/patiently.ts";
+import type { ServerOptions } from "../server.ts";
 import { startApp } from "./app.ts";
 import { wholeLog } from "./whole-log.ts";
 
@@ -20,8 +21,8 @@ export const spelled = ({ verb, id, data }: LogEntry) =>
   `${verb} ${id}${data?.title === undefined ? "" : ` ${data.title}`}`;
 
 /** A server, a connection for SQL of the caller's own, and what attaches its tables to the app's tenant. */
-export async function startWithTables() {
-  const app = await startApp();
+export async function startWithTables(server: Partial<ServerOptions> = {}) {
+  const app = await startApp(server);
   const pool = app.pool();
   const db = await app.connect();
   const tenant = app.tenants.live;

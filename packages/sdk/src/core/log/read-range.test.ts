@@ -69,6 +69,12 @@ test("[R2] every verb leaves the row that it says, and the position covers what 
   expect(lookUp(more.tables, { model: "slide", id: "a" })).toBeUndefined();
 });
 
+test("[DS78] an archive that names another time than its own is since then", () => {
+  const since = "2020-01-02T03:04:05.000Z";
+  const rows = read(start, 4, 20, { ...at(11, "a", "archived", "a"), archivedAt: since }) as Rows;
+  expect(lookUp(rows.tables, { model: "slide", id: "a" })?.archivedAt).toBe(since);
+});
+
 test("[ER9] an erased record is gone, entries without its values bring nothing back, and what is made later under its id is there", () => {
   const none: Rows = { tables: {}, logId: "log", position: 0 };
   const entries = [at(1, "a", "created"), at(2, "a", "updated"), at(3, "a", "archived")];

@@ -84,7 +84,7 @@ function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefin
     case "updated":
       return changed(entry.archivedAt ?? before?.archivedAt ?? null);
     case "archived":
-      return changed(createdAt);
+      return changed(entry.archivedAt ?? createdAt);
   }
 }
 

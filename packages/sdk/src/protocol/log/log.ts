@@ -35,7 +35,7 @@ export const LogEntry = Type.Object({
   claim: Type.Union([Type.String(), Type.Null()]),
   /** When it was committed; never before the previous entry. */
   createdAt: Type.String(),
-  /** Since when the record is archived, on an update of an archived one. */
+  /** Since when the record is archived: on an update of an archived one, and where a table has another time than `createdAt`. */
   archivedAt: Type.Optional(Type.String()),
   /**
    * Who created the record, `<participantKind>:<participantId>`, and when: of a change that may bring it to a reader of

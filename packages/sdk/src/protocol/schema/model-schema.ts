@@ -98,6 +98,8 @@ export const ModelTable = Type.Object(
     key: Type.String(),
     /** Field name → column, for fields whose column is not the field's name in snake_case. */
     columns: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** The column that says since when a record is archived, and is no field. Without it, only Holdfast knows. */
+    archived: Type.Optional(Type.String()),
   },
   strict,
 );
@@ -105,6 +107,7 @@ export interface ModelTable {
   readonly name: string;
   readonly key: string;
   readonly columns?: Readonly<Record<string, string>>;
+  readonly archived?: string;
 }
 
 export const Model = Type.Object(

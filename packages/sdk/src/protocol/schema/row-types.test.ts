@@ -90,3 +90,11 @@ test("the values of an enum may be a list of the app's own", () => {
     readonly status: "draft" | "done";
   }>();
 });
+
+test("[DS80] only a model with a table can name the column that says what is archived", () => {
+  const table = { name: "public.slides", key: "id", archived: "deleted_at" };
+  const { models } = defineSchema({ models: { slide: { fields: { title: { type: "string" } }, table } } });
+  expectTypeOf(models.slide.table.archived).toEqualTypeOf<string>();
+  // @ts-expect-error It has no table.
+  defineSchema({ models: { slide: { fields: { title: { type: "string" } }, archived: "deleted_at" } } });
+});

@@ -90,7 +90,16 @@ export type Patch<S extends ModelSchema, M extends ModelName<S>> = Partial<{
 /** Lends a schema literal its exact types: `defineSchema({ models: { slide: { … } } })`. */
 export function defineSchema<
   const S extends {
-    readonly models: Readonly<Record<string, { readonly fields: Readonly<Record<string, Field>> }>>;
+    readonly models: Readonly<
+      Record<
+        string,
+        {
+          readonly fields: Readonly<Record<string, Field>>;
+          /** Is a part of `table`: only a table has such a column. */
+          readonly archived?: never;
+        }
+      >
+    >;
   } & ModelSchema,
 >(schema: S): S {
   return schema;

@@ -124,8 +124,8 @@ async function choose(found: readonly DerivedTable[], { tables, yes }: Options, 
   }
   if (yes) return possible;
   if (!isInteractive) throw new UsageError("Add --yes, and --tables <names>: there is no terminal to ask at.");
-  const rows = possible.map(({ table: { sqlName }, modelName, columns }, i) => [
-    ...[String(i + 1), sqlName, modelName, columns.map(({ field }) => field).join(", ")],
+  const rows = possible.map(({ table: { sqlName }, modelName, model }, i) => [
+    ...[String(i + 1), sqlName, modelName, Object.keys(model.fields).join(", ")],
   ]);
   say(table(["", "table", "model", "fields"], rows));
   for (;;) {

@@ -269,8 +269,8 @@ export const remarks = (derived: readonly DerivedTable[]): string[] =>
       : [`refused: ${one.table.sqlName}: ${one.problem}`],
   );
 
-const planOf = ({ table: { sqlName }, modelName, keyColumn, columns }: Attachable, { replace }: Options): string =>
-  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${columns.map(({ field }) => field).join(", ")}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
+const planOf = ({ table: { sqlName }, modelName, keyColumn, model }: Attachable, { replace }: Options): string =>
+  `${sqlName} → model "${modelName}": id from ${keyColumn}, fields ${Object.keys(model.fields).join(", ")}${model.table?.archived ? `, archived from ${model.table.archived}` : ""}. Installs triggers; its rows stay where they are.${replace ? " Records that the model has are removed." : ""}`;
 
 async function inspectNamed(tools: TableTools, names: readonly string[], { model }: Options) {
   const chosen = modelNames(model);

@@ -156,7 +156,7 @@ with entry as materialized (
     record_created_at, record_created_by, created_sync_id)
   select tenant, sync_id, model, id, verb, data, changed_fields, groups, groups_before,
     client_tx_id, client_id, transaction_id, actor, participant_kind, claim, created_at,
-    case when verb = 'updated' then archived_at end,
+    case when verb = 'updated' or verb = 'archived' and archived_at <> created_at then archived_at end,
     case when verb <> 'created' then row_created_at end, case when verb <> 'created' then created_by end,
     -- Of a record that was gone already, the entry that ended it says where it was made.
     case when verb in ('deleted', 'erased') and created_sync_id < sync_id then created_sync_id end from entry

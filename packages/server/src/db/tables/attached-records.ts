@@ -26,7 +26,7 @@ export async function copySomeValues(
     `with page as (select ${RECORD_COLUMNS}, ${expression} as place from ${from} r
         where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),
       copied as (insert into holdfast.record (${RECORD_COLUMNS}) select ${RECORD_COLUMNS} from page where char_length(id) <= ${LONGEST_KEY}
-        on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups)
+        on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups, archived_at = excluded.archived_at)
       select count(*)::int as count, (select place::text from page order by place desc limit 1) as last from page`,
     [after, most],
   );
@@ -49,9 +49,9 @@ export async function readLastValues(
   db: Transaction,
   { tenant, model, attachedSyncId }: OfModel & Pick<AttachedTable, "attachedSyncId">,
   ids: readonly string[],
-): Promise<readonly { readonly id: string; readonly data: string }[]> {
-  const { rows } = await db.query<{ id: string; data: string }>(
-    `select r.id, l.data from holdfast.record r join holdfast.log l on l.tenant = r.tenant and l.sync_id = r.sync_id
+): Promise<readonly { readonly id: string; readonly data: string; readonly archived: boolean }[]> {
+  const { rows } = await db.query<{ id: string; data: string; archived: boolean }>(
+    `select r.id, l.data, r.archived_at is not null as archived from holdfast.record r join holdfast.log l on l.tenant = r.tenant and l.sync_id = r.sync_id
       where r.tenant = $1 and r.model = $2 and r.id = any($3) and r.sync_id > $4
         and l.model = r.model and l.id = r.id and l.data is not null`,
     [tenant, model, ids, attachedSyncId],

@@ -9,8 +9,10 @@ export interface SourceRules {
   /** Whether an id is a key of this SQL type, in the form in which Postgres writes it. */
   isKeyOf(type: string, id: string): boolean;
   /** Whether a field of this type takes the values of a column of this SQL type. Otherwise they all read as null. */
-  takesColumn(declared: FieldType, type: string): boolean;
+  takesType(column: AttachedColumn): boolean;
   formOf(declared: FieldType, type: string): ValueForm;
+  /** The column that says since when a record is archived, if one does. It is of no field. */
+  archivedOf(columns: readonly AttachedColumn[]): AttachedColumn | undefined;
   /** Who counts as having made the rows that were there before. */
   readonly madeBy: string;
 }
@@ -34,17 +36,22 @@ interface SourceTable extends Omit<AttachedTable, "columns"> {
  * parameters. Postgres plans it as one join in the order of the key, if it is used by one query without its own limit.
  */
 export function attachedSource(attached: AttachedTable, rules: SourceRules): RecordSource {
-  const columns = attached.columns.map(
-    (column, i): SourceColumn => ({
-      ...column,
-      exposed: identifier(`column ${i}`),
-      form: rules.takesColumn(column.declared, column.type) ? rules.formOf(column.declared, column.type) : "null",
-    }),
-  );
+  const archived = rules.archivedOf(attached.columns);
+  const columns = attached.columns
+    .filter((column) => column !== archived)
+    .map(
+      (column, i): SourceColumn => ({
+        ...column,
+        exposed: identifier(`column ${i}`),
+        form: rules.takesType(column) ? rules.formOf(column.declared, column.type) : "null",
+      }),
+    );
   const table: SourceTable = { ...attached, columns };
   const { keyType } = table;
+  // While the column is gone, what the log said last.
+  const archivedAt = archived && rules.takesType(archived) ? archivedSql(archived) : "l.archived_at";
   return {
-    from: recordsSql(table, rules),
+    from: recordsSql(table, rules, archivedAt),
     table: table.sqlName === "" ? table.name : table.sqlName,
     idOrder: { expression: "key", type: keyType ?? "text" },
     column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
@@ -61,6 +68,7 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
 function recordsSql(
   { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
   { madeBy }: SourceRules,
+  archivedAt: string,
 ) {
   const key = `t.${identifier(keyColumn)}`;
   const id = `${key}::text`;
@@ -78,7 +86,7 @@ function recordsSql(
     line("sync_id", String(attachedSyncId)),
     `(select row_to_json(d.*) from (select ${[`${id} as id`, ...values].join(", ")}) d) as data`,
     `${groupsOf(columns, groupRules)} as groups`,
-    "l.archived_at",
+    `${archivedAt} as archived_at`,
     line("created_sync_id", String(attachedSyncId)),
     line("created_by", literal(madeBy)),
     line("created_at", since),
@@ -88,6 +96,16 @@ function recordsSql(
   ];
   return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
     on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = (${id}) collate "C")`;
+}
+
+/** Since when the row says that its record is archived: the same as `archiveTime` makes of a row in JSON. */
+function archivedSql({ name, type }: AttachedColumn): string {
+  const column = `t.${identifier(name)}`;
+  const day = `least(greatest(${column}::date, '0001-01-01'), '10000-01-01')`;
+  const inUtc = `(${type === "date" ? day : column}::timestamp at time zone 'UTC')`;
+  const moment = type.endsWith("with time zone") ? `${column}::timestamptz` : inUtc;
+  return `case when ${column} is not null then date_trunc('milliseconds',
+    least(greatest(${moment}, timestamptz '0001-01-01 00:00Z'), timestamptz '9999-12-31 23:59:59.999Z')) end`;
 }
 
 /** The value as the record has it: the same as `readRowImage` makes of a row in JSON. */

@@ -45,8 +45,8 @@ export async function checkTables(
   for (const { name, model, table } of changed) {
     const compared = await compareWithCatalog(tx, table, model);
     if ("message" in compared) {
-      const { field, message } = compared;
-      return refuse("invalid_schema", { param: `models.${name}${field ? `.fields.${field}` : ""}`, message });
+      const { part, message } = compared;
+      return refuse("invalid_schema", { param: `models.${name}${part ? `.${part}` : ""}`, message });
     }
     followed.push({ table, columns: compared.columns });
     warnings.push(...compared.notes.map((note) => `"${name}": ${note}`));

@@ -153,12 +153,17 @@ export function asBefore(
     if (!first.has(key)) first.set(key, change);
   }
   const known = new Map(lines.map((line) => [recordKey(line.model, line.id), line]));
-  return [...first].flatMap(([key, { model, id, before }]) => {
+  return [...first].flatMap(([key, { model, id, before, archivedBefore }]) => {
     const table = attached.find((one) => one.model === model);
     const line = known.get(key);
     // What the log has counts as there. Without its values, every field counts as changed.
-    if (line) return withValues(line, { id, ...before });
-    return table && before !== null ? recordAtStart(table, id, { id, ...before }) : [];
+    if (line) {
+      const record = withValues(line, { id, ...before });
+      // The column has not always said whether it is archived.
+      const isOlder = table && line.syncId <= table.attachedSyncId && archivedBefore !== undefined;
+      return isOlder ? { ...record, archivedAt: archivedBefore } : record;
+    }
+    return table && before !== null ? recordAtStart(table, id, { id, ...before }, archivedBefore ?? null) : [];
   });
 }
 
@@ -167,8 +172,9 @@ const recordAtStart = (
   { tenant, model, attachedSyncId, attachedAt, groupRules }: AttachedTable,
   id: string,
   data: JsonObject,
+  archivedAt: string | null,
 ): FoundRecord => ({
-  ...{ tenant, model, id, data, groups: groupsOf({ groups: groupRules }, data), archivedAt: null },
+  ...{ tenant, model, id, data, groups: groupsOf({ groups: groupRules }, data), archivedAt },
   ...{ syncId: attachedSyncId, createdSyncId: attachedSyncId },
   ...{ createdAt: attachedAt, createdBy: WRITTEN_BY, updatedAt: attachedAt, updatedBy: WRITTEN_BY },
 });

@@ -3,14 +3,15 @@ import type { RecordSource } from "../../db/lists/record-source.ts";
 import { attachedSource } from "../../db/tables/attached-source.ts";
 import { readAttachments } from "../../db/tables/attachments.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
+import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
-import { formOf, takesColumn } from "../../rules/tables/sql-type.ts";
+import { formOf, takesType } from "../../rules/tables/sql-type.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 
 export const sourceOfTable = (table: AttachedTable): RecordSource =>
-  attachedSource(table, { isKeyOf, takesColumn, formOf, madeBy: WRITTEN_BY });
+  attachedSource(table, { isKeyOf, takesType, formOf, archivedOf, madeBy: WRITTEN_BY });
 
 /** Where the records of a model are. Undefined: Holdfast keeps them itself. */
 export async function sourceOf(

@@ -20,6 +20,7 @@ import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tab
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
 import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
 import type { TenantTables } from "../../rules/commits/tenant-state.ts";
+import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { problemOf } from "../../rules/tables/broken-table.ts";
@@ -178,9 +179,10 @@ const decided: TenantTables["settle"] = (_state, _commit, decision) => decision;
 function rowsToLock(commits: readonly CommitRequest[], attached: readonly AttachedTable[]) {
   const operations = commits.flatMap((commit) => commit.operations);
   return attached.flatMap((table): { table: AttachedTable; statement: Statement<FoundRow[]> }[] => {
-    const { model, relation, keyColumn, keyType } = table;
+    const { model, relation, keyColumn, keyType, columns } = table;
+    const writing = archivedOf(columns) ? WRITES_ARCHIVED_ROW : WRITES_ROW;
     const own = operations.filter(
-      ({ model: of, action, id }) => of === model && WRITES_ROW.has(rowAction(action)) && isKeyOf(keyType ?? "", id),
+      ({ model: of, action, id }) => of === model && writing.has(rowAction(action)) && isKeyOf(keyType ?? "", id),
     );
     const ids = [...new Set(own.map(({ id }) => id))];
     return keyType === null || ids.length === 0 ? [] : [{ table, statement: lockRows(relation, keyColumn, ids) }];
@@ -188,6 +190,8 @@ function rowsToLock(commits: readonly CommitRequest[], attached: readonly Attach
 }
 
 const WRITES_ROW: ReadonlySet<string> = new Set(["update", "delete"]);
+/** Where a column says that a record is archived. */
+const WRITES_ARCHIVED_ROW: ReadonlySet<string> = new Set([...WRITES_ROW, "archive", "unarchive"]);
 
 /**
  * Judges a round, and writes the rows of its attached tables. A table can refuse a commit, or make something else of it,
@@ -306,7 +310,9 @@ function asFound(
     ...asBefore(
       attached,
       now,
-      [...left.values()].flatMap(({ model, id, data }) => (data ? { model, id, data, before: data } : [])),
+      [...left.values()].flatMap(({ model, id, data, archivedAt }) =>
+        data ? { model, id, data, before: data, archivedBefore: archivedAt } : [],
+      ),
     ),
   ];
 }

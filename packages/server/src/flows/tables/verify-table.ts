@@ -8,6 +8,7 @@ import { clearProblem, installTriggers, readAttachments, readTableRights } from 
 import { captureDeletions, captureRows, type IdPage, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
+import { splitArchived } from "../../rules/tables/archived-column.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { faultsOf } from "../../rules/tables/broken-table.ts";
 import { changesOf } from "../../rules/tables/captured-changes.ts";
@@ -141,15 +142,17 @@ async function comparePage(
 ): Promise<RowPage> {
   const images = await readTableRows(tx, attached, found, after, PAGE);
   const rows = images.map((image) => {
-    const { id = "", data } = readRowImage(image, attached);
-    return { id, data };
+    const { id = "", data: said } = readRowImage(image, attached);
+    const { data, archivedAt } = splitArchived(said);
+    // The log says no more of the moment than that there is one.
+    return { id, data, ...(archivedAt !== undefined && { archived: archivedAt !== null }) };
   });
   const texts = await readLastValues(
     tx,
     attached,
     rows.map(({ id }) => id),
   );
-  const said = texts.map(({ id, data }) => ({ id, data: JSON.parse(data) as JsonObject }));
+  const said = texts.map(({ id, data, archived }) => ({ id, archived, data: JSON.parse(data) as JsonObject }));
   const different = differentRows(rows, said);
   const waits = different.length > 0 ? await waitingIds(tx, attached) : () => false;
   const inexact = images.filter((image) => hasInexact(image, attached)).length;

@@ -234,7 +234,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "participantKind": "Whether a person, an agent or a system wrote it.",
     "claim": "The claim that the write was bound to.",
     "createdAt": "When it was committed; never before the previous entry.",
-    "archivedAt": "Since when the record is archived, on an update of an archived one.",
+    "archivedAt": "Since when the record is archived: on an update of an archived one, and where a table has another time than `createdAt`.",
     "record": "Who created the record, `<participantKind>:<participantId>`, and when: of a change that may bring it to a reader of groups or conditions who has not seen it.",
     "left": "The record left the groups that the reader hears: `verb` is `deleted`, the record still exists elsewhere."
   },
@@ -340,7 +340,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "": "A table of the caller's own, in the server's database, whose rows are the records of a model.",
     "name": "The table as SQL names it: `public.slides`.",
     "key": "The column whose value is the record's id.",
-    "columns": "Field name → column, for fields whose column is not the field's name in snake_case."
+    "columns": "Field name → column, for fields whose column is not the field's name in snake_case.",
+    "archived": "The column that says since when a record is archived, and is no field. Without it, only Holdfast knows."
   },
   "Model": {
     "fields": "Field name → its declaration. `id` need not be declared.",

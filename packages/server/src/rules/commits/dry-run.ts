@@ -270,7 +270,10 @@ function write(
   operation: CommitOperation,
   { key, before, model, remains }: WrittenRecord,
 ): Refusal | undefined {
-  const row = applyOperation(before ?? undefined, stepOf(operation), model, momentOf(state, commit));
+  const moment = momentOf(state, commit);
+  const { archivedAt: now = moment.now } = operation;
+  const at = operation.action === "archive" ? { ...moment, now } : moment;
+  const row = applyOperation(before ?? undefined, stepOf(operation), model, at);
   const changedFields = operation.action === "update" ? changed(before?.data ?? {}, row?.data ?? {}) : null;
   if (
     changedFields?.length === 0 ||

@@ -18,7 +18,7 @@ export interface StoredEntry {
   readonly actor: string;
   readonly participantKind: ParticipantKind;
   readonly claim: string | null;
-  /** Since when the record is archived, of an update. Null: it is not. */
+  /** Since when the record is archived, of an update; of an archive, if that is not when it was committed. */
   readonly archivedAt: string | null;
   /** Of a change of a record that is still there. Null: of any other entry, and of one of an earlier version. */
   readonly recordCreatedAt: string | null;
@@ -45,12 +45,16 @@ export function storedEntry(commit: CommitRequest, entry: NewEntry, now: string)
     actor: participantId,
     participantKind,
     claim: entry.claim,
-    archivedAt: entry.verb === "updated" ? (entry.after?.archivedAt ?? null) : null,
+    archivedAt: archivedAtOf(entry, now),
     recordCreatedAt: (entry.verb !== "created" && entry.after?.createdAt) || null,
     recordCreatedBy: (entry.verb !== "created" && entry.after?.createdBy) || null,
     createdAt: now,
   };
 }
+
+/** A row of a table can say any time. */
+const archivedAtOf = ({ verb, after }: NewEntry, now: string): string | null =>
+  verb === "updated" || (verb === "archived" && after?.archivedAt !== now) ? (after?.archivedAt ?? null) : null;
 
 /** A stored entry in the protocol's form: JSON text, with keys in the protocol's order. */
 export function storedEntryText(entry: StoredEntry, declaredName: string): string {

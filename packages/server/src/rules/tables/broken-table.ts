@@ -1,6 +1,7 @@
+import { ARCHIVED } from "./archived-column.ts";
 import type { AttachedColumn, AttachedTable } from "./attached-table.ts";
 import { sqlNameOf } from "./sql-name.ts";
-import { takesColumn } from "./sql-type.ts";
+import { takesType } from "./sql-type.ts";
 
 /** What makes a table `broken`: it is not as its model says any more. In sentences that say what to do. */
 export function faultsOf(table: AttachedTable): readonly string[] {
@@ -25,7 +26,7 @@ export function faultsOf(table: AttachedTable): readonly string[] {
 /** Why its changes cannot be recorded, or it takes no writes. Undefined: they can, and it does. */
 export const problemOf = (table: AttachedTable): string | undefined => faultsOf(table)[0] ?? table.problem ?? undefined;
 
-export const isRetyped = ({ declared, type }: AttachedColumn): boolean => type !== "" && !takesColumn(declared, type);
+export const isRetyped = (column: AttachedColumn): boolean => column.type !== "" && !takesType(column);
 
 type Named = Pick<AttachedTable, "name" | "model" | "sqlName" | "keyColumn">;
 
@@ -36,7 +37,7 @@ export const missingColumns = (table: Named, missing: readonly string[]): string
   `${table.name} has no column ${missing.join(", ")} any more. Give it its name back, or ${follow(table)}.`;
 
 const retypedColumn = (table: Named, { name: column, type, field, declared }: AttachedColumn): string =>
-  `${table.name}.${column} is of the type ${type} now, and the field "${field}" of the type ${declared}. Change the type back, or ${follow(table)}.`;
+  `${table.name}.${column} is of the type ${type} now, and ${field === ARCHIVED ? "says since when a record is archived" : `the field "${field}" of the type ${declared}`}. Change the type back, or ${follow(table)}.`;
 
 /** The values that were captured are of another type than the column's now. */
 export const mistypedValues = (name: string, columns: readonly string[]): string =>

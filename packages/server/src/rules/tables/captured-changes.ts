@@ -1,5 +1,6 @@
 import { type Json, type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 import { recordKey } from "../commits/commit-request.ts";
+import { splitArchived } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { faultsOf, isRetyped, missingColumns, missingKey, mistypedValues } from "./broken-table.ts";
 import { type ParsedRow, readRowImage } from "./row-image.ts";
@@ -27,6 +28,9 @@ export interface RecordChange {
   readonly data: JsonObject | null;
   /** Null: it was not there. Undefined: not known. */
   readonly before?: JsonObject | null | undefined;
+  /** Since when the row says that it is archived, and said so before. Undefined: it says nothing of it. */
+  readonly archivedAt?: string | null | undefined;
+  readonly archivedBefore?: string | null | undefined;
 }
 
 /** What one transaction did, or a part of it. */
@@ -139,12 +143,22 @@ function changeOfRecord(sights: readonly Sight[]): RecordChange {
   const [first] = sights as [Sight];
   const { model, id, left: data } = sights.at(-1) as Sight;
   if (!sights.some(({ nested }) => nested))
-    return { model, id, data, before: first.before === null ? null : first.before.data };
+    return withFacts({ model, id, data, before: first.before === null ? null : first.before.data });
   // Whatever the order, each `before` ended a row and each `after` began one.
   const began = sights.filter(({ after }) => after !== null).length;
   const ended = sights.filter(({ before }) => before !== null).length;
   const wasThere = (data === null ? 0 : 1) - began + ended > 0;
-  return { model, id, data, before: wasThere ? mostDifferent(sights, data) : null };
+  return withFacts({ model, id, data, before: wasThere ? mostDifferent(sights, data) : null });
+}
+
+/** What the images of the row say: the record's values, and since when it is archived. */
+function withFacts({ model, id, data, before }: RecordChange): RecordChange {
+  const [to, from] = [data, before].map((image) => image && splitArchived(image));
+  return {
+    ...{ model, id, data: to ? to.data : null, before: from ? from.data : (before as null | undefined) },
+    ...(to?.archivedAt !== undefined && { archivedAt: to.archivedAt }),
+    ...(from?.archivedAt !== undefined && { archivedBefore: from.archivedAt }),
+  };
 }
 
 /**

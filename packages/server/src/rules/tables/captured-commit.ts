@@ -23,7 +23,7 @@ export function capturedCommit(tenant: number, tx: string, changes: readonly Rec
     },
     endpoint: "commit",
     single: false,
-    operations: changes.map(changeOf),
+    operations: changes.flatMap(operationsOf),
     reads: [],
     clientId: null,
     logId: undefined,
@@ -34,11 +34,14 @@ export function capturedCommit(tenant: number, tx: string, changes: readonly Rec
   };
 }
 
-/** An operation that has the effect of a change. */
-export const changeOf = ({ model, id, data }: RecordChange): CommitOperation => ({
-  action: data ? "update" : "delete",
-  model,
-  id,
-  ...(data && { data }),
-  happened: true,
-});
+/** Operations that have the effect of a change. One that leaves its record as it is, has none. */
+export function operationsOf({ model, id, data, archivedAt }: RecordChange): readonly CommitOperation[] {
+  const named = { model, id, happened: true } as const;
+  if (!data) return [{ ...named, action: "delete" }];
+  const written = { ...named, action: "update", data } as const;
+  if (archivedAt === undefined) return [written];
+  return [
+    written,
+    archivedAt === null ? { ...named, action: "unarchive" } : { ...named, action: "archive", archivedAt },
+  ];
+}

@@ -78,7 +78,10 @@ test("[DS49] two fields of one column, a field of the key, and a table that can 
     fields: { a: TEXT, b: TEXT },
     table: { name: "public.slides", key: "id", columns: { a: "state", b: "state" } },
   };
-  expect(compareModel(twice, tableOf({}))).toMatchObject({ field: "b", message: expect.stringContaining("both of") });
+  expect(compareModel(twice, tableOf({}))).toMatchObject({
+    part: "fields.b",
+    message: expect.stringContaining("both of"),
+  });
   const ofKey = { fields: { a: TEXT }, table: { name: "public.slides", key: "id", columns: { a: "id" } } };
   expect(compareModel(ofKey, tableOf({}))).toMatchObject({ message: expect.stringContaining("the record's id") });
   expect(said(TEXT, {}, { persistence: "unlogged" })).toContain("set logged");

@@ -1,4 +1,5 @@
 import type { Field, Model, ModelTable } from "@holdfast/sdk/protocol";
+import { archivedColumn, isMomentColumn } from "./archived-column.ts";
 import type { FieldColumn } from "./attached-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { columnField } from "./column-field.ts";
@@ -6,9 +7,10 @@ import { columnOf } from "./column-of.ts";
 import { sqlNameOf } from "./sql-name.ts";
 import { tableProblem } from "./table-problem.ts";
 
-/** Where a model and its table's catalog disagree, and what to do. `field` undefined: the table as a whole. */
+/** Where a model and its table's catalog disagree, and what to do. */
 export interface Disagreement {
-  readonly field?: string;
+  /** The part of the model: `fields.title`. Undefined: the table as a whole. */
+  readonly part?: string;
   readonly message: string;
 }
 
@@ -41,12 +43,35 @@ export function compareModel(
         : name === declared.key
           ? `${table.sqlName}.${name} is the record's id: remove the field.`
           : disagreementOf(field, type, column, table);
-    if (message !== undefined) return { field, message };
+    if (message !== undefined) return { part: `fields.${field}`, message };
     taken.set(name, field);
     columns.push({ field, name, declared: type.type });
     if (column) notes.push(...notesOnNull(field, type, column, table));
   }
-  return { columns, notes };
+  const { archived } = declared;
+  if (archived === undefined) return { columns, notes };
+  const message = archivedFault(archived, declared, table, taken.get(archived));
+  return message === undefined
+    ? { columns: [...columns, archivedColumn(archived)], notes }
+    : { part: "table.archived", message };
+}
+
+/** Why a column cannot say since when a record is archived. */
+function archivedFault(name: string, { key }: ModelTable, table: CatalogTable, taken: string | undefined) {
+  const column = table.columns.find((one) => one.name === name);
+  const at = `${table.sqlName}.${name}`;
+  if (!column)
+    return `${table.sqlName} has no column ${name}: name another one in "table.archived", or add it to the table.`;
+  if (name === key) return `${at} is the record's id: name another column in "table.archived".`;
+  if (taken !== undefined)
+    return `"${taken}" is of ${at}, which says since when a record is archived: remove the field, and read $archivedAt.`;
+  if (!isMomentColumn(column))
+    return `${at} is ${sqlTypeOf(column)}: "table.archived" takes a column of timestamptz, timestamp or date.`;
+  if (column.generated !== null)
+    return `${at} is generated, so records could not be archived: name another column in "table.archived".`;
+  return column.notNull
+    ? `${at} cannot be null, so every record would be archived: run "alter table ${table.sqlName} alter column ${sqlNameOf(name)} drop not null".`
+    : undefined;
 }
 
 function disagreementOf(name: string, field: Field, column: CatalogColumn, table: CatalogTable): string | undefined {

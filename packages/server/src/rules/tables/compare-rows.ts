@@ -4,6 +4,8 @@ import { type JsonObject, jsonEqual, ownValue } from "@holdfast/sdk/protocol";
 export interface ComparedRow {
   readonly id: string;
   readonly data: JsonObject;
+  /** Undefined: the table does not say whether it is archived. */
+  readonly archived?: boolean | undefined;
 }
 
 /**
@@ -11,11 +13,13 @@ export interface ComparedRow {
  * What the log has never named counts as equal.
  */
 export function differentRows(rows: readonly ComparedRow[], said: readonly ComparedRow[]): readonly string[] {
-  const byId = new Map(said.map(({ id, data }) => [id, data]));
-  return rows.flatMap(({ id, data }) => {
+  const byId = new Map(said.map((row) => [row.id, row]));
+  return rows.flatMap(({ id, data, archived }) => {
     const before = byId.get(id);
     const isSame =
-      !before || Object.entries(data).every(([name, value]) => jsonEqual(ownValue(before, name) ?? null, value));
+      !before ||
+      ((archived === undefined || archived === before.archived) &&
+        Object.entries(data).every(([name, value]) => jsonEqual(ownValue(before.data, name) ?? null, value)));
     return isSame ? [] : id;
   });
 }

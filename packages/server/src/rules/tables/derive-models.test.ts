@@ -424,3 +424,34 @@ test("[DS9] a table that cannot be attached takes no name from another one", () 
   const found = deriveModels([table("slide", [], { kind: "view" }), table("slides", [])]);
   expect(found.map((one) => "problem" in one)).toEqual([true, false]);
 });
+
+test("[DS80] the only nullable timestamp that is called deleted_at or archived_at says whether a record is archived", () => {
+  const of = (...columns: CatalogColumn[]) => {
+    const [one] = derived([table("things", [column("title"), ...columns])]);
+    return [one?.model.table?.archived, Object.keys(one?.model.fields ?? {}), one?.columns.map(({ name }) => name)];
+  };
+  const moment = (name: string, more: Partial<CatalogColumn> = {}) => column(name, { type: "timestamptz", ...more });
+  for (const found of [
+    moment("deleted_at"),
+    moment("archived_at"),
+    moment("deletedAt", { type: "timestamp" }),
+    moment("deleted_at", { type: "date" }),
+  ])
+    expect(of(found)).toEqual([found.name, ["title"], ["title", found.name]]);
+  for (const other of [
+    moment("removed_at"),
+    column("deleted_at"),
+    moment("deleted_at", { notNull: true }),
+    moment("deleted_at", { isArray: true }),
+    moment("deleted_at", { default: "now()" }),
+    moment("deleted_at", { generated: "stored" }),
+  ])
+    expect(of(other)[0]).toBeUndefined();
+  expect(of(moment("deleted_at"), moment("archived_at"))).toEqual([
+    undefined,
+    ["title", "deletedAt", "archivedAt"],
+    ["title", "deleted_at", "archived_at"],
+  ]);
+  const [one] = derived([table("things", [moment("deleted_at")])]);
+  expect(one?.notes).toEqual([expect.stringContaining("A record is archived while deleted_at is not null.")]);
+});

@@ -1,4 +1,5 @@
 import type { Field, Model } from "@holdfast/sdk/protocol";
+import { archivedColumn, usualArchivedColumn } from "./archived-column.ts";
 import type { FieldColumn } from "./attached-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
 import { columnField } from "./column-field.ts";
@@ -79,8 +80,9 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
   const columns: FieldColumn[] = [];
   const notes = tableNotes(table);
   const byNumber: string[] = [];
+  const archived = usualArchivedColumn(table.columns.filter(({ name }) => name !== key));
   for (const column of table.columns) {
-    if (column.name === key) continue;
+    if (column.name === key || column === archived) continue;
     const read = columnField(column, table.checks);
     if ("leftOut" in read) {
       notes.push(read.leftOut);
@@ -99,9 +101,19 @@ function modelOf(table: CatalogTable, referenced: (column: CatalogColumn) => str
     notes.push(
       `${byNumber.join(", ")}: the ids of other models as numbers, and ids are strings: get(String(${byNumber[0]})).`,
     );
+  if (archived) {
+    columns.push(archivedColumn(archived.name));
+    notes.push(
+      `A record is archived while ${archived.name} is not null. To have it as a field instead, push the schema with the field, and without "archived".`,
+    );
+  }
   const model: Model = {
     fields,
-    table: { name: table.sqlName, key, ...(Object.keys(renamed).length > 0 && { columns: renamed }) },
+    table: {
+      ...{ name: table.sqlName, key },
+      ...(Object.keys(renamed).length > 0 && { columns: renamed }),
+      ...(archived && { archived: archived.name }),
+    },
   };
   return { model, columns, keyColumn: key, notes };
 }
@@ -127,9 +139,10 @@ function nameProblem(name: string, taken: ReadonlyMap<string, string>): string |
 
 /** Of the columns that become fields. */
 function columnProblem(table: CatalogTable): string | undefined {
+  const archived = usualArchivedColumn(table.columns.filter(({ name }) => name !== keyOf(table)));
   const byField = new Map<string, string>();
   for (const column of table.columns) {
-    if (column.name === keyOf(table) || "leftOut" in columnField(column, table.checks)) continue;
+    if (column === archived || column.name === keyOf(table) || "leftOut" in columnField(column, table.checks)) continue;
     const field = camelCase(column.name);
     if (field === "id")
       return `Its column ${column.name} would be the field "id", but ids come from the key ${keyOf(table)}: rename the column.`;

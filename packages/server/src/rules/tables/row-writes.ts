@@ -1,6 +1,7 @@
 import { type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { type CommitOperation, type CommitRequest, recordKey } from "../commits/commit-request.ts";
 import type { NewEntry } from "../commits/tenant-state.ts";
+import { archivedOf } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 
 /** One row to insert, update or delete. */
@@ -14,7 +15,7 @@ export interface RowWrite {
   readonly values: Readonly<Record<string, Json>>;
 }
 
-/** What the entries of a judged commit mean for the rows of attached tables. Whether a record is archived, no row says. */
+/** What the entries of a judged commit mean for the rows of attached tables. */
 export function rowWrites(
   { operations }: CommitRequest,
   entries: readonly NewEntry[],
@@ -26,16 +27,22 @@ export function rowWrites(
     const operation = operations.findIndex((one, i) => i >= next && isOf(one, entry));
     next = operation + 1;
     const table = attached.get(entry.model);
-    const action = ROW_ACTIONS[entry.verb];
+    const action = table && rowActionOf(table, entry.verb);
     if (!table || !action) return [];
     const fields = fieldsToWrite(operations[operation], entry);
     return [{ operation, table, action, id: entry.id, values: valuesOf(table, entry, fields) }];
   });
 }
 
-const ROW_ACTIONS: Partial<Record<NewEntry["verb"], RowWrite["action"]>> = {
+/** Undefined: whether a record is archived, most tables do not say. */
+const rowActionOf = ({ columns }: AttachedTable, verb: NewEntry["verb"]): RowWrite["action"] | undefined =>
+  (verb === "archived" || verb === "unarchived") && !archivedOf(columns) ? undefined : ROW_ACTIONS[verb];
+
+const ROW_ACTIONS: Readonly<Record<NewEntry["verb"], RowWrite["action"]>> = {
   created: "insert",
   updated: "update",
+  archived: "update",
+  unarchived: "update",
   deleted: "delete",
   erased: "delete",
 };
@@ -50,6 +57,8 @@ function fieldsToWrite(operation: CommitOperation | undefined, { verb, changedFi
 }
 
 function valuesOf({ keyColumn, columns }: AttachedTable, { verb, id, after }: NewEntry, fields: readonly string[]) {
+  const archived = archivedOf(columns);
+  if (archived && (verb === "archived" || verb === "unarchived")) return { [archived.name]: after?.archivedAt ?? null };
   const written = columns.filter(({ field }) => fields.includes(field));
   return Object.fromEntries([
     ...(verb === "created" ? [[keyColumn, id] as const] : []),

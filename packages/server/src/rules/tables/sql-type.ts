@@ -1,5 +1,6 @@
 import type { FieldType } from "@holdfast/sdk/protocol";
-import type { ValueForm } from "./attached-table.ts";
+import { ARCHIVED, isMoment } from "./archived-column.ts";
+import type { FieldColumn, ValueForm } from "./attached-table.ts";
 
 /** The types whose values are no strings in JSON; those of all other types are strings, or objects. */
 const FIELD_TYPES: ReadonlyMap<string, readonly FieldType[]> = new Map<string, FieldType[]>([
@@ -22,6 +23,14 @@ export function takesColumn(declared: FieldType, sqlType: string): boolean {
   if (sqlType.endsWith("[]")) return declared === "array";
   return (FIELD_TYPES.get(bare(sqlType)) ?? OTHERS).includes(declared);
 }
+
+/** The same of an attached column, with the type that it has now. */
+export const takesType = ({
+  field,
+  declared,
+  type,
+}: Pick<FieldColumn, "field" | "declared"> & { readonly type: string }) =>
+  field === ARCHIVED ? isMoment(type) : takesColumn(declared, type);
 
 /** How a column's value comes into a field of this type. */
 export function formOf(declared: FieldType, sqlType: string): ValueForm {

@@ -4,8 +4,9 @@ import { entriesOf } from "../commits/dry-run.ts";
 import { type CommitOutcome, confirmedReceipt } from "../commits/receipt.ts";
 import type { Decision, TenantState } from "../commits/tenant-state.ts";
 import { type Refusal, refuse } from "../refusal.ts";
+import { isOfField } from "./archived-column.ts";
 import type { RecordChange } from "./captured-changes.ts";
-import { changeOf } from "./captured-commit.ts";
+import { operationsOf } from "./captured-commit.ts";
 import type { RowWrite } from "./row-writes.ts";
 
 /** The decision about a commit that has happened elsewhere: its entries say what was made of it there. */
@@ -37,13 +38,17 @@ export function writtenCommit(commit: CommitRequest, changes: readonly RecordCha
   );
   const operations = commit.operations.map((operation): CommitOperation => {
     const change = left.get(keyOf(operation));
-    if (!change || !writesRow(operation)) return operation;
+    if (!change) return operation;
+    if (!writesRow(operation))
+      return operation.action === "archive" && change.archivedAt
+        ? { ...operation, archivedAt: change.archivedAt }
+        : operation;
     const isLast = last.get(keyOf(operation)) === operation;
     if (!isLast) return operation;
     const { changes: _, ...rest } = operation;
     return { ...rest, ...asLeft(rest, change), happened: true };
   });
-  return { ...commit, operations: [...operations, ...changes.map(changeOf)] };
+  return { ...commit, operations: [...operations, ...changes.flatMap(operationsOf)] };
 }
 
 const keyOf = ({ model, id }: CommitOperation): string => recordKey(model, id);
@@ -76,11 +81,18 @@ const cut = (text: string, length: number): string => text.slice(0, length).toWe
  * What says nothing about the commit: the time ran out, or the database, its disk or a server that a trigger asks is not
  * there. XX000 is not among it: extensions use it for values that they do not accept.
  */
-function outageOf(sqlstate: string): ErrorCode | undefined {
+function outageOf({ sqlstate, message }: Pick<TableRefusal, "sqlstate" | "message">): ErrorCode | undefined {
   if (sqlstate === "53100") return "storage_full";
+  if (sqlstate === "42501" && OF_FILE.test(message)) return "unavailable";
   if (sqlstate === "57014" || sqlstate.startsWith("53")) return "overloaded";
   return /^(08|57P|58|XX00[12])/.test(sqlstate) ? "unavailable" : undefined;
 }
+
+/**
+ * Of a disk that became read-only, Postgres says what it says of a missing privilege. Only the path tells them apart, in
+ * any language: "could not open file "base/16384/16389": Read-only file system".
+ */
+const OF_FILE = /"(base|global|pg_tblspc|pg_wal|pg_xact)\/[^"]*\d/;
 
 /** The refusal that the caller sees. Postgres' details are left out: they can have other rows' values. */
 export function tableRefusal(
@@ -88,10 +100,10 @@ export function tableRefusal(
   writes: readonly RowWrite[],
   { operation, sqlstate, message, constraint, table, column }: TableRefusal,
 ): Refusal {
-  const outage = outageOf(sqlstate);
+  const outage = outageOf({ sqlstate, message });
   if (outage !== undefined) return refuse(outage);
   const write = writes.find((one) => one.operation === operation);
-  const field = write?.table.columns.find(({ name }) => column !== "" && name === column)?.field;
+  const field = write?.table.columns.filter(isOfField).find(({ name }) => column !== "" && name === column)?.field;
   const data = field === undefined ? undefined : `data.${field}`;
   const param = operation === null || commit.single ? data : operationParam(operation, data);
   const names = Object.entries({ constraint, table, column }).filter(([, name]) => name !== "");
