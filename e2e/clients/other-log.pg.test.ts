@@ -65,7 +65,8 @@ async function restoreTo(position: number): Promise<void> {
   await using client = await connected(databaseUrl);
   for (const text of [
     "begin",
-    `delete from holdfast.receipt r using holdfast.log l where l.sync_id > ${position} and r.name = l.client_tx_id`,
+    `delete from holdfast.receipt r using holdfast.log l where l.sync_id > ${position} and r.tenant = l.tenant
+       and split_part(r.key, ' ', 1) = l.client_tx_id`,
     `delete from holdfast.log where sync_id > ${position}`,
     `delete from holdfast.record where created_sync_id > ${position}`,
     `update holdfast.record r set data = l.data, sync_id = l.sync_id from holdfast.log l

@@ -143,8 +143,9 @@ async function largeServer(stage: Stage): Promise<RunningProgram & ServerReady> 
       insert into holdfast.log (tenant, sync_id, model, id, verb, data, groups, client_tx_id, actor, participant_kind, created_at)
         select w, n, 'slide', md5((n % 500000)::text), 'created', json_build_object('id', md5((n % 500000)::text), 'deckId', 'deck-1', 'notes', repeat('n', 850)),
           array['deck:deck-1'], md5('tx' || n), 'key_filler', 'system', now() from generate_series(1, ${LARGE_LOG}) n;
-      insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
-        select w, 'system:key_filler', md5('tx' || n), md5('fp' || n), json_build_object('clientTxId', md5('tx' || n), 'lastSyncId', n), false, now() from generate_series(1, ${LARGE_LOG}) n;
+      insert into holdfast.receipt (tenant, key, fingerprint, body, held, created_at)
+        select w, md5('tx' || n) || ' h', sha256(convert_to('fp' || n, 'UTF8')),
+          json_build_array('stx_' || md5('tx' || n), n, 'log_filler', 1), false, now() from generate_series(1, ${LARGE_LOG}) n;
       insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
         select w, 'slide', md5(n::text), n + 1500000, json_build_object('id', md5(n::text), 'deckId', 'deck-1', 'notes', repeat('n', 850)), array['deck:deck-1'], n, 'system:key_filler', now(), now(), 'system:key_filler'
         from generate_series(0, 499999) n;

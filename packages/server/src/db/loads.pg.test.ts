@@ -57,7 +57,7 @@ test.each([
       `insert into holdfast.record select 1, 'slide', 's' || n, n, '{}', '{}', null, 1, '', now(), now(), '' from generate_series(1, ${ROWS}) n`,
     );
     await client.query(
-      `insert into holdfast.receipt select 1, 'system:a', 'k' || n, '', '{}', false, now() from generate_series(1, ${ROWS}) n`,
+      `insert into holdfast.receipt select 1, 'k' || n || ' ' || left(encode(sha256('system:a'), 'base64'), 16), '', '{}', false, now() from generate_series(1, ${ROWS}) n`,
     );
     await client.query(
       `insert into holdfast.group_head select 1, 'k' || n, n, null, 0 from generate_series(1, ${ROWS}) n`,

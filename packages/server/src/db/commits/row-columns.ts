@@ -1,4 +1,4 @@
-import { booleans, jsons, lists, numbers, texts, times } from "../connection/columns.ts";
+import { booleans, bytes, jsons, lists, numbers, texts, times } from "../connection/columns.ts";
 
 interface Values {
   readonly text: string | null;
@@ -6,6 +6,8 @@ interface Values {
   readonly json: string | null;
   readonly bigint: number | null;
   readonly boolean: boolean;
+  /** In base64. */
+  readonly bytea: string;
   /** ISO 8601, UTC. */
   readonly timestamptz: string | null;
 }
@@ -16,6 +18,7 @@ const WRITE: { readonly [Type in keyof Values]: (items: readonly Values[Type][])
   json: jsons,
   bigint: numbers,
   boolean: booleans,
+  bytea: bytes,
   timestamptz: times,
 };
 

@@ -1,6 +1,7 @@
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewReceipt, RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
+import { receiptKey } from "./receipts.ts";
 import { RECORD_COLUMNS } from "./records.ts";
 import { rowColumns } from "./row-columns.ts";
 
@@ -73,11 +74,9 @@ export const roundValues = ({ entries, receipts, heads, groups, now }: Round): r
 
 const RECEIPTS = rowColumns<SavedReceipt>(2, [
   ["tenant", "bigint", ({ tenant }) => tenant],
-  ["participant", "text", ({ participant }) => participant],
-  ["name", "text", ({ name }) => name],
-  ["fingerprint", "text", ({ fingerprint }) => fingerprint],
-  // The receipt as it was sent, byte for byte.
-  ["body", "json", ({ body }) => body],
+  ["key", "text", receiptKey],
+  ["fingerprint", "bytea", ({ fingerprint }) => fingerprint],
+  ["body", "json", ({ kept }) => kept],
   ["held", "boolean", ({ held }) => held],
 ]);
 
@@ -141,7 +140,7 @@ export const FILE_GROUPS = `insert into holdfast.group_head as g (tenant, name, 
       when excluded.writer = g.writer then g.other_sync_id
       else g.sync_id end`;
 
-export const KEEP_RECEIPTS = `insert into holdfast.receipt (tenant, participant, name, fingerprint, body, held, created_at)
+export const KEEP_RECEIPTS = `insert into holdfast.receipt (tenant, key, fingerprint, body, held, created_at)
 select ${RECEIPTS.rows}, $1::timestamptz(3)`;
 
 /** In the order of `RECORD_COLUMNS`. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { freshClient } from "../../testing/fresh-connection.ts";
 import { naughtyStrings } from "../../testing/naughty-strings.ts";
-import { booleans, jsons, lists, numbers, texts, times } from "./columns.ts";
+import { booleans, bytes, jsons, lists, numbers, texts, times } from "./columns.ts";
 
 const { client } = await freshClient();
 
@@ -44,6 +44,13 @@ test("[L4] whole numbers of any size, and booleans", async () => {
   ];
   expect(await told("bigint", numbers([...whole, null]))).toEqual([...whole, null]);
   expect(await told("boolean", booleans([true, false]))).toEqual([true, false]);
+});
+
+test("[L4] bytes of any length", async () => {
+  const sent = [Buffer.from([0, 255, 128]), Buffer.alloc(0), Buffer.from(strings.join(""))];
+  const column = bytes(sent.map((item) => item.toString("base64")));
+  expect(await told("bytea", column)).toEqual(sent.map((item) => `\\x${item.toString("hex")}`));
+  expect(await told("bytea", bytes([]))).toEqual([]);
 });
 
 test("[L4] instants to the millisecond", async () => {

@@ -26,6 +26,18 @@ export function booleans(items: readonly boolean[]): Buffer {
   return bytes;
 }
 
+/** Bytes in base64, as bytea. */
+export function bytes(items: readonly string[]): Buffer {
+  // Base64 is longer than what it says.
+  const column = open(BYTEA, items.length, items.length * LENGTH + items.reduce((sum, { length }) => sum + length, 0));
+  let at = HEAD;
+  for (const item of items) {
+    const length = column.write(item, at + LENGTH, "base64");
+    at = column.writeInt32BE(length, at) + length;
+  }
+  return column.subarray(0, at);
+}
+
 /** ISO 8601 times in UTC with milliseconds, as timestamptz. */
 export function times(items: readonly (string | null)[]): Buffer {
   const bytes = open(TIMESTAMPTZ, items.length, items.length * (LENGTH + 8));
@@ -48,6 +60,7 @@ export const lists = (items: readonly (readonly string[] | null)[]): Buffer =>
   texts(items.map((item) => item && `{${item.map((text) => `"${text.replace(/["\\]/g, "\\$&")}"`).join(",")}}`));
 
 const BOOLEAN = 16;
+const BYTEA = 17;
 const BIGINT = 20;
 const TEXT = 25;
 const JSON_TEXT = 114;

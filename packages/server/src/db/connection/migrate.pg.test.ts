@@ -5,11 +5,13 @@ import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../../scripts/testing/temporary-folder.ts";
 import { startTrouble } from "../../start-trouble.ts";
 import { freshClient } from "../../testing/fresh-connection.ts";
+import { loadReceipts } from "../commits/receipts.ts";
 import { isMigrated, migrate } from "./migrate.ts";
+import { session } from "./pool.ts";
 
 const SHIPPED = new URL("../../../migrations/", import.meta.url);
 const names = (await readdir(SHIPPED)).sort();
-const { url, client } = await freshClient();
+const { url, client } = await freshClient(session);
 const emptied = () => client.query("drop schema if exists holdfast cascade");
 const tables = async () =>
   (
@@ -42,19 +44,19 @@ test("[O4] a database of an earlier version gets what is missing, keeps what it 
   const later = temporaryFolder("later", onTestFinished);
   for (const name of names) await writeFile(join(later, name), await readFile(new URL(name, SHIPPED)));
   await writeFile(
-    join(later, "0002_places.sql"),
+    join(later, "9998_places.sql"),
     "alter table holdfast.organization add column place text not null default 'here'; create table holdfast.place (name text)",
   );
   const folder = pathToFileURL(`${later}/`);
   expect(await isMigrated(client, folder)).toBe(false);
-  expect(await migrate(url, { folder })).toEqual(["0002_places.sql"]);
+  expect(await migrate(url, { folder })).toEqual(["9998_places.sql"]);
   expect(await isMigrated(client, folder)).toBe(true);
   expect((await client.query("select id, place from holdfast.organization")).rows).toEqual([
     { id: "org_a", place: "here" },
   ]);
   const grown = await tables();
   await emptied();
-  expect(await migrate(url, { folder })).toEqual([...names, "0002_places.sql"]);
+  expect(await migrate(url, { folder })).toEqual([...names, "9998_places.sql"]);
   expect(await tables()).toEqual(grown);
 });
 
@@ -76,4 +78,30 @@ test("[O4] a failed migration leaves no trace, and earlier ones stay", async () 
     "select to_regclass('holdfast.fine') is not null as fine, to_regclass('holdfast.half') is not null as half",
   );
   expect(rows).toEqual([{ fine: true, half: false }]);
+});
+
+test("[O4] [I1] receipts of version 0.1 are found by their names, as they were", async () => {
+  const first = temporaryFolder("first", onTestFinished);
+  const [initial = ""] = names;
+  await writeFile(join(first, initial), await readFile(new URL(initial, SHIPPED)));
+  await emptied();
+  await migrate(url, { folder: pathToFileURL(`${first}/`) });
+  const fingerprint = "FV4IHbhdIT98BHaJE7EnJyUu5vXkJmFndJs8ZtnU0ns=";
+  const body = '{"object":"commit_receipt",  "clientTxId":"x"}';
+  const written = [
+    { tenant: 1, participant: "system:key_1", name: "key-1" },
+    { tenant: 1, participant: "agent:\u00e4\\ b", name: 'a\\b"' },
+    { tenant: 2, participant: "system:key_1", name: "operation key-1" },
+  ];
+  for (const { tenant, participant, name } of written)
+    await client.query("insert into holdfast.receipt values ($1, $2, $3, $4, $5, false, now())", [
+      ...[tenant, participant, name, fingerprint],
+      name.startsWith("operation") ? null : body,
+    ]);
+  expect(await migrate(url)).toEqual(names.slice(1));
+  const { text, values, read } = loadReceipts([...written, { tenant: 2, participant: "system:key_1", name: "key-1" }]);
+  const { rows } = await client.query({ text, values: [...values] });
+  expect(read(rows, "SELECT")).toEqual(
+    written.map((name, i) => ({ ...name, fingerprint, kept: i === 2 ? null : body, held: false })),
+  );
 });

@@ -1,3 +1,4 @@
+import { receiptKey } from "../commits/receipts.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
@@ -9,7 +10,7 @@ export const DUMPED = {
   entries: { table: "log", key: ["sync_id"] },
   records: { table: "record", key: ["model", "id"] },
   groups: { table: "group_head", key: ["name"] },
-  receipts: { table: "receipt", key: ["participant", "name"] },
+  receipts: { table: "receipt", key: ["key"] },
 } as const;
 export type Dumped = keyof typeof DUMPED;
 
@@ -73,10 +74,23 @@ export async function restoreRows(
   const { rowCount } = await tx.query(
     `insert into holdfast.${table} select r.* from unnest($1::text[]) with ordinality as x(row, n)
      cross join lateral json_populate_record(null::holdfast.${table}, x.row::json) r where r.tenant = $2 order by x.n`,
-    [rows.map((row) => row.replace(TENANT_ROW, `{"tenant":${tenant}`)), tenant],
+    [rows.map((row) => inPresentForm(row).replace(TENANT_ROW, `{"tenant":${tenant}`)), tenant],
   );
   return rowCount ?? 0;
 }
+
+/** A receipt of a dump of version 1, which has its participant instead of a hash. All else is as it was. */
+const inPresentForm = (row: string): string =>
+  row.replace(NAMED_RECEIPT, (_, start: string, participant: string, name: string, fingerprint: string) => {
+    const named = { participant: JSON.parse(participant) as string, name: JSON.parse(name) as string };
+    return `${start},"key":${JSON.stringify(receiptKey(named))},"fingerprint":"${inHex(fingerprint)}",`;
+  });
+
+const NAMED_RECEIPT =
+  /^(\{"tenant":\d+),"participant":("(?:[^"\\]|\\.)*"),"name":("(?:[^"\\]|\\.)*"),"fingerprint":"([^"]*)",/;
+
+/** Base64 as Postgres reads bytes in JSON. */
+const inHex = (base64: string): string => `\\\\x${Buffer.from(base64, "base64").toString("hex")}`;
 
 export interface DumpedKey {
   readonly id: string;

@@ -215,12 +215,12 @@ function roundOf(tenants: readonly JudgedTenant[]): Round {
   return {
     entries: moved.flatMap(({ batch }) => batch.entries),
     receipts: tenants.flatMap(({ state, batch: { tenant } }) =>
-      state.newReceipts.map(({ participant, name, fingerprint, body, held }) => ({
+      state.newReceipts.map(({ participant, name, fingerprint, kept, held }) => ({
         tenant,
         participant,
         name,
         fingerprint,
-        body,
+        kept,
         held,
       })),
     ),

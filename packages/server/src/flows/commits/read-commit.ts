@@ -1,6 +1,7 @@
 import { loadReceipts } from "../../db/commits/receipts.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { isVisibleName } from "../../rules/commits/idempotency-key.ts";
+import { sentReceipt } from "../../rules/commits/short-receipt.ts";
 import type { StoredReceipt } from "../../rules/commits/tenant-state.ts";
 
 /** Reads the receipt of a participant's commit. Undefined if no commit with this name is stored. */
@@ -14,5 +15,6 @@ export const readCommit =
     if (!isVisibleName(name)) return undefined;
     const { name: statement, text, values, read } = loadReceipts([{ tenant, participant, name }]);
     const { rows, command } = await db.query({ name: statement, text, values: [...values] });
-    return read(rows, command)[0];
+    const [found] = read(rows, command);
+    return found && { ...found, body: sentReceipt(found.kept ?? "", name) };
   };

@@ -10,6 +10,7 @@ import type { AcquireClaim } from "../../rules/claims/claim-order.ts";
 import { type CommitRequest, recordKey } from "../../rules/commits/commit-request.ts";
 import { lookupFor } from "../../rules/commits/judge-commits.ts";
 import { NO_VALUES, recordValues } from "../../rules/commits/record-values.ts";
+import { sentReceipt } from "../../rules/commits/short-receipt.ts";
 import { type FiledEntry, type RoundBytes, receiptKey, type TenantState } from "../../rules/commits/tenant-state.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { presentFields } from "../../rules/schema/schema-change.ts";
@@ -168,7 +169,10 @@ const tenantState = (
   groupHeads: new Map(inTenant(head.tenant, groups).map((group) => [group.name, group])),
   authors: new Map(),
   receipts: new Map(
-    inTenant(head.tenant, receipts).map((receipt) => [receiptKey(receipt.participant, receipt.name), receipt]),
+    inTenant(head.tenant, receipts).map(({ participant, name, fingerprint, kept, held }) => [
+      receiptKey(participant, name),
+      { fingerprint, body: sentReceipt(kept ?? "", name), held },
+    ]),
   ),
   newReceipts: [],
   claims: entriesByRecord(inTenant(head.tenant, entries)),

@@ -1,6 +1,7 @@
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { giveTime } from "../../../../../scripts/testing/give-time.ts";
+import { receiptKey } from "../../db/commits/receipts.ts";
 import { creates, hundred, startApp } from "../../testing/app.ts";
 import { follow } from "../../testing/stream/stream.ts";
 import { startPruner } from "../../workers/pruner.ts";
@@ -29,11 +30,19 @@ const kept = async () =>
 test("[I9] a receipt is forgotten after 30 days: its key is new, and the create still is not doubled", async () => {
   const at = await make("i9", "old-key");
   await make("i9-young", "young-key");
-  await app.sql("update holdfast.receipt set created_at = now() - interval '31 days' where name = 'old-key'");
-  await app.sql("update holdfast.receipt set created_at = now() - interval '29 days' where name = 'young-key'");
+  const [written] = await app.sql<{ participant: string }>(
+    "select created_by as participant from holdfast.record where id = 'i9'",
+  );
+  const ageReceipt = (name: string, days: number) =>
+    app.sql("update holdfast.receipt set created_at = now() - make_interval(days => $1) where key = $2", [
+      days,
+      receiptKey({ participant: String(written?.participant), name }),
+    ]);
+  await ageReceipt("old-key", 31);
+  await ageReceipt("young-key", 29);
   // More entries of another tenant than one step deletes.
   await app.sql(
-    "insert into holdfast.receipt select 1, 'system:x', 'k' || n, '', '{}', false, now() - interval '40 days' from generate_series(1, 2500) n",
+    "insert into holdfast.receipt select 1, 'k' || n, '', '{}', false, now() - interval '40 days' from generate_series(1, 2500) n",
   );
   expect((await pruneAll(undefined)).receipts).toBe(2_501);
   const again = await call("POST", slides, { json: { id: "i9", data: { deckId: "d" } }, key: "old-key" });

@@ -1,6 +1,8 @@
 import { expect, test } from "vitest";
 import type { Database } from "../../db/connection/pool.ts";
+import { tenantOf } from "../../db/organizations/organizations.ts";
 import { freshPool } from "../../testing/fresh-connection.ts";
+import { readCommit } from "../commits/read-commit.ts";
 import { ensureConfiguredKey } from "../tokens/ensure-configured-key.ts";
 import { mintSecretKey, newSecretToken } from "../tokens/secret-keys.ts";
 import { dumpOrganization, restoreOrganization } from "./dump.ts";
@@ -41,4 +43,33 @@ test("[O17] [K15] unless its keys are kept, a restored organization is opened by
   expect(await labels(target)).toEqual([]);
   await ensureConfiguredKey(target, newSecretToken(true));
   expect(await labels(target)).toEqual(["configured at start"]);
+});
+
+test("[O10] [I10] a dump of version 1 is restored: its receipts are found by their names, byte for byte", async () => {
+  const fingerprint = "FV4IHbhdIT98BHaJE7EnJyUu5vXkJmFndJs8ZtnU0ns=";
+  const body = '{"object":"commit_receipt",  "clientTxId":"a \\" 1"}';
+  const receipts = [
+    { tenant: 7, participant: 'agent:a"\\b', name: 'k"\\,1', fingerprint },
+    { tenant: 7, participant: "system:key_1", name: "plain", fingerprint },
+  ].map(
+    (row) => `${JSON.stringify(row).slice(0, -1)},"body":${body},"held":false,"created_at":"2026-11-01T00:00:00Z"}`,
+  );
+  const older = lines
+    .with(0, String(lines[0]).replace('"version":2', '"version":1'))
+    .toSpliced(lines.indexOf('{"what":"receipts"}') + 1, 0, ...receipts)
+    .with(-1, String(lines.at(-1)).replace('"receipts":0', '"receipts":2'));
+  const target = await freshPool();
+  const { organization } = await restoreOrganization(target, each(older), { newId: false });
+  const restored = (await tenantOf(target, organization, true)) as number;
+  const found = await readCommit(target)(restored, 'agent:a"\\b', 'k"\\,1');
+  expect(found).toMatchObject({ body, fingerprint, held: false });
+  expect(await readCommit(target)(restored, "system:key_1", "plain")).toMatchObject({ body, fingerprint });
+  expect(await readCommit(target)(restored, "system:key_1", 'k"\\,1')).toBe(undefined);
+});
+
+test("[O10] a dump of a later version is refused with a sentence", async () => {
+  const later = lines.with(0, String(lines[0]).replace('"version":2', '"version":3'));
+  await expect(restoreOrganization(await freshPool(), each(later), { newId: true })).rejects.toThrow(
+    "The dump has version 3; this release reads versions 1 and 2.",
+  );
 });

@@ -47,7 +47,9 @@ export interface Restored {
 /** A dump that cannot be written or read. The message is a sentence for the operator. */
 export class DumpError extends Error {}
 
-const VERSION = 1;
+const VERSION = 2;
+/** In version 1, receipts have their participants. */
+const READ: ReadonlySet<unknown> = new Set([1, VERSION]);
 const TENANTS = ["live", "test"] as const;
 const PARTS = Object.keys(DUMPED) as Dumped[];
 const none = (): Record<Dumped, number> => ({ schemas: 0, entries: 0, records: 0, groups: 0, receipts: 0 });
@@ -110,8 +112,10 @@ export async function restoreOrganization(
   const first = objectOf(await next());
   if (first.object !== "holdfast_dump" || !first.organization || !Array.isArray(first.keys))
     throw new DumpError("This is not a dump of an organization.");
-  if (first.version !== VERSION)
-    throw new DumpError(`The dump has version ${first.version}; this release reads version ${VERSION}.`);
+  if (!READ.has(first.version))
+    throw new DumpError(
+      `The dump has version ${first.version}; this release reads versions ${[...READ].join(" and ")}.`,
+    );
   const { id: oldId, name } = first.organization as { id: string; name: string };
   const organization = asNew ? newId("org_") : oldId;
   // No retry as a whole: the part of the file that was read is consumed.

@@ -7,6 +7,7 @@ import { decideCommit } from "./decide-commit.ts";
 import { entriesOf } from "./dry-run.ts";
 import { groupHeadOf } from "./premises.ts";
 import { confirmedReceipt, rejectedReceipt } from "./receipt.ts";
+import { keptReceipt } from "./short-receipt.ts";
 import { hasMoved, policyOf } from "./stale.ts";
 import {
   type Decision,
@@ -172,21 +173,23 @@ function append(state: TenantState, commit: CommitRequest, entry: NewEntry): voi
 
 function remember(state: TenantState, { commit, decision, body }: Judged): void {
   const { writtenBy: participant } = writerOf(commit);
+  if (decision.kind !== "confirmed" && decision.kind !== "held") return;
   const held = decision.kind === "held";
+  const { fingerprint } = commit;
   for (const name of namesOf(commit))
-    addReceipt(state, { participant, name, fingerprint: commit.fingerprint, body, held });
+    addReceipt(state, { participant, name, fingerprint, kept: keptReceipt(body, name, decision.receipt), held }, body);
   if (held) return;
   const keyed = commit.operations.filter(({ idempotencyKey }) => idempotencyKey !== undefined);
   const own = new Map(keyed.map(({ idempotencyKey = "", fingerprint = "" }) => [idempotencyKey, fingerprint]));
   for (const [key, fingerprint] of own)
-    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, body: null, held });
+    addReceipt(state, { participant, name: operationKeyName(key), fingerprint, kept: null, held }, "");
 }
 
 /** If the operation's key already has a receipt, the operation is a repetition and the older receipt stays. */
-function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt): void {
+function addReceipt({ receipts, newReceipts }: TenantState, receipt: NewReceipt, body: string): void {
   const key = receiptKey(receipt.participant, receipt.name);
   if (receipts.has(key)) return;
-  receipts.set(key, { ...receipt, body: receipt.body ?? "" });
+  receipts.set(key, { fingerprint: receipt.fingerprint, body, held: receipt.held });
   newReceipts.push(receipt);
 }
 

@@ -63,16 +63,18 @@ export interface StoredReceipt {
   readonly held: boolean;
 }
 
-/**
- * A receipt with the name that it is stored under. The key of a single operation has no receipt body; it only marks the
- * operation as done.
- */
-export interface NewReceipt {
+/** A receipt as it is in the database: see short-receipt.ts. */
+export interface KeptReceipt {
+  readonly fingerprint: string;
+  /** Null: the key of a single operation has no receipt, and is only marked as done. */
+  readonly kept: string | null;
+  readonly held: boolean;
+}
+
+/** A receipt to keep, with the name that it is kept under. */
+export interface NewReceipt extends KeptReceipt {
   readonly participant: string;
   readonly name: string;
-  readonly fingerprint: string;
-  readonly body: string | null;
-  readonly held: boolean;
 }
 
 /**
