@@ -14,7 +14,7 @@ export function noteKnownAt(draft: Draft, before: ClientState): void {
   const was = rowsStatus(before) === "complete";
   const is = rowsStatus(draft.state) === "complete";
   if (was === is && !(is && position !== before.rows.position)) return;
-  set(draft, { rows: { ...rows, at: draft.now } });
+  set(draft, { rows: { ...rows, at: Math.floor(draft.now) } });
   if (was !== is && generation !== undefined)
     emit(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled: [], generation });
 }

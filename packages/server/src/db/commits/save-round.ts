@@ -1,3 +1,4 @@
+import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { StoredEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewReceipt, RecordState } from "../../rules/commits/tenant-state.ts";
 import type { Statement } from "../connection/statement.ts";
@@ -11,6 +12,8 @@ export interface SavedEntry {
   readonly entry: StoredEntry;
   /** Position of the entry that created its record. */
   readonly createdSyncId: number;
+  /** Of an update: the record's values before it; null if there was no record. */
+  readonly dataBefore: JsonObject | null | undefined;
   /** The record after it. */
   readonly after: RecordState | null;
   /** Whether the record's values are kept beside the log: those of attached tables are in their rows alone. */

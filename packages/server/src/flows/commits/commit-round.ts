@@ -203,6 +203,7 @@ function savedEntries(tenant: number, { now, models }: TenantState, judged: read
       tenant,
       entry: storedEntry(commit, isErased ? { ...entry, text: null } : entry, now),
       createdSyncId: entry.createdSyncId,
+      dataBefore: entry.dataBefore,
       after: entry.after,
       keepsValues: models.get(entry.model)?.model.table === undefined,
       row: last.get(key) !== entry ? null : entry.after === null ? "deleted" : made.has(key) ? "inserted" : "updated",

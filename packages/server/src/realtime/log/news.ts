@@ -1,4 +1,4 @@
-import type { LogEntry } from "@holdfast/sdk/protocol";
+import type { JsonObject, LogEntry } from "@holdfast/sdk/protocol";
 import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { SpokenSchema } from "../../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
@@ -33,20 +33,33 @@ export interface News {
 
 /** News from a round of this process, without a database read. */
 export const newsOfBatch = ({ from, to, entries, schema }: CommittedBatch): News =>
-  newsOfEntries(
-    from,
-    to,
-    entries.map(({ entry }) => entry),
-    schema,
+  newsOf(
+    { from, to, schema },
+    // What was in a row of the caller's own before, only the row knew.
+    entries.map(({ entry, dataBefore, keepsValues }) => ({ entry, dataBefore: keepsValues ? dataBefore : undefined })),
   );
 
-export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News => ({
+export const newsOfEntries = (from: number, to: number, entries: readonly StoredEntry[], schema: LiveSchema): News =>
+  newsOf(
+    { from, to, schema },
+    entries.map((entry) => ({ entry, dataBefore: undefined })),
+  );
+
+interface Committed {
+  readonly entry: StoredEntry;
+  readonly dataBefore: JsonObject | null | undefined;
+}
+
+const newsOf = (
+  { from, to, schema }: { readonly from: number; readonly to: number; readonly schema: LiveSchema },
+  entries: readonly Committed[],
+): News => ({
   from,
   to,
   models: schema.models,
   schemaVersion: schema.version,
   rowsVersion: schema.rowsVersion,
-  entries: entries.flatMap((entry) => {
+  entries: entries.flatMap(({ entry, dataBefore }) => {
     const declared = schema.models.get(entry.model);
     const shown = presentEntry(entry, declared);
     if (!declared || !shown) return [];
@@ -54,7 +67,7 @@ export const newsOfEntries = (from: number, to: number, entries: readonly Stored
     let made: string | undefined;
     const text = () => (made ??= storedEntryText(shown, name));
     return {
-      ...filedEntry(shown),
+      ...filedEntry(shown, dataBefore),
       syncId: entry.syncId,
       clientId: entry.clientId,
       text,

@@ -314,6 +314,7 @@ function write(
     groups,
     groupsBefore: before && !jsonEqual(before.groups, groups) ? before.groups : null,
     createdSyncId,
+    dataBefore: operation.action === "update" ? (before?.data ?? null) : undefined,
     after,
     text,
   });

@@ -242,6 +242,8 @@ export interface NewEntry {
   readonly groupsBefore: readonly string[] | null;
   /** Position of the entry that created the record. */
   readonly createdSyncId: number;
+  /** Of an update: the values before it; null if there was no record. */
+  readonly dataBefore: JsonObject | null | undefined;
   /** The record after the change; null if it is deleted. */
   readonly after: RecordState | null;
   /** The stored JSON of its data. */

@@ -73,6 +73,12 @@ const entry: fc.Arbitrary<MadeEntry> = fc
       ),
       { nil: null },
     ),
+    dataBefore: fc.option(
+      fc.option(fc.record({ deck: scalar, size: scalar, labels: subset("x", "y") }, { requiredKeys: [] }), {
+        nil: null,
+      }),
+      { nil: undefined },
+    ),
     changed: fc.option(subset("deck", "state", "size", "at", "labels"), { nil: null }),
     clientId: client,
   })
@@ -113,6 +119,7 @@ test("[T18] a reader that sees an entry, or has made it, is found, whatever it f
 
 const made = (given: Partial<MadeEntry> & { values?: object; changed?: string[] }): MadeEntry => ({
   ...{ model: "slide", id: "s", verb: "updated", groups: ["g:1"], groupsBefore: null, clientId: null },
+  dataBefore: undefined,
   data: () => ({ deck: "a", state: "open", size: 1, labels: ["x"], ...given.values }),
   changedFields: () => given.changed ?? ["size"],
   ...given,
@@ -133,7 +140,8 @@ test.each<[string, Partial<View>, MadeEntry]>([
   ["another group", { groups: new Set(["g:2"]) }, made({})],
   ["another model", { models: new Set(["note"]) }, made({})],
   ["another model, and a part of this one", { models: new Set(["note", "slide"]), where: of("b") }, made({})],
-  ["a record that comes", { where: of("b") }, made({ verb: "created", changed: ["deck"] })],
+  ["another value, of a record that comes", { where: of("b") }, made({ verb: "created", changed: ["deck"] })],
+  ["another value, of a record that moves", { where: of("c") }, made({ changed: ["deck"], dataBefore: { deck: "b" } })],
 ])("[T18] a reader of %s is not asked", (_, view, entry) => {
   const index = createReaderIndex(models);
   index.add({}, { view: { models: undefined, groups: undefined, ...view }, clientId: "c1" });

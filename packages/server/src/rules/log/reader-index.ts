@@ -43,7 +43,7 @@ export function createReaderIndex<Reader extends object>(
     else for (const model of view.models) if (!followed.has(model)) yield ["model", "", model];
     for (const [key, { model, alternatives }] of followed) {
       if (view.models && !view.models.has(key)) continue;
-      yield [`end of ${key}`, "", ""];
+      yield [`all ${key}`, "", ""];
       for (const group of view.groups ?? []) yield [`left ${key}`, "", group];
       for (const conditions of alternatives) {
         for (const name of Object.keys(conditions)) yield [`field of ${key}`, "", name];
@@ -66,15 +66,18 @@ export function createReaderIndex<Reader extends object>(
       if (isOther(apartFrom)) for (const group of [...groups, ...left]) yield ["group", apartFrom, group];
     for (const group of left) yield [`left ${key}`, "", group];
     const declared = models.get(key);
-    const isFollowed = shelves.has(`end of ${key}`);
+    const isFollowed = shelves.has(`all ${key}`);
     if (!declared || !isFollowed) return;
+    const { dataBefore } = entry;
     const data = entry.data();
-    const changed = entry.changedFields();
-    if (data === null || (verb === "updated" && changed === null)) return yield [`end of ${key}`, "", ""];
+    const changed = verb === "updated" && dataBefore === undefined ? entry.changedFields() : [];
+    if (data === null || changed === null) return yield [`all ${key}`, "", ""];
     yield [`any ${key}`, "", ""];
-    if (verb === "updated") for (const name of changed ?? []) yield [`field of ${key}`, "", name];
-    for (const name of shelves.boxes(`value of ${key}`))
-      for (const value of markedBy(name, declared.model, id, data)) yield [`value of ${key}`, name, value];
+    for (const name of changed) yield [`field of ${key}`, "", name];
+    for (const values of [dataBefore, data])
+      if (values)
+        for (const name of shelves.boxes(`value of ${key}`))
+          for (const value of markedBy(name, declared.model, id, values)) yield [`value of ${key}`, name, value];
   }
 
   function remove(reader: Reader): void {

@@ -5,11 +5,14 @@ import { presentEntry } from "../schema/schema-change.ts";
 import { type FiledEntry, sightOf, type View } from "./view.ts";
 
 /** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
-export function filedEntry({ id, verb, model, groups, groupsBefore, data, changedFields }: StoredEntry): FiledEntry {
+export function filedEntry(
+  { id, verb, model, groups, groupsBefore, data, changedFields }: StoredEntry,
+  dataBefore?: JsonObject | null,
+): FiledEntry {
   let parsed: JsonObject | null | undefined;
   let changed: readonly string[] | null | undefined;
   return {
-    ...{ id, verb, model, groups, groupsBefore },
+    ...{ id, verb, model, groups, groupsBefore, dataBefore },
     data: () => (parsed ??= data === null ? null : (JSON.parse(data) as JsonObject)),
     changedFields: () => (changed ??= changedFields === null ? null : (JSON.parse(changedFields) as string[])),
   };

@@ -1,3 +1,5 @@
+import type { JsonObject, Model, Verb } from "@holdfast/sdk/protocol";
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isRefusal } from "../refusal.ts";
 import { scopeOf } from "../tokens/scope.ts";
@@ -7,6 +9,7 @@ const entry = (model: string, groups: string[], groupsBefore: string[] | null = 
   ...{ id: "1", verb: "updated", model, groups, groupsBefore },
   data: () => ({}),
   changedFields: () => [],
+  dataBefore: undefined,
 });
 
 test.each([
@@ -56,3 +59,59 @@ test.each([
     expect(seen(operations, within, models, groups)).toBe(wanted);
   },
 );
+
+const FIELDS: Model["fields"] = { deck: { type: "string" }, state: { type: "string" }, size: { type: "integer" } };
+const MODELS = new Map([["slide", { name: "slide", model: { fields: FIELDS }, changes: [] }]]);
+const anyData = fc.record({
+  deck: fc.constantFrom("a", "b", null),
+  state: fc.constantFrom("open", "done"),
+  size: fc.integer({ min: 1, max: 3 }),
+});
+const anyParts = fc.array(
+  fc.oneof(
+    fc.record({ deck: fc.constantFrom("a", "b") }),
+    fc.record({ deck: fc.constantFrom("a", "b"), state: fc.constant("open") }),
+    fc.record({ size: fc.record({ gte: fc.constantFrom(2, 3) }) }),
+  ),
+  { maxLength: 2 },
+);
+
+test("[T14] whoever follows parts has the records that meet them, whether it is known what they were before", () => {
+  const states = fc.array(fc.record({ data: fc.option(anyData, { nil: null }), isKnown: fc.boolean() }));
+  fc.assert(
+    fc.property(anyParts, states, (parts, steps) => {
+      const view: View = { models: undefined, groups: undefined, where: { slide: parts } };
+      const meets = ({ deck, state, size }: JsonObject) =>
+        parts.some((part) =>
+          "size" in part
+            ? Number(size) >= part.size.gte
+            : deck === part.deck && (!("state" in part) || state === part.state),
+        );
+      let before: JsonObject | null = null;
+      let has = false;
+      for (const { data, isKnown } of steps) {
+        if (data === null && before === null) continue;
+        const verb: Verb = before === null ? "created" : data === null ? "deleted" : "updated";
+        const changed = Object.keys(data ?? {}).filter((name) => before?.[name] !== data?.[name as "deck"]);
+        const sight = sightOf(
+          view,
+          {
+            ...{ id: "s", verb, model: "slide", groups: [], groupsBefore: null },
+            data: () => data,
+            changedFields: () => (verb === "updated" ? changed : null),
+            dataBefore: isKnown && verb === "updated" ? before : undefined,
+          },
+          MODELS,
+        );
+        // What it does not have, it is not told of in a form that needs what it has.
+        if (sight === "whole" && verb === "updated") expect(has).toBe(true);
+        if (sight === "left" && isKnown) expect(has).toBe(true);
+        if (sight === "left" || (sight !== "hidden" && data === null)) has = false;
+        else if (sight !== "hidden") has = true;
+        expect(has).toBe(data !== null && meets(data));
+        before = data;
+      }
+    }),
+    { numRuns: 2_000, seed: 14 },
+  );
+});

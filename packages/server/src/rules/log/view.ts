@@ -108,6 +108,8 @@ export interface FiledEntry extends Filed {
   /** Null: the record has ended, or its values were erased. */
   data(): JsonObject | null;
   changedFields(): readonly string[] | null;
+  /** Of an update: the values before it; null: there was no record. Undefined: they are not known. */
+  readonly dataBefore: JsonObject | null | undefined;
 }
 
 /** `whole`: unchanged. `entered`: the reader may not have seen the record before. `left`: the record has left the reader's groups, so the entry is sent as a deletion. */
@@ -131,15 +133,21 @@ function sightByGroup(groups: View["groups"], entry: Filed): Sight {
 }
 
 /**
- * The log has a record's state after each entry, and not before. So a reader also gets the end of every record, and
- * a `left` for each record that does not meet the conditions after one of their fields was written: it may have met
- * them before.
+ * The log has a record's state after each entry. What it was before is known only of updates that this process has just
+ * committed. So a reader gets the end of every record, and, of updates from elsewhere, a `left` for each record that
+ * does not meet the conditions after one of their fields was written: it may have met them before.
  */
 function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
+  const { id, verb, dataBefore } = entry;
   const data = entry.data();
   if (data === null) return "whole";
-  const isMet = followed.isMet(entry.id, data);
-  if (entry.verb !== "updated") return isMet ? "whole" : "hidden";
+  const isMet = followed.isMet(id, data);
+  if (verb !== "updated") return isMet ? "whole" : "hidden";
+  if (dataBefore !== undefined) {
+    const wasMet = dataBefore !== null && followed.isMet(id, dataBefore);
+    if (isMet) return wasMet ? "whole" : "entered";
+    return wasMet ? "left" : "hidden";
+  }
   const changed = entry.changedFields();
   const mayDiffer = changed === null || changed.some((name) => followed.names.has(name));
   if (isMet) return mayDiffer ? "entered" : "whole";
