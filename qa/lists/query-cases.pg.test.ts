@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { Field } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import { startWithTables } from "../../packages/server/src/testing/attached-tables.ts";
-import { queryCases, wrongQueries } from "./query-cases.ts";
+import { inOrder, queryCases, wrongQueries } from "./query-cases.ts";
 
 const { app, db, attach } = await startWithTables();
 
@@ -57,6 +58,36 @@ describe.each(Object.entries(queryCases))("[G26] a list over HTTP finds what a c
     expect(await idsOf(`attached${name}`, query, 100)).toBe(ids);
   });
 });
+
+/** What a query counts, without its records. */
+async function counted(model: string, query: object): Promise<JsonObject> {
+  const { status, body, text } = await app.call("POST", `/v1/models/${model}/query`, { json: { ...query, limit: 0 } });
+  expect(status, text).toBe(200);
+  expect(body).toMatchObject({ data: [], has_more: false, next_cursor: null });
+  return body as JsonObject;
+}
+
+describe.each(Object.entries(queryCases))(
+  "[G33] [G34] a query counts what a client counts: %s",
+  (name, { finds, counts }) => {
+    test.each(counts)("%s of %j", async (countBy, query, expected) => {
+      for (const model of [`kept${name}`, `attached${name}`]) {
+        const found = (await counted(model, { ...query, countBy })).counts as { value: unknown; count: number }[];
+        expect(inOrder(found.map(({ value, count }) => [value, count] as const))).toEqual(inOrder(expected));
+        const times = found.map(({ count }) => count);
+        expect(times).toEqual(times.toSorted((a, b) => b - a));
+      }
+    });
+
+    test("as many as it lists", async () => {
+      for (const model of [`kept${name}`, `attached${name}`])
+        for (const [query, ids] of finds)
+          expect((await counted(model, { ...query, count: true })).count, JSON.stringify(query)).toBe(
+            ids.split(" ").filter((id) => id !== "").length,
+          );
+    });
+  },
+);
 
 test("[G26] [G30] [G4] a query has each record once, in its order, in pages of any size", async () => {
   for (const [name, { finds }] of Object.entries(queryCases))

@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 16;
+export const WIRE_VERSION = 17;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -114,5 +114,11 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     date: "2026-11-28",
     hash: "534686870ff68c23",
     change: "`POST /v1/models/:model/query` lists records by a query; `order_by` of a list may have several keys.",
+  },
+  {
+    version: 17,
+    date: "2026-11-28",
+    hash: "0dc1580d0515ef12",
+    change: "A query may have `count` and `countBy`, which add `count`, `counts` and `has_more_counts` to its answer.",
   },
 ];

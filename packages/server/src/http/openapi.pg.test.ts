@@ -104,6 +104,8 @@ const requests: readonly [EndpointName, string, Asking, number][] = [
   ["queryRecords", `${SLIDES}/query`, { json: { where: { order: { gte: 0 } }, orderBy: "title" } }, 200],
   ["queryRecords", `${SLIDES}/query`, { json: { where: { order: "x" } } }, 400],
   ["queryRecords", `${SLIDES}/query`, { json: { limit: 0 } }, 400],
+  ["queryRecords", `${SLIDES}/query`, { json: { count: true, countBy: "order", limit: 0 } }, 200],
+  ["queryRecords", `${SLIDES}/query`, { json: { countBy: "colour" } }, 400],
   ["queryRecords", `${SLIDES}/query`, { json: { starting_after: "x" } }, 400],
   ["queryRecords", "/v1/models/nothing/query", { json: {} }, 404],
   ["readHistory", `${SLIDES}/o1/history?limit=1&order=desc`, {}, 200],

@@ -19,6 +19,7 @@ const models = {
     },
     groups: [{ kind: "team", from: "team" }],
   },
+  many: { fields: { tags: { type: "array" }, text: { type: "string" } } },
 };
 const before = (await call("GET", "/v1/schema")).body.models as object;
 expect((await call("POST", "/v1/schema", { json: { models: { ...before, ...models } } })).status).toBe(201);
@@ -230,6 +231,113 @@ test("[G26] [H7] nasty strings as names and values find nothing else, and break 
     4,
   );
   expect(idsOf(await query({}))).toBe("t1 t2 t3 t4 t5");
+});
+
+test("[G33] a query says how many records it has on all pages, of those that its token may see", async () => {
+  const red = await app.capability({ participantId: "c", operations: ["thing.read"], syncGroups: ["team:red"] });
+  const first = await query({ count: true, limit: 2, where: { id: { startsWith: "t" } } });
+  expect(first.body).toMatchObject({ count: 5, has_more: true });
+  const rest = { limit: 100, where: { id: { startsWith: "t" } }, starting_after: first.body.next_cursor };
+  expect((await query({ ...rest, count: true })).body.count).toBe(5);
+  expect((await query(rest)).body).not.toHaveProperty("count");
+  expect((await query({ count: false })).body).not.toHaveProperty("count");
+  const only = await query({ count: true, limit: 0 }, red.token);
+  expect(only.body).toMatchObject({ data: [], count: 3, has_more: false, next_cursor: null });
+  expect((await query({ count: true, limit: 0, archived: "with" })).body.count).toBe(6);
+  const other = await app.capability({ participantId: "d", operations: ["slide.read"], syncGroups: ["team:red"] });
+  expect((await query({ count: true, limit: 0 }, other.token)).body.code).toBe("capability_scope_denied");
+});
+
+test("[G34] a query says how many records have which value, of those that its token may see", async () => {
+  const red = await app.capability({ participantId: "e", operations: ["thing.read"], syncGroups: ["team:red"] });
+  const counts = async (json: object, token?: string) => {
+    const { status, body, text } = await query({ limit: 0, ...json }, token);
+    expect(status, text).toBe(200);
+    expect(body.has_more_counts).toBe(false);
+    return (body.counts as { value: unknown; count: number }[]).map(({ value, count }) => `${value} ${count}`);
+  };
+  expect(await counts({ countBy: "team" })).toEqual(["red 3", "blue 2"]);
+  expect(await counts({ countBy: "team" }, red.token)).toEqual(["red 3"]);
+  expect(await counts({ countBy: "team", archived: "only" })).toEqual(["blue 1"]);
+  expect((await counts({ countBy: "count" })).toSorted()).toEqual(["0 1", "1 1", "2 1", "3 1", "null 1"]);
+  const { body } = await call("GET", `${things}/t3`);
+  const facts = { where: { id: "t3" } };
+  for (const [countBy, value] of [
+    ["id", "t3"],
+    ["$createdAt", body.createdAt],
+    ["$updatedAt", body.updatedAt],
+    ["$createdBy", body.createdBy],
+    ["$updatedBy", body.updatedBy],
+    ["$syncId", body.syncId],
+    ["$archivedAt", null],
+  ])
+    expect(await counts({ ...facts, countBy })).toEqual([`${value} 1`]);
+  const both = await query({ countBy: "title", count: true, limit: 1 });
+  expect(both.body).toMatchObject({ count: 5, has_more: true, counts: [{ count: 2 }, { count: 2 }, { count: 1 }] });
+});
+
+test("[G34] an answer has up to 1 000 values, and says whether there are more", async () => {
+  const operations = Array.from({ length: 100 }, (_, i) => ({
+    ...{ action: "create", model: "many", id: `m${i}` },
+    data: {
+      tags: Array.from({ length: i === 0 ? 12 : 11 }, (_, j) => i * 11 + j),
+      text: "x".repeat(60_000) + (i >> 1),
+    },
+  }));
+  for (let from = 0; from < 100; from += 10) {
+    const json = { operations: operations.slice(from, from + 10) };
+    expect((await call("POST", "/v1/commits", { key: `many${from}`, json })).status).toBe(200);
+  }
+  const many = async (json: object) => {
+    const { body } = await call("POST", "/v1/models/many/query", { json: { limit: 0, ...json } });
+    return { ...body, counts: body.counts as { value: unknown; count: number }[] };
+  };
+  const tags = await many({ countBy: "tags" });
+  expect(tags).toMatchObject({ has_more_counts: true });
+  expect(tags.counts).toHaveLength(limits.countedValues);
+  expect(tags.counts[0]).toEqual({ value: 11, count: 2 });
+  const some = await many({ countBy: "tags", where: { id: { in: ["m1", "m2"] } } });
+  expect(some.counts).toHaveLength(22);
+  expect(some).toMatchObject({ has_more_counts: false });
+  // Of 50 texts of 60 kB all fit, of 100 not.
+  expect(await many({ countBy: "text" })).toMatchObject({ has_more_counts: false });
+  const update = operations.map(({ id }, i) => ({
+    action: "update",
+    model: "many",
+    id,
+    data: { text: "y".repeat(60_000) + i },
+  }));
+  for (let from = 0; from < 100; from += 10)
+    expect(
+      (await call("POST", "/v1/commits", { key: `more${from}`, json: { operations: update.slice(from, from + 10) } }))
+        .status,
+    ).toBe(200);
+  const texts = await many({ countBy: "text" });
+  expect(texts).toMatchObject({ has_more_counts: true });
+  expect(texts.counts.length).toBeGreaterThan(60);
+});
+
+test("[G33] [G34] [G28] what cannot be counted is 400, and says where", async () => {
+  for (const [json, code, param] of [
+    [{ count: "true" }, "invalid_value", "count"],
+    [{ count: null }, "invalid_value", "count"],
+    [{ count: 1 }, "invalid_value", "count"],
+    [{ count: false, limit: 0 }, "invalid_limit", "limit"],
+    [{ count: true, limit: -1 }, "invalid_limit", "limit"],
+    [{ count: true, limit: 101 }, "invalid_limit", "limit"],
+    [{ countBy: "meta" }, "invalid_value", "countBy"],
+    [{ countBy: "colour" }, "unknown_field", "countBy"],
+    [{ countBy: "" }, "unknown_field", "countBy"],
+    [{ countBy: ["team"] }, "unknown_field", "countBy"],
+    [{ countBy: null }, "unknown_field", "countBy"],
+    [{ countBy: "constructor" }, "unknown_field", "countBy"],
+    [{ countby: "team" }, "unknown_field", "countby"],
+  ] as const) {
+    const { status, body } = await query(json);
+    expect(status, JSON.stringify(json)).toBe(400);
+    expect(body.code, JSON.stringify(json)).toBe(code);
+    expect(body.param).toBe(param);
+  }
 });
 
 test("[G29] the largest query is answered", async () => {

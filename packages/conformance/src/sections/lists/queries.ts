@@ -100,6 +100,70 @@ const FINDS: readonly (readonly [query: Query, which: readonly number[]])[] = [
   [{ orderBy: "$syncId", order: "desc" }, [4, 3, 2, 1, 0]],
 ];
 
+/** A field, a query, and how many of its records have which value. */
+const COUNTS: readonly (readonly [
+  field: string,
+  query: Query,
+  counts: readonly (readonly [value: unknown, count: number])[],
+])[] = [
+  [
+    "state",
+    {},
+    [
+      ["draft", 2],
+      ["archive", 1],
+      ["final", 1],
+      [null, 1],
+    ],
+  ],
+  [
+    "count",
+    { where: { count: { not: null } } },
+    [
+      [10, 2],
+      [-3, 1],
+      [20, 1],
+    ],
+  ],
+  [
+    "done",
+    { where: { order: { gte: 2 } } },
+    [
+      [null, 2],
+      [false, 1],
+      [true, 1],
+    ],
+  ],
+  [
+    "body",
+    {},
+    [
+      [null, 4],
+      ["text", 1],
+    ],
+  ],
+  [
+    "order",
+    { search: "a" },
+    [
+      [1, 1],
+      [2, 1],
+    ],
+  ],
+  [
+    "tags",
+    {},
+    [
+      [null, 2],
+      ["x", 1],
+      ["3", 1],
+      [3, 1],
+    ],
+  ],
+  ["tags", { where: { tags: [] } }, []],
+  ["title", { where: { or: [] } }, []],
+];
+
 const nested = (levels: number): Query => (levels === 0 ? { order: 1 } : { or: [nested(levels - 1)] });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
@@ -141,6 +205,13 @@ const REFUSED: readonly (readonly [query: unknown, code: string, param?: string]
   [{ archived: "all" }, "invalid_value", "archived"],
   [{ limit: 0 }, "invalid_limit", "limit"],
   [{ limit: 101 }, "invalid_limit", "limit"],
+  [{ limit: 0, count: false }, "invalid_limit", "limit"],
+  [{ limit: -1, count: true }, "invalid_limit", "limit"],
+  [{ count: 1 }, "invalid_value", "count"],
+  [{ count: null }, "invalid_value", "count"],
+  [{ countBy: "colour" }, "unknown_field", "countBy"],
+  [{ countBy: "extra" }, "invalid_value", "countBy"],
+  [{ countBy: ["state"] }, "unknown_field", "countBy"],
   [{ limit: null }, "invalid_limit", "limit"],
   [{ limit: "5" }, "invalid_limit", "limit"],
   [{ limit: 1e300 }, "invalid_limit", "limit"],
@@ -180,6 +251,42 @@ export const section: SuiteSection = {
       ([query, code, param]) => `[G28] [G29] A query ${said(query)} is 400 ${code}${param ? ` at ${param}` : ""}.`,
       async (t, [query, code, param]) =>
         t.refused(await t.post(`${notes}/query`, query), code, param === undefined ? {} : { param }),
+    ),
+    ...checkEach(
+      FINDS,
+      ([query]) => `[G33] A query ${said(query)} says how many records match it, on whatever page.`,
+      async (t, [query, which]) => {
+        const { within } = await five(t);
+        const count = which.length;
+        t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 1 }), 200, {
+          ...{ count, has_more: count > 1 },
+        });
+        t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 0 }), 200, {
+          ...{ count, data: [], has_more: false, next_cursor: null },
+        });
+      },
+    ),
+    ...checkEach(
+      COUNTS,
+      ([field, query]) => `[G34] A query ${said(query)} says how many records have which "${field}".`,
+      async (t, [field, query, counts]) => {
+        const { within } = await five(t);
+        const { body } = t.answered(
+          await t.post(`${notes}/query`, { ...within(query), countBy: field, limit: 0 }),
+          200,
+          {
+            ...{ data: [], has_more_counts: false },
+          },
+        );
+        const found = (body.counts as { value: unknown; count: number }[]).map(({ value, count }) => [value, count]);
+        t.is(found.map(said).sort(), counts.map(said).sort(), "the counts");
+        const times = found.map(([, count]) => count);
+        t.is(
+          times,
+          counts.map(([, count]) => count).sort((a, b) => b - a),
+          "how often, from the most frequent on",
+        );
+      },
     ),
     check("[G26] A query answers what the list by GET answers.", async (t) => {
       const { deckId, within } = await five(t);
@@ -257,6 +364,10 @@ export const section: SuiteSection = {
         200,
       );
       t.is(idsOf(seen), ids, "the records of the group");
+      const json = { count: true, countBy: "state", limit: 0 };
+      t.answered(await t.post(`${notes}/query`, json, { token }), 200, {
+        ...{ count: 5, counts: [{ value: "draft", count: 2 }, { count: 1 }, { count: 1 }, { count: 1 }] },
+      });
       t.refused(await t.post(`/v1/models/${WHOLE}/query`, {}, { token }), "capability_scope_denied");
     }),
     check("[G28] A query of an unknown model is 404, and one without a body or with parameters is 400.", async (t) => {

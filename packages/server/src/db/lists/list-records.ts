@@ -8,7 +8,8 @@ import { withinBytes } from "../log/within-bytes.ts";
 import { TEXT_KEPT } from "./record-column.ts";
 import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";
 
-export interface ListQuestion {
+/** Which records are wanted. */
+export interface WantedRecords {
   readonly tenant: number;
   readonly model: string;
   readonly source: RecordSource;
@@ -17,6 +18,9 @@ export interface ListQuestion {
   readonly filters: readonly ListCondition[];
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
+}
+
+export interface ListQuestion extends WantedRecords {
   readonly order: ListOrder;
   /** The end of the previous page: the sort values in Postgres's text form (null: no value) and the id. */
   readonly after: PageEnd | undefined;
@@ -147,10 +151,14 @@ function beyond(keys: readonly KeySql[], id: KeySql, after: PageEnd, param: Para
 export type Param = (value: unknown) => string;
 
 /** The SQL of a column; the names and values in it are parameters. */
-const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
+export const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
   source.column(column, (text) => `${param(text)}::text`);
 
-function conditionsOf({ tenant, model, source, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+/** Conditions that all hold of the wanted records. */
+export function conditionsOf(
+  { tenant, model, source, state, ids, groups, filters }: WantedRecords,
+  param: Param,
+): string[] {
   return [
     `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),

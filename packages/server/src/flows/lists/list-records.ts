@@ -2,8 +2,9 @@ import { limits, type Model } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
+import { countRecords, countValues, type ValueCounts } from "../../db/lists/count-records.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
-import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
+import { type Listed, listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
@@ -26,6 +27,8 @@ export interface ListRequest {
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
   readonly cursor: string | undefined;
+  /** Whether to count the records of all pages. */
+  readonly count: boolean;
   readonly asked: AskedByParameters | AskedByQuery;
 }
 
@@ -54,9 +57,15 @@ export interface ListPage {
   readonly stamp: number;
   /** By id: when the archived records of the page were archived. */
   readonly archived: Readonly<Record<string, string>>;
+  /** How many records there are on all pages. Undefined: it was not asked for. */
+  readonly count: number | undefined;
+  /** How many of them have which value. */
+  readonly counts: ValueCounts | undefined;
 }
 
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
+
+const NO_PAGE: Listed = { records: [], hasMore: false };
 
 /** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
 const SLOW_LISTS = { most: 4 };
@@ -67,7 +76,7 @@ const ALL = 0;
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const limiter = createLimiter(SLOW_LISTS);
-  return async ({ reader, model, limit, state, ids, cursor, asked }) => {
+  return async ({ reader, model, limit, state, ids, cursor, count, asked }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
     const schema = await liveSchema(db, schemas, tenant);
@@ -80,7 +89,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         ? readListQuery(asked.query, declared.model, asked.nameIn)
         : byParameters(asked, declared.model);
     if (isRefusal(query)) return query;
-    const { filters, order } = query;
+    const { filters, order, countBy } = query;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, state, ids ?? null, filters, groups ?? null]);
     const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
@@ -88,9 +97,15 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
-    const question = { tenant, model: key, source, state, ids, filters, groups, order, after, limit };
-    const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
-    const mayTakeLong = order.keys.length > 0 || filters.length > 0;
+    const wanted = { tenant, model: key, source, state, ids, filters, groups };
+    const bytes = limits.pageBytes;
+    const read = async () => ({
+      count: count ? await countRecords(db, wanted) : undefined,
+      counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
+      ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, after, limit, bytes })),
+    });
+    const counts = count || countBy !== undefined;
+    const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
     const page = await read()
       .catch((error: unknown) => {
@@ -114,6 +129,8 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
       ),
+      count: page.count,
+      counts: page.counts,
     };
   };
 };
@@ -125,5 +142,5 @@ function byParameters({ orderBy, order: way, filters, search }: AskedByParameter
   if (isRefusal(ofFields)) return ofFields;
   const searched = search === undefined ? undefined : readSearch(search, model);
   if (isRefusal(searched)) return searched;
-  return { order, filters: searched ? [...ofFields, searched] : ofFields };
+  return { order, filters: searched ? [...ofFields, searched] : ofFields, countBy: undefined };
 }

@@ -156,6 +156,20 @@ test("[G30] [DS45] an attached table is sorted by columns of all types as kept r
       await both({ orderBy: [name, { field: names[(i + 1) % names.length] ?? name, order: "desc" }], order });
 });
 
+test("[G33] [G34] [DS45] an attached table is counted by columns of all types as kept records are", async () => {
+  for (const name of ["id", ...Object.keys(COLUMNS)]) {
+    const [kept, attached] = await Promise.all(
+      ["kept", "manytypes"].map(async (model) => {
+        const json = { limit: 0, count: true, countBy: name, where: { id: { not: "r07" } } };
+        const { body } = await app.call("POST", `/v1/models/${model}/query`, { json });
+        return { counts: body.counts, count: body.count, code: body.code };
+      }),
+    );
+    expect(attached, name).toEqual(kept);
+    if (COLUMNS[name]?.field.type !== "json") expect(kept?.count, name).toBe(ROWS - 1);
+  }
+});
+
 test("[G31] a query of an attached table reads the table's own indexes", async () => {
   await db.query(`create table public.manyrows (id text primary key, owner text, n bigint, at timestamptz, free text);
     insert into manyrows select 'r' || i, 'o' || i % 5000, i, timestamptz '2026-01-01' + i * interval '1 minute', i::text from generate_series(1, 60000) i;

@@ -204,6 +204,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "viewHash": "The log only: a fingerprint of all that the token may read.",
     "models": "The log only: the requested models that are declared and that the token may read.",
     "archived": "Id → time of archiving, of those on the page that are archived.",
+    "count": "A query with `count` only: how many records there are on all pages.",
+    "counts": "A query with `countBy` only: values, or items of an array, that most records have, and how many have them.",
+    "has_more_counts": "Whether there are more values than in `counts`.",
     "trimmedTo": "History only: log entries up to this position are no longer kept."
   },
   "QueryBody": {
@@ -214,8 +217,10 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "orderBy.field": "A field, `id`, `$createdAt`, `$createdBy`, `$updatedAt`, `$updatedBy`, `$archivedAt` or `$syncId`.",
     "orderBy.by": "Of an enum: in the order in which the schema lists its values.",
     "order": "Of the keys without a direction of their own; default `asc`.",
-    "limit": "1 to 100, default 20.",
+    "limit": "1 to 100, default 20. With `count` or `countBy`, 0 gives no records.",
     "archived": "Archived records: default `without`.",
+    "count": "Adds `count` to the answer: how many records there are on all pages.",
+    "countBy": "A field, or what `orderBy` may have. Adds `counts` to the answer: how many of them have which value, or item of an array.",
     "starting_after": "`next_cursor` of the previous page."
   },
   "FollowedRecords": {

@@ -55,12 +55,14 @@ export function recordRoutes(
   };
 }
 
-function listText({ model, records, nextCursor, stamp, archived }: ListPage): string {
+function listText({ model, records, nextCursor, stamp, archived, count, counts }: ListPage): string {
   const tail = JSON.stringify({
     has_more: nextCursor !== null,
     next_cursor: nextCursor,
     stamp,
     ...(Object.keys(archived).length > 0 && { archived }),
+    count,
+    ...(counts && { counts: counts.values, has_more_counts: counts.hasMore }),
   });
   return `{"object":"list","model":${JSON.stringify(model)},"data":[${records.join(",")}],${tail.slice(1)}`;
 }
@@ -94,7 +96,7 @@ function readListQuery({ one, others }: Query): AskedList | Refusal {
       message: `"ids" must be up to ${limits.listMax} ids, separated by commas.`,
     });
   const { order, ...page } = paging;
-  return { ...page, state, ids, asked: { kind: "parameters", orderBy, order, filters: others, search } };
+  return { ...page, state, ids, count: false, asked: { kind: "parameters", orderBy, order, filters: others, search } };
 }
 
 interface Paging {
