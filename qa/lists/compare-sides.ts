@@ -84,6 +84,15 @@ export async function compareSides(db: Transaction, seed: number): Promise<Compa
       hasMore = page.hasMore;
     }
     compareIds(`${what}, in pages`, ids, client);
+    const back: string[] = [];
+    const last = client.at(-1)?.id;
+    const [end] = (await listRecords(db, { ...everything, order, ids: [String(last)] })).records;
+    for (let before: PageEnd | undefined = end && { ...end, isIncluded: true }; before; ) {
+      const page = await listRecords(db, { ...everything, order, before, limit: PAGE });
+      back.unshift(...page.records.map(({ id }) => id));
+      before = page.hasMore ? page.records[0] : undefined;
+    }
+    compareIds(`${what}, in pages from the end`, back, client);
   }
   for (const where of nested) {
     const isMet = compileConditions(MODEL, model, where);

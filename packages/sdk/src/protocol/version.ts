@@ -118,7 +118,8 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 17,
     date: "2026-11-28",
-    hash: "0dc1580d0515ef12",
-    change: "A query may have `count` and `countBy`, which add `count`, `counts` and `has_more_counts` to its answer.",
+    hash: "e81d189b273d13e8",
+    change:
+      "A query may have `count` and `countBy`, which add `count`, `counts` and `has_more_counts` to its answer. Lists of records take `ending_before`, and answer `has_previous` and `previous_cursor`.",
   },
 ];

@@ -217,22 +217,37 @@ const REFUSED: readonly (readonly [query: unknown, code: string, param?: string]
   [{ limit: 1e300 }, "invalid_limit", "limit"],
   [{ starting_after: "x" }, "invalid_cursor", "starting_after"],
   [{ starting_after: null }, "invalid_cursor", "starting_after"],
+  [{ ending_before: "x" }, "invalid_cursor", "ending_before"],
+  [{ ending_before: null }, "invalid_cursor", "ending_before"],
+  [{ starting_after: "x", ending_before: "x" }, "invalid_value", "ending_before"],
 ];
 const said = (value: unknown) => {
   const text = JSON.stringify(value);
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 };
 
-/** All pages of a query. */
+/** All pages of a query, read on to the last one and back to the first. */
 async function pages(t: Kit, query: Query, limit: number) {
-  const found: unknown[] = [];
-  for (let after: unknown; ; ) {
-    const json = { ...query, limit, ...(after !== undefined && { starting_after: after }) };
-    const page = t.answered(await t.post(`${notes}/query`, json), 200, { has_more: flag });
-    found.push(...idsOf(page));
-    if (page.body.next_cursor === null) return found;
-    after = page.body.next_cursor;
+  const read = async (place: object) => {
+    const json = { ...query, limit, ...place };
+    const page = t.answered(await t.post(`${notes}/query`, json), 200, { has_more: flag, has_previous: flag });
+    const { next_cursor: next, previous_cursor: previous, has_more, has_previous } = page.body;
+    t.is([has_more, has_previous], [next !== null, previous !== null], "has_more and has_previous, by the cursors");
+    return { ids: idsOf(page), next, previous };
+  };
+  let page = await read({});
+  t.is(page.previous, null, "previous_cursor of the first page");
+  const onward = [...page.ids];
+  while (page.next !== null) {
+    page = await read({ starting_after: page.next });
+    onward.push(...page.ids);
   }
+  const back = [...page.ids];
+  while (page.previous !== null) {
+    page = await read({ ending_before: page.previous });
+    back.unshift(...page.ids);
+  }
+  return { onward, back };
 }
 
 export const section: SuiteSection = {
@@ -311,6 +326,11 @@ export const section: SuiteSection = {
         const cursor = encodeURIComponent(String(first.body.next_cursor));
         const rest = t.answered(await t.get(`${address}&starting_after=${cursor}`), 200, { has_more: false });
         t.is(places([...idsOf(first), ...idsOf(rest)]), which, `the records by ${spelled}`);
+        const before = encodeURIComponent(String(rest.body.previous_cursor));
+        const back = t.answered(await t.get(`${address}&limit=2&ending_before=${before}`), 200, {
+          ...{ has_more: true, has_previous: false, previous_cursor: null },
+        });
+        t.is(places(idsOf(back)), which.slice(0, 2), `the records by ${spelled}, read back`);
       }
       for (const wrong of ["order,", "order,,title", "order:down", "order,tags", "order,colour"])
         t.refused(await t.get(`${notes}?order_by=${wrong}`), "unknown_column", { param: "order_by" });
@@ -318,12 +338,18 @@ export const section: SuiteSection = {
         param: "order_by",
       });
     }),
-    check("[G4] [G30] Pages of a query have each record once, whatever it is sorted by.", async (t) => {
-      const { within, places } = await five(t);
-      for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))
-        for (const limit of [1, 2])
-          t.is(places(await pages(t, within(query), limit)), which, `the records by ${said(query)}`);
-    }),
+    check(
+      "[G4] [G30] [G35] Pages of a query have each record once, read on or back, whatever it is sorted by.",
+      async (t) => {
+        const { within, places } = await five(t);
+        for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))
+          for (const limit of [1, 2]) {
+            const { onward, back } = await pages(t, within(query), limit);
+            t.is(places(onward), which, `the records by ${said(query)}`);
+            t.is(places(back), which, `the records by ${said(query)}, read back`);
+          }
+      },
+    ),
     check("[G27] A cursor belongs to its query, in whatever order the keys are written.", async (t) => {
       const { deckId } = await five(t);
       const where = { deckId, order: { gte: 1, lt: 20 } };
@@ -341,8 +367,13 @@ export const section: SuiteSection = {
         { ...next, where, orderBy: ["order", "title"] },
         { ...next, where, archived: "with" },
         { ...next, where, search: "a" },
-      ])
+      ]) {
         t.refused(await t.post(`${notes}/query`, other), "invalid_cursor", { param: "starting_after" });
+        const { starting_after: cursor, ...rest } = other;
+        t.refused(await t.post(`${notes}/query`, { ...rest, ending_before: cursor }), "invalid_cursor", {
+          ...{ param: "ending_before" },
+        });
+      }
       t.refused(await t.post(`/v1/models/${WHOLE}/query`, { starting_after: next.starting_after }), "invalid_cursor");
     }),
     check("[G26] [G5] A query has archived records on request.", async (t) => {

@@ -11,6 +11,10 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     has_more: Type.Boolean(),
     /** Send as `starting_after` (the log: as `after`) for the next page. */
     next_cursor: Type.Union([Type.String(), Type.Null()]),
+    /** Lists of records only: whether there were records before this page when its cursor was given. */
+    has_previous: Type.Optional(Type.Boolean()),
+    /** Send as `ending_before` for the page before. Null on the first page. */
+    previous_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     /** Head of the log before the page was read. */
     stamp: Type.Optional(Type.Integer()),
     /** The log that positions count in. */

@@ -41,6 +41,8 @@ export const QueryBody = Type.Object(
     countBy: Type.Optional(Type.String()),
     /** `next_cursor` of the previous page. */
     starting_after: Type.Optional(Type.String()),
+    /** `previous_cursor` of the next page: the records right before it, in the same order. */
+    ending_before: Type.Optional(Type.String()),
   },
   strict,
 );

@@ -6,6 +6,7 @@ import { countRecords, countValues, type ValueCounts } from "../../db/lists/coun
 import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { type Listed, listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
 import { type ListQuery, type NameIn, type QueryBody, readListQuery } from "../../rules/lists/list-query.ts";
@@ -26,7 +27,7 @@ export interface ListRequest {
   readonly limit: number;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
-  readonly cursor: string | undefined;
+  readonly cursor: AskedCursor | undefined;
   /** Whether to count the records of all pages. */
   readonly count: boolean;
   readonly asked: AskedByParameters | AskedByQuery;
@@ -54,6 +55,7 @@ export interface ListPage {
   /** The stored JSON text of each record. */
   readonly records: readonly string[];
   readonly nextCursor: string | null;
+  readonly previousCursor: string | null;
   readonly stamp: number;
   /** By id: when the archived records of the page were archived. */
   readonly archived: Readonly<Record<string, string>>;
@@ -64,6 +66,18 @@ export interface ListPage {
 }
 
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
+
+/**
+ * Where the pages beside a page begin. On the side that the caller comes from there were records when it got its cursor.
+ * They may be gone by now: that is not looked up. If a page has become empty, both sides meet at that cursor.
+ */
+function placesBeside({ records, hasMore }: Listed, end: PageEnd | undefined, isBackward: boolean) {
+  const [first, last] = [records.at(0), records.at(-1)].map((one) => one && { values: one.values, id: one.id });
+  const back = end && { ...end, isIncluded: !end.isIncluded };
+  const [onward, since] = isBackward ? [first, last] : [last, first];
+  const [ahead, behind] = [hasMore ? onward : undefined, end && (since ?? back)];
+  return isBackward ? { next: behind, previous: ahead } : { next: ahead, previous: behind };
+}
 
 const NO_PAGE: Listed = { records: [], hasMore: false };
 
@@ -92,8 +106,10 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const { filters, order, countBy } = query;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, state, ids ?? null, filters, groups ?? null]);
-    const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
-    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const end = cursor && (cursors.decode(context, cursor.cursor) as PageEnd | undefined);
+    if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
+    const isBackward = cursor?.side === "ending_before";
+    const place = isBackward ? { after: undefined, before: end } : { after: end };
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
@@ -102,7 +118,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const read = async () => ({
       count: count ? await countRecords(db, wanted) : undefined,
       counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
-      ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, after, limit, bytes })),
+      ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, ...place, limit, bytes })),
     });
     const counts = count || countBy !== undefined;
     const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
@@ -118,13 +134,13 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         if (mayTakeLong) limiter.leave(ALL);
       });
     if (isRefusal(page)) return page;
-    const { records, hasMore } = page;
-    const last = records.at(-1);
+    const { records } = page;
+    const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
     return {
       model: declared.name,
       records: records.map(({ data }) => data),
-      nextCursor:
-        hasMore && last ? cursors.encode(context, { values: last.values, id: last.id } satisfies PageEnd) : null,
+      nextCursor: next ? cursors.encode(context, next) : null,
+      previousCursor: previous ? cursors.encode(context, previous) : null,
       stamp,
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),

@@ -117,6 +117,16 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
       "n number",
     );
     expectIndex(
+      `by number ${way}, back from the depth`,
+      { order: by(column("n", "number"), descending), before: { values: ["500"], id: "i030500" } },
+      "n number",
+    );
+    expectIndex(
+      `by number ${way}, back from those without`,
+      { order: by(column("n", "number"), descending), before: { values: [null], id: "i030000" } },
+      "n number",
+    );
+    expectIndex(
       `by text ${way}, deep`,
       { order: by(column("s", "string"), descending), after: { values: ["text 5"], id: "i030500" } },
       "s string",
@@ -164,7 +174,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
   expect(blocks).toBeGreaterThan(1_000);
 });
 
-test("[G31] a caller's query reads the index of what it asks for at its top, and of its first sort key", async () => {
+test("[G31] [G35] a caller's query reads the index of what it asks for at its top, and of its first sort key", async () => {
   const client = await app.connect(session);
   const indexed = (type: "string" | "number" | "datetime") => ({ type, index: true }) as const;
   const model = {
@@ -173,9 +183,9 @@ test("[G31] a caller's query reads the index of what it asks for at its top, and
       free: { type: "string" } as const,
     },
   };
-  const read = async (query: object, after?: ListQuestion["after"]) => {
+  const read = async (query: object, places: Pick<ListQuestion, "after" | "before">) => {
     const { filters, order } = readListQuery({ ...query }, model, (name) => name) as ListQuery;
-    const { plan, blocks } = await readPlan(client, listQuery({ ...question, filters, order, after }));
+    const { plan, blocks } = await readPlan(client, listQuery({ ...question, filters, order, ...places }));
     return { blocks, plan: JSON.stringify(plan) };
   };
   const [n, s, at] = ["n number", "s string", "at datetime"];
@@ -194,13 +204,14 @@ test("[G31] a caller's query reads the index of what it asks for at its top, and
     [{ orderBy: byAll, order: "desc" }, at, { values: ["2024-01-20 00:00:00+00", "text 5"], id: "i030500" }],
     [{ orderBy: ["n", { field: "s", order: "desc" }] }, n, { values: ["500", "text 5"], id: "i030500" }],
   ];
-  for (const [query, index, after] of cases) {
-    const [name = "", type] = index.split(" ");
-    const { blocks, plan } = await read(query, after);
-    const wanted = indexName({ model: "indexed", field: name, type: type as "number", kind: "order" });
-    expect(plan.includes(wanted) ? wanted : plan, JSON.stringify(query)).toBe(wanted);
-    expect(blocks < 1_000 ? "few" : blocks, JSON.stringify(query)).toBe("few");
-  }
+  for (const [query, index, place] of cases)
+    for (const places of [{ after: place }, { after: undefined, before: place }]) {
+      const [name = "", type] = index.split(" ");
+      const { blocks, plan } = await read(query, places);
+      const wanted = indexName({ model: "indexed", field: name, type: type as "number", kind: "order" });
+      expect(plan.includes(wanted) ? wanted : plan, JSON.stringify(query)).toBe(wanted);
+      expect(blocks < 1_000 ? "few" : blocks, JSON.stringify(query)).toBe("few");
+    }
 });
 
 test("[G10] an index gives the very list that there is without it", async () => {

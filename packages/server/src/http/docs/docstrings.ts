@@ -197,6 +197,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "model": "On lists of records: the model, as declared.",
     "has_more": "Whether there is more beyond this page.",
     "next_cursor": "Send as `starting_after` (the log: as `after`) for the next page.",
+    "has_previous": "Lists of records only: whether there were records before this page when its cursor was given.",
+    "previous_cursor": "Send as `ending_before` for the page before. Null on the first page.",
     "stamp": "Head of the log before the page was read.",
     "logId": "The log that positions count in.",
     "rowsVersion": "The log only: counts the pushes of a schema that changed records without an entry.",
@@ -221,7 +223,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "archived": "Archived records: default `without`.",
     "count": "Adds `count` to the answer: how many records there are on all pages.",
     "countBy": "A field, or what `orderBy` may have. Adds `counts` to the answer: how many of them have which value, or item of an array.",
-    "starting_after": "`next_cursor` of the previous page."
+    "starting_after": "`next_cursor` of the previous page.",
+    "ending_before": "`previous_cursor` of the next page: the records right before it, in the same order."
   },
   "FollowedRecords": {
     "": "By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A model that is not named is not limited."

@@ -10,6 +10,7 @@ import {
   ownValue,
 } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
+import { type AskedCursor, readCursor } from "./asked-cursor.ts";
 import type { ListColumn, SortColumn } from "./list-column.ts";
 import { conditionsIn, type FilterValue, type JsonFilter, type ListCondition, MOST_VALUES } from "./list-filter.ts";
 import { type ListOrder, listOrder, tooManyKeys } from "./list-order.ts";
@@ -26,7 +27,7 @@ export type QueryBody = Readonly<Record<string, unknown>>;
 export interface QueryPage {
   readonly limit: number;
   readonly state: "live" | "archived" | "all";
-  readonly cursor: string | undefined;
+  readonly cursor: AskedCursor | undefined;
   /** Whether the caller asks how many records there are on all pages together. */
   readonly count: boolean;
 }
@@ -41,7 +42,18 @@ export interface ListQuery {
 /** The current name of a field, by the caller's. Null: the caller knows a field that is gone. */
 export type NameIn = (name: string) => string | null;
 
-const KEYS = ["where", "search", "orderBy", "order", "limit", "archived", "count", "countBy", "starting_after"];
+const KEYS = [
+  "where",
+  "search",
+  "orderBy",
+  "order",
+  "limit",
+  "archived",
+  "count",
+  "countBy",
+  "starting_after",
+  "ending_before",
+];
 const STATES = { without: "live", only: "archived", with: "all" } as const;
 
 /** What a query says besides its conditions and its order. */
@@ -49,7 +61,7 @@ export function readQueryPage(body: unknown): QueryPage | Refusal {
   if (!isObject(body)) return refuse("invalid_body", { message: "The body must be a JSON object." });
   const unknown = unknownKey(body, KEYS, "");
   if (unknown) return unknown;
-  const { limit = limits.listDefault, archived = "without", count = false, countBy, starting_after: cursor } = body;
+  const { limit = limits.listDefault, archived = "without", count = false, countBy } = body;
   if (typeof count !== "boolean") return mustBe("count", "true or false", count);
   // Who counts need not read.
   const least = count || countBy !== undefined ? 0 : 1;
@@ -60,7 +72,8 @@ export function readQueryPage(body: unknown): QueryPage | Refusal {
     });
   const state = typeof archived === "string" ? ownValue(STATES, archived) : undefined;
   if (!state) return oneOf("archived", Object.keys(STATES), archived);
-  if (cursor !== undefined && typeof cursor !== "string") return refuse("invalid_cursor", { param: "starting_after" });
+  const cursor = readCursor(body);
+  if (isRefusal(cursor)) return cursor;
   return { limit: limit as number, state, cursor, count };
 }
 
