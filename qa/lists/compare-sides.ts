@@ -124,7 +124,7 @@ const everything: ListQuestion = {
   ...{
     tenant: TENANT,
     model: MODEL,
-    source: hostedSource(false),
+    source: hostedSource(false, TENANT),
     state: "all",
     ids: undefined,
     filters: [],

@@ -306,7 +306,10 @@ function containing(source: RecordSource, { column, value, json }: Containing, p
   const ofItems = () =>
     `exists (select from json_array_elements(case when json_typeof(${own}) = 'array' then ${own} else '[]' end) item
       where item.value::jsonb = any(${param(json)}::jsonb[]))`;
-  if (column.type === "array") return ofItems();
+  if (column.type === "array") {
+    const narrow = source.someItem(column, json, param);
+    return narrow === undefined ? ofItems() : `(${narrow} and ${ofItems()})`;
+  }
   return column.type === "json" ? `(${ofItems()} or ${ofText()})` : ofText();
 }
 

@@ -112,7 +112,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const place = isBackward ? { after: undefined, before: end } : { after: end };
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
-    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
+    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
     const wanted = { tenant, model: key, source, state, ids, filters, groups };
     const bytes = limits.pageBytes;
     const read = async () => ({
