@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { compileConditions } from "../../packages/sdk/src/api/lists/conditions.ts";
 import { listQuery } from "../../packages/sdk/src/api/lists/list-query.ts";
 import type { SyncError } from "../../packages/sdk/src/errors.ts";
 import { createTestServer } from "../../packages/sdk/src/testing/test-server.ts";
 import { readListQuery, readQueryPage } from "../../packages/server/src/rules/lists/list-query.ts";
-import { inOrder, type QueryCases, queryCases, wrongQueries } from "./query-cases.ts";
+import { inOrder, mistyped, type QueryCases, queryCases, wrongQueries } from "./query-cases.ts";
 
 /** A client that has the records of the cases. */
 async function openModel(name: string, { model: shape, rows }: QueryCases) {
@@ -45,6 +46,12 @@ interface Untyped {
   count(query: unknown): number;
   countBy(field: string, query: unknown): ReadonlyMap<unknown, number>;
 }
+
+test.each(mistyped.finds)("[R61] a client finds by %j what is of its field's type: %s", (where, ids) => {
+  const isMet = compileConditions("mistyped", mistyped.model, where);
+  const found = Object.entries(mistyped.rows).flatMap(([id, data]) => (isMet({ id, ...data }) ? id : []));
+  expect(found.join(" ")).toBe(ids);
+});
 
 test.each(wrongQueries)("[R70] [G28] a client and a server refuse %j alike", (query, param) => {
   const { model } = queryCases.tasks as (typeof queryCases)["tasks"] & object;

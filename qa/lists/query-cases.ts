@@ -409,6 +409,48 @@ const words: QueryCases = {
 
 export const queryCases: Readonly<Record<string, QueryCases>> = { tasks, words };
 
+/** Records whose values are of other types than their fields, as after a push that was forced, and what finds them. */
+export const mistyped = {
+  model: {
+    fields: {
+      title: { type: "string", nullable, index: "text" },
+      status: { type: "enum", values: ["todo"], nullable },
+      effort: { type: "integer", nullable },
+      labels: { type: "array", nullable },
+      meta: { type: "json", nullable },
+    },
+  } as Model,
+  rows: {
+    a: { title: ["todo", "x"], status: ["todo"], effort: ["3"], labels: "todo", meta: ["todo"] },
+    b: { title: { todo: "x" }, status: 3, effort: "3", labels: { todo: 1 }, meta: "todo" },
+    c: { title: 3, status: true, effort: true, labels: 3, meta: 3 },
+    d: { title: "todo", status: "todo", effort: 3, labels: ["todo", 3], meta: null },
+  },
+  finds: [
+    ...["contains", "startsWith", "search"].flatMap((operator) => [
+      [{ title: { [operator]: "todo" } }, "d"] as const,
+      [{ title: { [operator]: "x" } }, ""] as const,
+      [{ title: { [operator]: "" } }, operator === "search" ? "a b c d" : "d"] as const,
+      [{ status: { [operator]: "todo" } }, "d"] as const,
+    ]),
+    [{ title: null }, "a b c"],
+    [{ title: { not: "todo" } }, "a b c"],
+    [{ title: { gte: "" } }, "d"],
+    [{ status: { in: ["todo", null] } }, "a b c d"],
+    [{ effort: 3 }, "d"],
+    [{ effort: { notIn: [3, null] } }, ""],
+    [{ labels: { contains: "todo" } }, "d"],
+    [{ labels: { contains: 3 } }, "d"],
+    [{ labels: null }, "a b c"],
+    [{ labels: { not: null } }, "d"],
+    [{ labels: { not: ["todo", 3] } }, "a b c"],
+    [{ labels: { in: [[], null] } }, "a b c"],
+    [{ labels: { notIn: [null] } }, "d"],
+    [{ meta: { contains: "todo" } }, "a b"],
+    [{ meta: null }, "d"],
+  ] as readonly (readonly [where: Readonly<Record<string, unknown>>, ids: string])[],
+};
+
 /** Counts in an order that does not depend on who counted. */
 export const inOrder = (counts: readonly (readonly [value: unknown, count: number])[]): readonly string[] =>
   counts.map(([value, count]) => `${JSON.stringify(value)}: ${count}`).sort();

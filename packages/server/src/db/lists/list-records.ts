@@ -291,7 +291,10 @@ function equalToAny(
 /** Whether the field is one of these JSON values. An absent one is null. */
 function amongJson({ column, values }: JsonFilter, param: Param): string {
   if (column.kind !== "field") throw new Error(`"${column.kind}" has no JSON.`);
-  return `(coalesce(data->${param(column.name)}::text, 'null')::jsonb = any(${param(values)}::jsonb[]))`;
+  const own = `data->${param(column.name)}::text`;
+  // Another value of an array's field counts as none.
+  const typed = column.type === "array" ? `case when json_typeof(${own}) = 'array' then ${own} end` : own;
+  return `(coalesce(${typed}, 'null')::jsonb = any(${param(values)}::jsonb[]))`;
 }
 
 type Containing = Extract<ListFilter, { readonly operator: "contains" }>;
