@@ -105,6 +105,7 @@ test("[DP10] every example on the protocol page is what a server and a client sa
     limit: 20,
   };
   await ask("query", token, "POST", "/v1/models/slide/query", asked);
+  await ask("query-count", token, "POST", "/v1/models/slide/query", { count: true, countBy: "title", limit: 0 });
   await ask("query-refused", token, "POST", "/v1/models/slide/query", { where: { or: [{ title: { contains: 3 } }] } });
 
   const stream = await openSocket();

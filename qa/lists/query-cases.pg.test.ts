@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import type { JsonObject } from "../../packages/sdk/src/protocol/json.ts";
 import type { Field } from "../../packages/sdk/src/protocol/schema/model-schema.ts";
 import { startWithTables } from "../../packages/server/src/testing/attached-tables.ts";
-import { queryCases, wrongQueries } from "./query-cases.ts";
+import { inOrder, mistyped, queryCases, wrongQueries } from "./query-cases.ts";
 
 const { app, db, attach } = await startWithTables();
 
@@ -58,11 +59,106 @@ describe.each(Object.entries(queryCases))("[G26] a list over HTTP finds what a c
   });
 });
 
+/** All pages of a query, read back from the last one. */
+async function idsBack(model: string, query: object, limit: number): Promise<string> {
+  const ask = async (more: object) => {
+    const { status, body, text } = await app.call("POST", `/v1/models/${model}/query`, { json: { ...query, ...more } });
+    expect(status, text).toBe(200);
+    expect(body.has_previous).toBe(body.previous_cursor !== null);
+    expect(body.has_more).toBe(body.next_cursor !== null);
+    return { ...body, ids: (body.data as { id: string }[]).map(({ id }) => id) } as {
+      ids: string[];
+      next_cursor: string | null;
+      previous_cursor: string | null;
+    };
+  };
+  let page = await ask({ limit });
+  expect(page.previous_cursor).toBe(null);
+  while (page.next_cursor !== null) page = await ask({ limit, starting_after: page.next_cursor });
+  const ids = [...page.ids];
+  while (page.previous_cursor !== null) {
+    page = await ask({ limit, ending_before: page.previous_cursor });
+    expect(page.next_cursor).not.toBe(null);
+    ids.unshift(...page.ids);
+  }
+  return ids.join(" ");
+}
+
+/** What a query counts, without its records. */
+async function counted(model: string, query: object): Promise<JsonObject> {
+  const { status, body, text } = await app.call("POST", `/v1/models/${model}/query`, { json: { ...query, limit: 0 } });
+  expect(status, text).toBe(200);
+  expect(body).toMatchObject({ data: [], has_more: false, next_cursor: null });
+  return body as JsonObject;
+}
+
+async function countsOf(model: string, query: object) {
+  const found = (await counted(model, query)).counts as { value: unknown; count: number }[];
+  return found.map(({ value, count }) => [value, count] as const);
+}
+
+describe.each(Object.entries(queryCases))(
+  "[G33] [G34] a query counts what a client counts: %s",
+  (name, { finds, counts }) => {
+    test.each(counts)("%s of %j", async (countBy, query, expected) => {
+      for (const model of [`kept${name}`, `attached${name}`]) {
+        const found = await countsOf(model, { ...query, countBy });
+        expect(inOrder(found)).toEqual(inOrder(expected));
+        const times = found.map(([, count]) => count);
+        expect(times).toEqual(times.toSorted((a, b) => b - a));
+      }
+    });
+
+    test("as many as it lists", async () => {
+      for (const model of [`kept${name}`, `attached${name}`])
+        for (const [query, ids] of finds)
+          expect((await counted(model, { ...query, count: true })).count, JSON.stringify(query)).toBe(
+            ids.split(" ").filter((id) => id !== "").length,
+          );
+    });
+  },
+);
+
 test("[G26] [G30] [G4] a query has each record once, in its order, in pages of any size", async () => {
   for (const [name, { finds }] of Object.entries(queryCases))
     for (const [query, ids] of finds.filter(([{ orderBy }]) => orderBy !== undefined))
       for (const model of [`kept${name}`, `attached${name}`])
         for (const limit of [1, 3]) expect(await idsOf(model, query, limit), JSON.stringify(query)).toBe(ids);
+});
+
+test("[G35] [G30] a query that is read back page by page has each record once, in its order", async () => {
+  for (const [name, { finds }] of Object.entries(queryCases))
+    for (const [query, ids] of finds.filter(([{ orderBy, order }]) => orderBy !== undefined || order !== undefined))
+      for (const model of [`kept${name}`, `attached${name}`])
+        for (const limit of [1, 3]) expect(await idsBack(model, query, limit), JSON.stringify(query)).toBe(ids);
+});
+
+test("[G26] [R61] a query finds what is of its field's type, and takes anything else as none", async () => {
+  const { body } = await app.call("GET", "/v1/schema");
+  const models = { ...(body.models as object), mistyped: mistyped.model };
+  expect((await app.call("POST", "/v1/schema", { json: { models } })).status).toBe(201);
+  for (const [id, data] of Object.entries(mistyped.rows))
+    await app.sql(
+      `insert into holdfast.record (tenant, model, id, sync_id, data, groups, created_sync_id, created_by, created_at, updated_at, updated_by)
+       select $1, 'mistyped', $2, 1, $3, '{}', 1, '', now(), now(), ''`,
+      [app.tenants.live, id, JSON.stringify({ id, ...data })],
+    );
+  for (const [where, ids] of mistyped.finds)
+    expect(await idsOf("mistyped", { where }, 100), JSON.stringify(where)).toBe(ids);
+  for (const [countBy, value] of Object.entries({ title: "todo", status: "todo", effort: 3 }))
+    expect(inOrder(await countsOf("mistyped", { countBy })), countBy).toEqual(
+      inOrder([
+        [null, 3],
+        [value, 1],
+      ]),
+    );
+  expect(inOrder(await countsOf("mistyped", { countBy: "labels" }))).toEqual(
+    inOrder([
+      [null, 3],
+      ["todo", 1],
+      [3, 1],
+    ]),
+  );
 });
 
 test("[G28] what a client refuses is 400, and the error says where in the body", async () => {

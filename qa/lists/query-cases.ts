@@ -10,6 +10,12 @@ export interface QueryCases {
   readonly rows: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
   /** The ids in their order. */
   readonly finds: readonly (readonly [query: Readonly<Record<string, unknown>>, ids: string])[];
+  /** How many records have which value of a field, the most frequent first, then in the order of JSON. */
+  readonly counts: readonly (readonly [
+    field: string,
+    query: Readonly<Record<string, unknown>>,
+    counts: readonly (readonly [value: unknown, count: number])[],
+  ])[];
 }
 
 const nullable = true;
@@ -233,6 +239,119 @@ const tasks: QueryCases = {
     [{ orderBy: ["id", "title"], order: "desc" }, "h g f e d c b a"],
     [{ orderBy: ["due", "title"], where: { due: { not: null } }, order: "desc" }, "f e b a c h"],
   ],
+  counts: [
+    [
+      ...(["status", {}] as const),
+      [
+        ["todo", 3],
+        ["doing", 2],
+        ["done", 2],
+        [null, 1],
+      ],
+    ],
+    [
+      "status",
+      { where: { effort: { gte: 3 } } },
+      [
+        ["todo", 2],
+        ["doing", 1],
+      ],
+    ],
+    [
+      "status",
+      { search: "report" },
+      [
+        ["done", 1],
+        ["todo", 1],
+      ],
+    ],
+    ["status", { where: { or: [] } }, []],
+    ["status", { archived: "only" }, []],
+    [
+      "isUrgent",
+      { where: { title: { startsWith: "é" } } },
+      [
+        [false, 1],
+        [true, 1],
+      ],
+    ],
+    ["isUrgent", { where: { isUrgent: null } }, [[null, 2]]],
+    [
+      "effort",
+      {},
+      [
+        [2, 2],
+        [3, 2],
+        [-7, 1],
+        [1, 1],
+        [9007199254740991, 1],
+        [null, 1],
+      ],
+    ],
+    [
+      "rank",
+      { where: { rank: { not: null, lt: 3 } } },
+      [
+        [-1.5, 1],
+        [0, 1],
+        [0.1, 1],
+        [2.5, 1],
+      ],
+    ],
+    ["rank", { where: { rank: 1e21 } }, [[1e21, 1]]],
+    // Whole texts, also those that are equal in what lists are sorted by.
+    [
+      "title",
+      { where: { title: { startsWith: "é" } } },
+      [
+        [`${LONG}!`, 1],
+        [LONG, 1],
+      ],
+    ],
+    [
+      "notes",
+      { where: { id: { in: ["a", "b", "c", "h"] } } },
+      [
+        [null, 2],
+        ["", 1],
+        ["Zoë 🙂", 1],
+      ],
+    ],
+    ["due", { where: { due: null } }, [[null, 2]]],
+    [
+      "id",
+      { where: { effort: 3 } },
+      [
+        ["a", 1],
+        ["f", 1],
+      ],
+    ],
+    // Each item once for a record; an empty list has none.
+    [
+      ...(["labels", {}] as const),
+      [
+        ["urgent", 2],
+        ["3", 1],
+        ["Text", 1],
+        ["te", 1],
+        ["text", 1],
+        [["text"], 1],
+        [{ x: 1, y: 2 }, 1],
+        [3, 1],
+        [null, 2],
+      ],
+    ],
+    [
+      "labels",
+      { where: { labels: { contains: "urgent" } } },
+      [
+        ["urgent", 2],
+        ["text", 1],
+      ],
+    ],
+    ["labels", { where: { labels: [] } }, []],
+    ["labels", { where: { labels: null } }, [[null, 1]]],
+  ],
 };
 
 /** Fields that are called like words of the language. */
@@ -266,9 +385,75 @@ const words: QueryCases = {
     [{ where: { where: { not: "z" } } }, "b c"],
     [{ orderBy: ["where", "and"] }, "c a b"],
   ],
+  counts: [
+    [
+      "and",
+      {},
+      [
+        ["x", 1],
+        ["y", 1],
+        [null, 1],
+      ],
+    ],
+    [
+      "or",
+      {},
+      [
+        ["y", 1],
+        [null, 1],
+      ],
+    ],
+    ["where", { where: { and: null } }, [["x", 1]]],
+  ],
 };
 
 export const queryCases: Readonly<Record<string, QueryCases>> = { tasks, words };
+
+/** Records whose values are of other types than their fields, as after a push that was forced, and what finds them. */
+export const mistyped = {
+  model: {
+    fields: {
+      title: { type: "string", nullable, index: "text" },
+      status: { type: "enum", values: ["todo"], nullable },
+      effort: { type: "integer", nullable },
+      labels: { type: "array", nullable },
+      meta: { type: "json", nullable },
+    },
+  } as Model,
+  rows: {
+    a: { title: ["todo", "x"], status: ["todo"], effort: ["3"], labels: "todo", meta: ["todo"] },
+    b: { title: { todo: "x" }, status: 3, effort: "3", labels: { todo: 1 }, meta: "todo" },
+    c: { title: 3, status: true, effort: true, labels: 3, meta: 3 },
+    d: { title: "todo", status: "todo", effort: 3, labels: ["todo", 3], meta: null },
+  },
+  finds: [
+    ...["contains", "startsWith", "search"].flatMap((operator) => [
+      [{ title: { [operator]: "todo" } }, "d"] as const,
+      [{ title: { [operator]: "x" } }, ""] as const,
+      [{ title: { [operator]: "" } }, operator === "search" ? "a b c d" : "d"] as const,
+      [{ status: { [operator]: "todo" } }, "d"] as const,
+    ]),
+    [{ title: null }, "a b c"],
+    [{ title: { not: "todo" } }, "a b c"],
+    [{ title: { gte: "" } }, "d"],
+    [{ status: { in: ["todo", null] } }, "a b c d"],
+    [{ effort: 3 }, "d"],
+    [{ effort: { notIn: [3, null] } }, ""],
+    [{ labels: { contains: "todo" } }, "d"],
+    [{ labels: { contains: 3 } }, "d"],
+    [{ labels: null }, "a b c"],
+    [{ labels: { not: null } }, "d"],
+    [{ labels: { not: ["todo", 3] } }, "a b c"],
+    [{ labels: { in: [[], null] } }, "a b c"],
+    [{ labels: { notIn: [null] } }, "d"],
+    [{ meta: { contains: "todo" } }, "a b"],
+    [{ meta: null }, "d"],
+  ] as readonly (readonly [where: Readonly<Record<string, unknown>>, ids: string])[],
+};
+
+/** Counts in an order that does not depend on who counted. */
+export const inOrder = (counts: readonly (readonly [value: unknown, count: number])[]): readonly string[] =>
+  counts.map(([value, count]) => `${JSON.stringify(value)}: ${count}`).sort();
 
 /** What neither takes, and where in the query. */
 export const wrongQueries: readonly (readonly [query: Readonly<Record<string, unknown>>, param: string])[] = [

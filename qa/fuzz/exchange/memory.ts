@@ -71,13 +71,17 @@ export class Memory {
     const head = body.lastSyncId ?? body.stamp;
     if (who.tenant !== undefined && typeof head === "number")
       this.#heads.set(who.tenant, Math.max(head, this.#heads.get(who.tenant) ?? 0));
-    const cursor = body.next_cursor;
-    if (typeof cursor === "string") {
+    for (const [cursor, side] of [
+      [body.next_cursor, "starting_after"],
+      [body.previous_cursor, "ending_before"],
+    ] as const) {
+      if (typeof cursor !== "string") continue;
       keep(this.#cursors, cursor);
-      keep(this.#pages, {
-        who,
-        wire: wire.method === "POST" ? queryAfter(wire, cursor) : { ...wire, target: pageAfter(wire.target, cursor) },
-      });
+      const next =
+        wire.method === "POST"
+          ? queryBeside(wire, cursor, side)
+          : { ...wire, target: pageBeside(wire.target, cursor, side) };
+      keep(this.#pages, { who, wire: next });
     }
     if (body.object === "commit_receipt") keep(this.#commits, String(body.clientTxId));
     if (body.object === "organization") keep(this.#organizations, String(body.id));
@@ -100,16 +104,21 @@ function keep<T>(items: T[], item: T): void {
   if (items.length > KEPT) items.shift();
 }
 
-function pageAfter(target: string, cursor: string): string {
+type Side = "starting_after" | "ending_before";
+
+/** The next page of a list, or the one before. */
+function pageBeside(target: string, cursor: string, side: Side): string {
   const [path = "", search = ""] = target.split("?");
   const query = new URLSearchParams(search);
-  query.set(path.endsWith("/log") ? "after" : "starting_after", cursor);
+  for (const other of ["starting_after", "ending_before"]) query.delete(other);
+  query.set(path.endsWith("/log") ? "after" : side, cursor);
   return `${path}?${query}`;
 }
 
-/** Of a list whose query is in its body. */
-function queryAfter({ body, headers, ...rest }: Wire, cursor: string): Wire {
-  const query = { ...parsed(body?.toString() ?? ""), starting_after: cursor };
+/** The same of a list whose query is in its body. */
+function queryBeside({ body, headers, ...rest }: Wire, cursor: string, side: Side): Wire {
+  const { starting_after: _, ending_before: __, ...asked } = parsed(body?.toString() ?? "");
+  const query = { ...asked, [side]: cursor };
   const isLength = ([name]: readonly [string, string]) => name.toLowerCase() === "content-length";
   return { ...rest, headers: headers.filter((one) => !isLength(one)), body: Buffer.from(JSON.stringify(query)) };
 }

@@ -63,6 +63,7 @@ const PRESENCE: Presence = {
   id: 4,
   idempotencyKey: 4,
   starting_after: 4,
+  ending_before: 4,
   ids: 12,
 };
 const PRESENCE_AT: Readonly<Partial<Record<EndpointName, Presence>>> = {
@@ -70,7 +71,7 @@ const PRESENCE_AT: Readonly<Partial<Record<EndpointName, Presence>>> = {
   updateRecord: { ...PRESENCE, data: 97 },
   createCapability: { operations: 92, syncGroups: 92, wideScope: 20, participantKind: 60 },
   revokeEphemeralKeys: { user: 92 },
-  queryRecords: { where: 85, orderBy: 50, starting_after: 4 },
+  queryRecords: { where: 85, orderBy: 50, count: 15, countBy: 15, starting_after: 4, ending_before: 4 },
 };
 
 /** Pages and probes that are no endpoints of the table. */
@@ -221,11 +222,13 @@ function hints(schema: ModelSchema, at: { name: string; model: Model; isWhole: b
     user: person,
     organization: later("organization"),
     starting_after: later("cursor"),
+    ending_before: later("cursor"),
     order_by: fc.oneof(
       fc.constantFrom("id", "createdAt", "updatedAt", ...Object.keys(at.model.fields)),
       orderByOf(at.model),
     ),
     orderBy: sortKeysOf(at.model),
+    countBy: fc.constantFrom(...Object.keys(at.model.fields), "id", "$createdBy", "$syncId", "gone"),
     ids: fc.array(recordId, { minLength: 1, maxLength: 5 }).map((ids) => ids.join(",")),
     starting_at: fc.constantFrom("2020-01-01", "2026-01-31T00:00:00Z", "1999-12-31"),
     ending_at: fc.constantFrom("2099-12-31", "2026-02-01"),

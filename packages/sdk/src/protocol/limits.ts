@@ -25,6 +25,8 @@ export const limits = {
   queryConditions: 100,
   queryValues: 1_000,
   queryDepth: 10,
+  /** Values in an answer that counts by a field. */
+  countedValues: 1_000,
   logPage: 100,
   /** Positions that one request for the change feed looks at, shown or not. */
   logExamined: 10_000,

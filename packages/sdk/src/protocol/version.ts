@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 17;
+export const WIRE_VERSION = 18;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -121,5 +121,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "4d318f3ffae018ca",
     change:
       "The table of a model may name the column that says since when a record is archived (`archived`); an archive that a table dates otherwise has `archivedAt`.",
+  },
+  {
+    version: 18,
+    date: "2026-11-28",
+    hash: "7ae1037ad7c88e87",
+    change:
+      "A query may have `count` and `countBy`, which add `count`, `counts` and `has_more_counts` to its answer. Lists of records take `ending_before`, and answer `has_previous` and `previous_cursor`.",
   },
 ];

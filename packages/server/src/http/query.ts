@@ -17,7 +17,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
     if (!known && !takesFilters) return refuse("unknown_parameter", { param: name.slice(0, 100) });
     // No stored text contains a NUL, and Postgres rejects it.
     if (value.includes("\0"))
-      return refuse(name === "starting_after" ? "invalid_cursor" : "invalid_value", { param: name.slice(0, 100) });
+      return refuse(CURSORS.has(name) ? "invalid_cursor" : "invalid_value", { param: name.slice(0, 100) });
     if (!known) others.push([name, value]);
     else if (known.repeatable) many[name] = [...(many[name] ?? []), value];
     else if (Object.hasOwn(one, name))
@@ -30,6 +30,7 @@ export function readQuery(search: string, table: QueryTable | undefined, takesFi
   return { one, many, others };
 }
 
+const CURSORS: ReadonlySet<string> = new Set(["starting_after", "ending_before"]);
 const NO_QUERY: Query = { one: {}, many: {}, others: [] };
 
 /** Parses a whole number, digits only, within bounds. Never clamped. */

@@ -100,6 +100,70 @@ const FINDS: readonly (readonly [query: Query, which: readonly number[]])[] = [
   [{ orderBy: "$syncId", order: "desc" }, [4, 3, 2, 1, 0]],
 ];
 
+/** A field, a query, and how many of its records have which value. */
+const COUNTS: readonly (readonly [
+  field: string,
+  query: Query,
+  counts: readonly (readonly [value: unknown, count: number])[],
+])[] = [
+  [
+    "state",
+    {},
+    [
+      ["draft", 2],
+      ["archive", 1],
+      ["final", 1],
+      [null, 1],
+    ],
+  ],
+  [
+    "count",
+    { where: { count: { not: null } } },
+    [
+      [10, 2],
+      [-3, 1],
+      [20, 1],
+    ],
+  ],
+  [
+    "done",
+    { where: { order: { gte: 2 } } },
+    [
+      [null, 2],
+      [false, 1],
+      [true, 1],
+    ],
+  ],
+  [
+    "body",
+    {},
+    [
+      [null, 4],
+      ["text", 1],
+    ],
+  ],
+  [
+    "order",
+    { search: "a" },
+    [
+      [1, 1],
+      [2, 1],
+    ],
+  ],
+  [
+    "tags",
+    {},
+    [
+      [null, 2],
+      ["x", 1],
+      ["3", 1],
+      [3, 1],
+    ],
+  ],
+  ["tags", { where: { tags: [] } }, []],
+  ["title", { where: { or: [] } }, []],
+];
+
 const nested = (levels: number): Query => (levels === 0 ? { order: 1 } : { or: [nested(levels - 1)] });
 const numbers = (count: number) => Array.from({ length: count }, (_, i) => i);
 
@@ -141,27 +205,49 @@ const REFUSED: readonly (readonly [query: unknown, code: string, param?: string]
   [{ archived: "all" }, "invalid_value", "archived"],
   [{ limit: 0 }, "invalid_limit", "limit"],
   [{ limit: 101 }, "invalid_limit", "limit"],
+  [{ limit: 0, count: false }, "invalid_limit", "limit"],
+  [{ limit: -1, count: true }, "invalid_limit", "limit"],
+  [{ count: 1 }, "invalid_value", "count"],
+  [{ count: null }, "invalid_value", "count"],
+  [{ countBy: "colour" }, "unknown_field", "countBy"],
+  [{ countBy: "extra" }, "invalid_value", "countBy"],
+  [{ countBy: ["state"] }, "unknown_field", "countBy"],
   [{ limit: null }, "invalid_limit", "limit"],
   [{ limit: "5" }, "invalid_limit", "limit"],
   [{ limit: 1e300 }, "invalid_limit", "limit"],
   [{ starting_after: "x" }, "invalid_cursor", "starting_after"],
   [{ starting_after: null }, "invalid_cursor", "starting_after"],
+  [{ ending_before: "x" }, "invalid_cursor", "ending_before"],
+  [{ ending_before: null }, "invalid_cursor", "ending_before"],
+  [{ starting_after: "x", ending_before: "x" }, "invalid_value", "ending_before"],
 ];
 const said = (value: unknown) => {
   const text = JSON.stringify(value);
   return text.length > 120 ? `${text.slice(0, 120)}…` : text;
 };
 
-/** All pages of a query. */
+/** All pages of a query, read on to the last one and back to the first. */
 async function pages(t: Kit, query: Query, limit: number) {
-  const found: unknown[] = [];
-  for (let after: unknown; ; ) {
-    const json = { ...query, limit, ...(after !== undefined && { starting_after: after }) };
-    const page = t.answered(await t.post(`${notes}/query`, json), 200, { has_more: flag });
-    found.push(...idsOf(page));
-    if (page.body.next_cursor === null) return found;
-    after = page.body.next_cursor;
+  const read = async (place: object) => {
+    const json = { ...query, limit, ...place };
+    const page = t.answered(await t.post(`${notes}/query`, json), 200, { has_more: flag, has_previous: flag });
+    const { next_cursor: next, previous_cursor: previous, has_more, has_previous } = page.body;
+    t.is([has_more, has_previous], [next !== null, previous !== null], "has_more and has_previous, by the cursors");
+    return { ids: idsOf(page), next, previous };
+  };
+  let page = await read({});
+  t.is(page.previous, null, "previous_cursor of the first page");
+  const onward = [...page.ids];
+  while (page.next !== null) {
+    page = await read({ starting_after: page.next });
+    onward.push(...page.ids);
   }
+  const back = [...page.ids];
+  while (page.previous !== null) {
+    page = await read({ ending_before: page.previous });
+    back.unshift(...page.ids);
+  }
+  return { onward, back };
 }
 
 export const section: SuiteSection = {
@@ -180,6 +266,42 @@ export const section: SuiteSection = {
       ([query, code, param]) => `[G28] [G29] A query ${said(query)} is 400 ${code}${param ? ` at ${param}` : ""}.`,
       async (t, [query, code, param]) =>
         t.refused(await t.post(`${notes}/query`, query), code, param === undefined ? {} : { param }),
+    ),
+    ...checkEach(
+      FINDS,
+      ([query]) => `[G33] A query ${said(query)} says how many records match it, on whatever page.`,
+      async (t, [query, which]) => {
+        const { within } = await five(t);
+        const count = which.length;
+        t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 1 }), 200, {
+          ...{ count, has_more: count > 1 },
+        });
+        t.answered(await t.post(`${notes}/query`, { ...within(query), count: true, limit: 0 }), 200, {
+          ...{ count, data: [], has_more: false, next_cursor: null },
+        });
+      },
+    ),
+    ...checkEach(
+      COUNTS,
+      ([field, query]) => `[G34] A query ${said(query)} says how many records have which "${field}".`,
+      async (t, [field, query, counts]) => {
+        const { within } = await five(t);
+        const { body } = t.answered(
+          await t.post(`${notes}/query`, { ...within(query), countBy: field, limit: 0 }),
+          200,
+          {
+            ...{ data: [], has_more_counts: false },
+          },
+        );
+        const found = (body.counts as { value: unknown; count: number }[]).map(({ value, count }) => [value, count]);
+        t.is(found.map(said).sort(), counts.map(said).sort(), "the counts");
+        const times = found.map(([, count]) => count);
+        t.is(
+          times,
+          counts.map(([, count]) => count).sort((a, b) => b - a),
+          "how often, from the most frequent on",
+        );
+      },
     ),
     check("[G26] A query answers what the list by GET answers.", async (t) => {
       const { deckId, within } = await five(t);
@@ -204,6 +326,11 @@ export const section: SuiteSection = {
         const cursor = encodeURIComponent(String(first.body.next_cursor));
         const rest = t.answered(await t.get(`${address}&starting_after=${cursor}`), 200, { has_more: false });
         t.is(places([...idsOf(first), ...idsOf(rest)]), which, `the records by ${spelled}`);
+        const before = encodeURIComponent(String(rest.body.previous_cursor));
+        const back = t.answered(await t.get(`${address}&limit=2&ending_before=${before}`), 200, {
+          ...{ has_more: true, has_previous: false, previous_cursor: null },
+        });
+        t.is(places(idsOf(back)), which.slice(0, 2), `the records by ${spelled}, read back`);
       }
       for (const wrong of ["order,", "order,,title", "order:down", "order,tags", "order,colour"])
         t.refused(await t.get(`${notes}?order_by=${wrong}`), "unknown_column", { param: "order_by" });
@@ -211,12 +338,18 @@ export const section: SuiteSection = {
         param: "order_by",
       });
     }),
-    check("[G4] [G30] Pages of a query have each record once, whatever it is sorted by.", async (t) => {
-      const { within, places } = await five(t);
-      for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))
-        for (const limit of [1, 2])
-          t.is(places(await pages(t, within(query), limit)), which, `the records by ${said(query)}`);
-    }),
+    check(
+      "[G4] [G30] [G35] Pages of a query have each record once, read on or back, whatever it is sorted by.",
+      async (t) => {
+        const { within, places } = await five(t);
+        for (const [query, which] of FINDS.filter(([{ orderBy }]) => orderBy !== undefined))
+          for (const limit of [1, 2]) {
+            const { onward, back } = await pages(t, within(query), limit);
+            t.is(places(onward), which, `the records by ${said(query)}`);
+            t.is(places(back), which, `the records by ${said(query)}, read back`);
+          }
+      },
+    ),
     check("[G27] A cursor belongs to its query, in whatever order the keys are written.", async (t) => {
       const { deckId } = await five(t);
       const where = { deckId, order: { gte: 1, lt: 20 } };
@@ -234,8 +367,13 @@ export const section: SuiteSection = {
         { ...next, where, orderBy: ["order", "title"] },
         { ...next, where, archived: "with" },
         { ...next, where, search: "a" },
-      ])
+      ]) {
         t.refused(await t.post(`${notes}/query`, other), "invalid_cursor", { param: "starting_after" });
+        const { starting_after: cursor, ...rest } = other;
+        t.refused(await t.post(`${notes}/query`, { ...rest, ending_before: cursor }), "invalid_cursor", {
+          ...{ param: "ending_before" },
+        });
+      }
       t.refused(await t.post(`/v1/models/${WHOLE}/query`, { starting_after: next.starting_after }), "invalid_cursor");
     }),
     check("[G26] [G5] A query has archived records on request.", async (t) => {
@@ -257,6 +395,10 @@ export const section: SuiteSection = {
         200,
       );
       t.is(idsOf(seen), ids, "the records of the group");
+      const json = { count: true, countBy: "state", limit: 0 };
+      t.answered(await t.post(`${notes}/query`, json, { token }), 200, {
+        ...{ count: 5, counts: [{ value: "draft", count: 2 }, { count: 1 }, { count: 1 }, { count: 1 }] },
+      });
       t.refused(await t.post(`/v1/models/${WHOLE}/query`, {}, { token }), "capability_scope_denied");
     }),
     check("[G28] A query of an unknown model is 404, and one without a body or with parameters is 400.", async (t) => {

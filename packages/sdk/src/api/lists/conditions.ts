@@ -1,7 +1,7 @@
 import { odd } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
-import { comparable, compareValues, isScalar } from "../../protocol/lists/compare-values.ts";
+import { comparable, compareValues, isScalar, typedValue } from "../../protocol/lists/compare-values.ts";
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
 import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
@@ -32,8 +32,9 @@ export function compileConditions(
         : (data) => several.every((test) => test(data));
     }
     // A record without a value has null, also if its field cannot be null.
-    const test = testOf(wanted, { ...fieldOf(model, schema, name, at), nullable: true }, at);
-    return (data) => test(valueIn(data, name) ?? null);
+    const field = fieldOf(model, schema, name, at);
+    const test = testOf(wanted, { ...field, nullable: true }, at);
+    return (data) => test(typedValue(field.type, valueIn(data, name)));
   });
   return (data) => tests.every((test) => test(data));
 }
@@ -114,7 +115,7 @@ export function compileSearch(schema: Model | undefined, text: unknown): Test<Js
   const names = searchedFields(schema);
   if (names.length === 0) throw odd("search", `No field has index: "text".`);
   const test = searching(text, "search");
-  return (data) => test(names.map((name) => valueIn(data, name) ?? null));
+  return (data) => test(names.map((name) => valueIn(data, name) as Json));
 }
 
 function equalTo(wanted: unknown, param: string, field: Field): Test<Json> {

@@ -1,3 +1,4 @@
+import type { Json } from "../json.ts";
 import { isDateTime } from "../schema/datetime.ts";
 import type { Field, FieldType } from "../schema/model-schema.ts";
 
@@ -23,10 +24,16 @@ const SCALARS: Partial<Record<FieldType, string>> = {
 /** Whether lists are sorted and filtered by the values of a field. */
 export const isScalar = ({ type }: Pick<Field, "type">): boolean => SCALARS[type] !== undefined;
 
+/** A value of a field. Null: it is absent, or of another type. A text may still be no date-time. */
+export const typedValue = (type: FieldType | undefined, value: unknown): Json =>
+  (type === "array" ? Array.isArray(value) : (SCALARS[type as FieldType] ?? typeof value) === typeof value)
+    ? ((value ?? null) as Json)
+    : null;
+
 /** What a value of a field is compared by. Undefined: it is none of the field's type. Equal ones are `===`. */
-export function comparable(type: FieldType | undefined, value: unknown): Comparable | undefined {
-  const wanted = type && SCALARS[type];
-  if (value === null || value === undefined || (wanted && wanted !== typeof value)) return undefined;
+export function comparable(type: FieldType | undefined, given: unknown): Comparable | undefined {
+  const value = typedValue(type, given);
+  if (value === null) return undefined;
   if (type === "datetime") return instantOf(value as string);
   // Few texts have such a character, and to look for one is cheaper than to replace none.
   if (typeof value === "string")

@@ -11,6 +11,10 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     has_more: Type.Boolean(),
     /** Send as `starting_after` (the log: as `after`) for the next page. */
     next_cursor: Type.Union([Type.String(), Type.Null()]),
+    /** Lists of records only: whether there were records before this page when its cursor was given. */
+    has_previous: Type.Optional(Type.Boolean()),
+    /** Send as `ending_before` for the page before. Null on the first page. */
+    previous_cursor: Type.Optional(Type.Union([Type.String(), Type.Null()])),
     /** Head of the log before the page was read. */
     stamp: Type.Optional(Type.Integer()),
     /** The log that positions count in. */
@@ -25,6 +29,12 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     models: Type.Optional(Type.Array(Type.String())),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** A query with `count` only: how many records there are on all pages. */
+    count: Type.Optional(Type.Integer()),
+    /** A query with `countBy` only: values, or items of an array, that most records have, and how many have them. */
+    counts: Type.Optional(Type.Array(Type.Object({ value: Type.Unknown(), count: Type.Integer() }))),
+    /** Whether there are more values than in `counts`. */
+    has_more_counts: Type.Optional(Type.Boolean()),
     /** History only: log entries up to this position are no longer kept. */
     trimmedTo: Type.Optional(Type.Integer()),
   });

@@ -31,12 +31,18 @@ export const QueryBody = Type.Object(
     ),
     /** Of the keys without a direction of their own; default `asc`. */
     order: Type.Optional(Direction),
-    /** 1 to 100, default 20. */
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: limits.listMax })),
+    /** 1 to 100, default 20. With `count` or `countBy`, 0 gives no records. */
+    limit: Type.Optional(Type.Integer({ minimum: 0, maximum: limits.listMax })),
     /** Archived records: default `without`. */
     archived: Type.Optional(Type.Union([Type.Literal("without"), Type.Literal("only"), Type.Literal("with")])),
+    /** Adds `count` to the answer: how many records there are on all pages. */
+    count: Type.Optional(Type.Boolean()),
+    /** A field, or what `orderBy` may have. Adds `counts` to the answer: how many of them have which value, or item of an array. */
+    countBy: Type.Optional(Type.String()),
     /** `next_cursor` of the previous page. */
     starting_after: Type.Optional(Type.String()),
+    /** `previous_cursor` of the next page: the records right before it, in the same order. */
+    ending_before: Type.Optional(Type.String()),
   },
   strict,
 );

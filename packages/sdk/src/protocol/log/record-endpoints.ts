@@ -63,6 +63,7 @@ export const recordEndpoints = {
         description: 'Words, each of which occurs in one of the fields with `"index": "text"`, in upper or lower case.',
       },
       starting_after: { description: "`next_cursor` of the previous page." },
+      ending_before: { description: "`previous_cursor` of the next page: the records right before it." },
       state: {
         description: "`live` (default), `archived` or `all`.",
         schema: Type.Union([Type.Literal("live"), Type.Literal("archived"), Type.Literal("all")], { default: "live" }),

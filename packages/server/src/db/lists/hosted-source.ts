@@ -1,9 +1,9 @@
 import { recordTable } from "../schema/rewritten-records.ts";
-import { columnSql, searchedSql } from "./record-column.ts";
+import { columnSql, itemsSql, searchedSql } from "./record-column.ts";
 import type { RecordSource } from "./record-source.ts";
 
 /** Records that Holdfast keeps itself. `rewriting`: a push is rewriting some, which have their new form beside their row. */
-export const hostedSource = (rewriting: boolean): RecordSource => ({
+export const hostedSource = (rewriting: boolean, tenant: number): RecordSource => ({
   from: recordTable(rewriting),
   table: undefined,
   idOrder: { expression: "id", type: "text" },
@@ -11,5 +11,7 @@ export const hostedSource = (rewriting: boolean): RecordSource => ({
   searched: searchedSql,
   text: () => undefined,
   equality: () => undefined,
+  someItem: ({ name }, json, param) =>
+    `${itemsSql(name, (text) => `${param(text)}::text`)} && array[${json.map((one) => `jsonb_hash_extended(${param(one)}::jsonb, ${tenant})`).join(", ")}]`,
   takesId: () => true,
 });

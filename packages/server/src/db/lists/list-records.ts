@@ -8,7 +8,8 @@ import { withinBytes } from "../log/within-bytes.ts";
 import { TEXT_KEPT } from "./record-column.ts";
 import type { ColumnSql, EqualitySql, RecordSource } from "./record-source.ts";
 
-export interface ListQuestion {
+/** Which records are wanted. */
+export interface WantedRecords {
   readonly tenant: number;
   readonly model: string;
   readonly source: RecordSource;
@@ -17,9 +18,14 @@ export interface ListQuestion {
   readonly filters: readonly ListCondition[];
   /** Only records in one of these groups. Undefined: all. */
   readonly groups: readonly string[] | undefined;
+}
+
+export interface ListQuestion extends WantedRecords {
   readonly order: ListOrder;
   /** The end of the previous page: the sort values in Postgres's text form (null: no value) and the id. */
   readonly after: PageEnd | undefined;
+  /** The same of the next page: the nearest records before it. At most one of both is there. */
+  readonly before?: PageEnd | undefined;
   readonly limit: number;
   /** Most bytes of all records together. A single larger record still fits. */
   readonly bytes: number;
@@ -28,6 +34,8 @@ export interface ListQuestion {
 export interface PageEnd {
   readonly values: readonly (string | null)[];
   readonly id: string;
+  /** A record at this very place belongs to the page. */
+  readonly isIncluded?: boolean;
 }
 
 export interface ListedRecord {
@@ -39,6 +47,7 @@ export interface ListedRecord {
 
 export interface Listed {
   readonly records: readonly ListedRecord[];
+  /** Whether there are more behind the page, or before it if it was read backwards. */
   readonly hasMore: boolean;
 }
 
@@ -48,7 +57,7 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
     db.query<ListedRecord & { fits: boolean }>(listQuery(question)),
   );
   const records = rows.filter(({ fits }) => fits).slice(0, question.limit);
-  return { records, hasMore: rows.length > records.length };
+  return { records: question.before ? records.reverse() : records, hasMore: rows.length > records.length };
 }
 
 /**
@@ -56,17 +65,21 @@ export async function listRecords(db: Transaction, question: ListQuestion): Prom
  * with a first sort value and records without one are read by two scans, each in index order from the cursor on. A
  * single condition for both would read all previous pages. The second scan runs only once the first is exhausted.
  * Records with equal first values are sorted by the others as they are read.
+ *
+ * A page before a place is read backwards: in the opposite order, in which records without a value come first.
  */
 export function listQuery(question: ListQuestion): { readonly text: string; readonly values: unknown[] } {
-  const { order, after, limit, bytes, source } = question;
+  const { order, after, before, limit, bytes, source } = question;
   const { idOrder } = source;
+  const isBackward = before !== undefined;
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
   const keys = order.keys.map(({ column, descending }): KeySql => {
     const { expression, type } = columnOf(source, column, param);
-    return { expression, type, descending };
+    return { expression, type, descending: descending !== isBackward };
   });
-  const id: KeySql = { ...idOrder, descending: order.idDescending };
+  const id: KeySql = { ...idOrder, descending: order.idDescending !== isBackward };
+  const nulls = isBackward ? "first" : "last";
   const [first, ...later] = keys;
   const most = `${param(limit + 1)}::int`;
   const where = conditionsOf(question, param).join(" and ");
@@ -74,7 +87,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   // backward index scan.
   const sorting = (column: (key: KeySql, i: number) => string) => [
     ...(first ? [`${column(first, 0)} ${directionOf(first)}`] : []),
-    ...later.map((key, i) => `${column(key, i + 1)} ${directionOf(key)} nulls last`),
+    ...later.map((key, i) => `${column(key, i + 1)} ${directionOf(key)} nulls ${nulls}`),
   ];
   const columns = keys.map(({ expression }, i) => `, ${expression} as value_${i}`).join("");
   const ids = directionOf(id);
@@ -92,15 +105,18 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
     return { text, values };
   };
 
-  const isBeyond = after && beyond(keys, id, after, param);
+  const end = before ?? after;
+  const isBeyond = end && beyond(keys, id, end, isBackward, param);
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
   if (!first || isNeverMissing(order)) return one(isBeyond === undefined ? scan() : scan(isBeyond));
+  const isPresent = `${first.expression} is not null`;
   const isAbsent = `${first.expression} is null`;
-  if (after && after.values[0] === null) return one(scan(isBeyond as string));
-  const isPresent = isBeyond ?? `${first.expression} is not null`;
-  return answer(`with present as materialized (${scan(isPresent)}),
-      absent as (select * from (${scan(isAbsent)}) rest limit greatest(${most} - (select count(*) from present), 0))
-      select 1 as part, * from present union all select 2, * from absent`);
+  const isInLastPart = end && (end.values[0] === null) !== isBackward;
+  if (isInLastPart) return one(scan(isBeyond as string));
+  const [near, far] = isBackward ? [isAbsent, isPresent] : [isPresent, isAbsent];
+  return answer(`with near as materialized (${scan(isBeyond ?? near)}),
+      far as (select * from (${scan(far)}) rest limit greatest(${most} - (select count(*) from near), 0))
+      select 1 as part, * from near union all select 2, * from far`);
 }
 
 interface KeySql extends ColumnSql {
@@ -116,30 +132,34 @@ function isNeverMissing({ keys: [first] }: ListOrder): boolean {
 }
 
 /**
- * What comes behind a place, among the records with a first value if the place has one. An index serves the condition on
- * the first key, which is written so that Postgres sees a range of it.
+ * What comes beyond a place in the order of reading, among the records with a first value if the place has one. An index
+ * serves the condition on the first key, which is written so that Postgres sees a range of it.
  */
-function beyond(keys: readonly KeySql[], id: KeySql, after: PageEnd, param: Param): string {
+function beyond(keys: readonly KeySql[], id: KeySql, end: PageEnd, isBackward: boolean, param: Param): string {
   const sign = ({ descending }: KeySql) => (descending ? "<" : ">");
-  const place = `${param(after.id)}::text::${id.type}`;
-  const idsBeyond = `${id.expression} ${sign(id)} ${place}`;
+  const orEqual = end.isIncluded ? "=" : "";
+  const place = `${param(end.id)}::text::${id.type}`;
+  const idsBeyond = `${id.expression} ${sign(id)}${orEqual} ${place}`;
   const [first] = keys;
-  const value = after.values[0] ?? null;
+  const value = end.values[0] ?? null;
   if (!first) return idsBeyond;
   const bound = ({ type }: KeySql, text: string) => `${param(text)}::text::${type}`;
   const behind = (i: number): string => {
     const key = keys[i];
     if (!key) return idsBeyond;
-    const own = after.values[i] ?? null;
+    const own = end.values[i] ?? null;
     const rest = behind(i + 1);
-    if (own === null) return `(${key.expression} is null and ${rest})`;
+    const isAbsent = `${key.expression} is null`;
+    if (own === null)
+      return isBackward ? `(${key.expression} is not null or ${isAbsent} and ${rest})` : `(${isAbsent} and ${rest})`;
     const at = bound(key, own);
-    return `(${key.expression} ${sign(key)} ${at} or ${key.expression} is null or ${key.expression} = ${at} and ${rest})`;
+    const isFurther = `${key.expression} ${sign(key)} ${at}${isBackward ? "" : ` or ${isAbsent}`}`;
+    return `(${isFurther} or ${key.expression} = ${at} and ${rest})`;
   };
   if (value === null) return `${first.expression} is null and ${behind(1)}`;
   const at = bound(first, value);
   if (keys.length === 1 && first.descending === id.descending)
-    return `(${first.expression}, ${id.expression}) ${sign(first)} (${at}, ${place})`;
+    return `(${first.expression}, ${id.expression}) ${sign(first)}${orEqual} (${at}, ${place})`;
   return `${first.expression} ${sign(first)}= ${at} and (${first.expression} ${sign(first)} ${at} or ${behind(1)})`;
 }
 
@@ -147,10 +167,14 @@ function beyond(keys: readonly KeySql[], id: KeySql, after: PageEnd, param: Para
 export type Param = (value: unknown) => string;
 
 /** The SQL of a column; the names and values in it are parameters. */
-const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
+export const columnOf = (source: RecordSource, column: SortColumn, param: Param): ColumnSql =>
   source.column(column, (text) => `${param(text)}::text`);
 
-function conditionsOf({ tenant, model, source, state, ids, groups, filters }: ListQuestion, param: Param): string[] {
+/** Conditions that all hold of the wanted records. */
+export function conditionsOf(
+  { tenant, model, source, state, ids, groups, filters }: WantedRecords,
+  param: Param,
+): string[] {
   return [
     `tenant = ${param(tenant)}::int and model = ${param(model)}::text`,
     ...(state === "all" ? [] : [`archived_at is ${state === "live" ? "" : "not "}null`]),
@@ -267,7 +291,10 @@ function equalToAny(
 /** Whether the field is one of these JSON values. An absent one is null. */
 function amongJson({ column, values }: JsonFilter, param: Param): string {
   if (column.kind !== "field") throw new Error(`"${column.kind}" has no JSON.`);
-  return `(coalesce(data->${param(column.name)}::text, 'null')::jsonb = any(${param(values)}::jsonb[]))`;
+  const own = `data->${param(column.name)}::text`;
+  // Another value of an array's field counts as none.
+  const typed = column.type === "array" ? `case when json_typeof(${own}) = 'array' then ${own} end` : own;
+  return `(coalesce(${typed}, 'null')::jsonb = any(${param(values)}::jsonb[]))`;
 }
 
 type Containing = Extract<ListFilter, { readonly operator: "contains" }>;
@@ -282,7 +309,10 @@ function containing(source: RecordSource, { column, value, json }: Containing, p
   const ofItems = () =>
     `exists (select from json_array_elements(case when json_typeof(${own}) = 'array' then ${own} else '[]' end) item
       where item.value::jsonb = any(${param(json)}::jsonb[]))`;
-  if (column.type === "array") return ofItems();
+  if (column.type === "array") {
+    const narrow = source.someItem(column, json, param);
+    return narrow === undefined ? ofItems() : `(${narrow} and ${ofItems()})`;
+  }
   return column.type === "json" ? `(${ofItems()} or ${ofText()})` : ofText();
 }
 

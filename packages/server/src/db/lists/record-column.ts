@@ -43,3 +43,6 @@ export const searchedSql = (column: ListColumn, field: Written): string =>
   column.kind === "field"
     ? `(holdfast.searchable(data, ${field(column.name)}) collate "C")`
     : `(holdfast.folded(${columnSql(column, field).expression}) collate "C")`;
+
+/** What tells the items of a list apart, with which an index finds them. */
+export const itemsSql = (name: string, field: Written): string => `holdfast.items_of(data, ${field(name)}, tenant)`;

@@ -4,7 +4,7 @@ import pg from "pg";
 import { connectTo } from "../connection/connection.ts";
 import { session } from "../connection/pool.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { columnSql, searchedSql } from "./record-column.ts";
+import { columnSql, itemsSql, searchedSql } from "./record-column.ts";
 
 /** A field that a schema declares with an index. Tenants with the same model and field names share the index. */
 export interface IndexedField {
@@ -12,8 +12,8 @@ export interface IndexedField {
   readonly model: string;
   readonly field: string;
   readonly type: Field["type"];
-  /** What it is for: to filter and sort by the field, or to search words in it. */
-  readonly kind: "order" | "text";
+  /** What it is for: to filter and sort by the field, to search words in it, or to find an item of it. */
+  readonly kind: "order" | "text" | "items";
 }
 
 export interface StoredIndex {
@@ -22,8 +22,8 @@ export interface StoredIndex {
   readonly valid: boolean;
 }
 
-/** By kind. A release that knows only the first leaves the others alone. */
-const PREFIXES = { order: "record_by_", text: "record_text_" } as const;
+/** By kind. A release that does not know one leaves it alone. */
+const PREFIXES = { order: "record_by_", text: "record_text_", items: "record_items_" } as const;
 const LOCK = 4_270_004;
 
 /**
@@ -63,7 +63,7 @@ export async function claimIndexing(client: Transaction): Promise<boolean> {
 export async function readIndexedFields(db: Transaction): Promise<(IndexedField & { readonly tenant: number })[]> {
   const { rows } = await db.query<IndexedField & { tenant: number }>(
     `select distinct h.tenant, lower(m.key) as model, f.key as field, f.value->>'type' as type,
-       case f.value->>'index' when 'text' then 'text' else 'order' end as kind
+       case when f.value->>'index' = 'text' then 'text' when f.value->>'type' = 'array' then 'items' else 'order' end as kind
      from holdfast.head h join holdfast.model_schema s on s.tenant = h.tenant and s.version = h.schema_version
      cross join json_each(s.body->'models') m cross join json_each(m.value->'fields') f
      where f.value->>'index' in ('true', 'text') order by 1, 2, 3, 4, 5`,
@@ -122,13 +122,20 @@ const WORTH_ANALYZING = 8 * 1024 * 1024;
 
 /**
  * To filter and sort, the columns in the order in which a list reads: tenant, value, id. To search, the parts of words,
- * each with the rows that have it, and the tenants with theirs. New rows wait in a list, which makes a commit ten times
- * cheaper; a short one, because the commit that fills it pays for all of it. Writes to other models do not touch the index.
+ * each with the rows that have it, and the tenants with theirs. To find items, each with the rows that have it. New rows
+ * wait in a list, which makes a commit ten times cheaper; a short one, because the commit that fills it pays for all of
+ * it. Writes to other models do not touch the index.
  */
 function definitionOf({ kind, model, field, type }: IndexedField): string {
   const column = { kind: "field", name: field, type } as const;
   const ofModel = `where model = ${pg.escapeLiteral(model)}`;
-  return kind === "order"
-    ? `(tenant, ${columnSql(column, pg.escapeLiteral).expression}, id) ${ofModel}`
-    : `using gin (tenant, ${searchedSql(column, pg.escapeLiteral)} gin_trgm_ops) with (gin_pending_list_limit = 1024) ${ofModel}`;
+  const waiting = "with (gin_pending_list_limit = 1024)";
+  switch (kind) {
+    case "order":
+      return `(tenant, ${columnSql(column, pg.escapeLiteral).expression}, id) ${ofModel}`;
+    case "text":
+      return `using gin (tenant, ${searchedSql(column, pg.escapeLiteral)} gin_trgm_ops) ${waiting} ${ofModel}`;
+    case "items":
+      return `using gin (${itemsSql(field, pg.escapeLiteral)}) ${waiting} ${ofModel}`;
+  }
 }

@@ -8,6 +8,8 @@ export interface ColumnSql {
   readonly whole?: true;
 }
 
+export type FieldColumn = Extract<ListColumn, { readonly kind: "field" }>;
+
 /** Where the records of a model are, with the columns of `holdfast.record`, and how their fields are read. */
 export interface RecordSource {
   /** SQL of the relation. */
@@ -23,6 +25,11 @@ export interface RecordSource {
   text(column: ListColumn): string | undefined;
   /** How a column is compared for equality. Undefined: as it is sorted. */
   equality(column: ListColumn): EqualitySql | undefined;
+  /**
+   * A condition that every record meets whose array has one of these items, and that an index may serve; others may meet
+   * it too. Undefined: no index can.
+   */
+  someItem(field: FieldColumn, json: readonly string[], param: (value: unknown) => string): string | undefined;
   /** Whether a record can have this id. */
   takesId(id: string): boolean;
 }

@@ -195,9 +195,9 @@ function furtherParameters() {
   return { values, param };
 }
 
-function hostedRecords({ rewriting, parts: all, after, sources }: SnapshotQuestion): Records {
+function hostedRecords({ tenant, rewriting, parts: all, after, sources }: SnapshotQuestion): Records {
   const { values, param } = furtherParameters();
-  const source = hostedSource(rewriting);
+  const source = hostedSource(rewriting, tenant);
   const elsewhere = sources.size === 0 ? [] : [`model <> all(${param([...sources.keys()])}::text[])`];
   const scan = (...conditions: string[]) =>
     `select ${COLUMNS} from ${source.from}

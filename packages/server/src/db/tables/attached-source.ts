@@ -60,6 +60,7 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
       return text === undefined ? searchedSql(column, written) : `(holdfast.folded(${text}) collate "C")`;
     },
     text: (column) => (column.kind === "field" ? textOf(table, column.name) : undefined),
+    someItem: ({ name }, json, param) => someItemOf(table, name, json, param, rules),
     equality: (column) => equalityOf(table, column, rules),
     takesId: (id) => rules.isKeyOf(keyType ?? "", id),
   };
@@ -184,6 +185,37 @@ function equalityOf(table: SourceTable, column: ListColumn, { isKeyOf }: SourceR
   if (!isPlainText) return undefined;
   // A collation may hold different texts to be equal.
   return { expression, type: "text", exact: `${expression}::text collate "C"`, takes: () => true };
+}
+
+/** Element types whose values JSON has as texts, or as numbers. */
+const TEXT_ITEMS = /^(text|character varying|uuid)\[\]$/;
+const WHOLE_ITEMS = /^(smallint|integer|bigint)\[\]$/;
+const MOST: Readonly<Record<string, number>> = { "smallint[]": 2 ** 15, "integer[]": 2 ** 31 };
+
+/** A list in a list is no element of an array in SQL, and null is equal to none. */
+function someItemOf(
+  table: SourceTable,
+  field: string,
+  json: readonly string[],
+  param: (value: unknown) => string,
+  { isKeyOf }: SourceRules,
+): string | undefined {
+  const column = found(table, field);
+  if (!column) return undefined;
+  const raw = column.exposed;
+  const either = (each: readonly string[]) => (each.length === 0 ? "false" : `(${each.join(" or ")})`);
+  const type = column.type.replace(/\(.*?\)/, "");
+  if (type === "jsonb") return either(json.map((item) => `${raw} @> ${param(`[${item}]`)}::jsonb`));
+  const isText = TEXT_ITEMS.test(type);
+  if (column.form !== "json" || (!isText && !WHOLE_ITEMS.test(type))) return undefined;
+  const items = json.map((item): unknown => JSON.parse(item));
+  if (items.some((item) => typeof item === "object")) return undefined;
+  const most = MOST[type] ?? 2 ** 53;
+  const takes = (item: unknown) =>
+    isText
+      ? typeof item === "string" && (type !== "uuid[]" || isKeyOf("uuid", item))
+      : Number.isInteger(item) && -most <= Number(item) && Number(item) < most;
+  return either(items.filter(takes).map((item) => `${raw} @> array[${param(String(item))}::text]::${type}`));
 }
 
 /** The groups that the rules make of the columns, as `groupsOf` does. */

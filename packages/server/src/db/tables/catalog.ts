@@ -25,13 +25,15 @@ export async function readCatalog(
   };
 }
 
-/** The indexes of a table that serve every row, by their first column. */
+/** The indexes of a table that serve every row, by their first column; a GIN index by all. */
 export async function readIndexes(db: Transaction, relation: number): Promise<CatalogIndex[]> {
   const { rows } = await db.query<CatalogIndex>(
     `select a.attname as column, coalesce(k.collname in ('C', 'POSIX') or k.collname = 'default'
           and (select datcollate in ('C', 'POSIX') from pg_database where datname = current_database()), false)
-        as "isByCodePoint"
-      from pg_index i join pg_attribute a on a.attrelid = i.indrelid and a.attnum = i.indkey[0]
+        as "isByCodePoint", m.amname = 'gin' as "isGin"
+      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_am m on m.oid = c.relam
+      join pg_attribute a on a.attrelid = i.indrelid
+        and (a.attnum = i.indkey[0] or m.amname = 'gin' and a.attnum = any(i.indkey))
       left join pg_collation k on k.oid = i.indcollation[0]
       where i.indrelid = $1::oid and i.indisvalid and i.indpred is null`,
     [relation],

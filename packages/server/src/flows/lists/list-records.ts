@@ -2,9 +2,11 @@ import { limits, type Model } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
+import { countRecords, countValues, type ValueCounts } from "../../db/lists/count-records.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
-import { listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
+import { type Listed, listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
 import { type ListQuery, type NameIn, type QueryBody, readListQuery } from "../../rules/lists/list-query.ts";
@@ -25,7 +27,9 @@ export interface ListRequest {
   readonly limit: number;
   readonly state: "live" | "archived" | "all";
   readonly ids: readonly string[] | undefined;
-  readonly cursor: string | undefined;
+  readonly cursor: AskedCursor | undefined;
+  /** Whether to count the records of all pages. */
+  readonly count: boolean;
   readonly asked: AskedByParameters | AskedByQuery;
 }
 
@@ -51,12 +55,31 @@ export interface ListPage {
   /** The stored JSON text of each record. */
   readonly records: readonly string[];
   readonly nextCursor: string | null;
+  readonly previousCursor: string | null;
   readonly stamp: number;
   /** By id: when the archived records of the page were archived. */
   readonly archived: Readonly<Record<string, string>>;
+  /** How many records there are on all pages. Undefined: it was not asked for. */
+  readonly count: number | undefined;
+  /** How many of them have which value. */
+  readonly counts: ValueCounts | undefined;
 }
 
 export type ListRecords = (request: ListRequest) => Promise<ListPage | Refusal>;
+
+/**
+ * Where the pages beside a page begin. On the side that the caller comes from there were records when it got its cursor.
+ * They may be gone by now: that is not looked up. If a page has become empty, both sides meet at that cursor.
+ */
+function placesBeside({ records, hasMore }: Listed, end: PageEnd | undefined, isBackward: boolean) {
+  const [first, last] = [records.at(0), records.at(-1)].map((one) => one && { values: one.values, id: one.id });
+  const back = end && { ...end, isIncluded: !end.isIncluded };
+  const [onward, since] = isBackward ? [first, last] : [last, first];
+  const [ahead, behind] = [hasMore ? onward : undefined, end && (since ?? back)];
+  return isBackward ? { next: behind, previous: ahead } : { next: ahead, previous: behind };
+}
+
+const NO_PAGE: Listed = { records: [], hasMore: false };
 
 /** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
 const SLOW_LISTS = { most: 4 };
@@ -67,7 +90,7 @@ const ALL = 0;
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
   const limiter = createLimiter(SLOW_LISTS);
-  return async ({ reader, model, limit, state, ids, cursor, asked }) => {
+  return async ({ reader, model, limit, state, ids, cursor, count, asked }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
     const schema = await liveSchema(db, schemas, tenant);
@@ -80,17 +103,25 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         ? readListQuery(asked.query, declared.model, asked.nameIn)
         : byParameters(asked, declared.model);
     if (isRefusal(query)) return query;
-    const { filters, order } = query;
+    const { filters, order, countBy } = query;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, state, ids ?? null, filters, groups ?? null]);
-    const after = cursor === undefined ? undefined : (cursors.decode(context, cursor) as PageEnd | undefined);
-    if (cursor !== undefined && !after) return refuse("invalid_cursor", { param: "starting_after" });
+    const end = cursor && (cursors.decode(context, cursor.cursor) as PageEnd | undefined);
+    if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
+    const isBackward = cursor?.side === "ending_before";
+    const place = isBackward ? { after: undefined, before: end } : { after: end };
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
-    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting);
-    const question = { tenant, model: key, source, state, ids, filters, groups, order, after, limit };
-    const read = () => listStored(db, { ...question, bytes: limits.pageBytes });
-    const mayTakeLong = order.keys.length > 0 || filters.length > 0;
+    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
+    const wanted = { tenant, model: key, source, state, ids, filters, groups };
+    const bytes = limits.pageBytes;
+    const read = async () => ({
+      count: count ? await countRecords(db, wanted) : undefined,
+      counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
+      ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, ...place, limit, bytes })),
+    });
+    const counts = count || countBy !== undefined;
+    const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
     if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
     const page = await read()
       .catch((error: unknown) => {
@@ -103,17 +134,19 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         if (mayTakeLong) limiter.leave(ALL);
       });
     if (isRefusal(page)) return page;
-    const { records, hasMore } = page;
-    const last = records.at(-1);
+    const { records } = page;
+    const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
     return {
       model: declared.name,
       records: records.map(({ data }) => data),
-      nextCursor:
-        hasMore && last ? cursors.encode(context, { values: last.values, id: last.id } satisfies PageEnd) : null,
+      nextCursor: next ? cursors.encode(context, next) : null,
+      previousCursor: previous ? cursors.encode(context, previous) : null,
       stamp,
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
       ),
+      count: page.count,
+      counts: page.counts,
     };
   };
 };
@@ -125,5 +158,5 @@ function byParameters({ orderBy, order: way, filters, search }: AskedByParameter
   if (isRefusal(ofFields)) return ofFields;
   const searched = search === undefined ? undefined : readSearch(search, model);
   if (isRefusal(searched)) return searched;
-  return { order, filters: searched ? [...ofFields, searched] : ofFields };
+  return { order, filters: searched ? [...ofFields, searched] : ofFields, countBy: undefined };
 }

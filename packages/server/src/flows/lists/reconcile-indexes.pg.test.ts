@@ -1,11 +1,14 @@
+import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { session } from "../../db/connection/pool.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
 import { type ListQuestion, listQuery } from "../../db/lists/list-records.ts";
 import { indexName } from "../../db/lists/record-indexes.ts";
+import { readSnapshotPage } from "../../db/log/snapshot.ts";
 import type { ListOrder, SortKey } from "../../rules/lists/list-order.ts";
 import { type ListQuery, readListQuery } from "../../rules/lists/list-query.ts";
+import { followedRecords } from "../../rules/log/followed-records.ts";
 import { startApp } from "../../testing/app.ts";
 import { readPlan } from "../../testing/read-plan.ts";
 import { reconcileIndexes } from "./reconcile-indexes.ts";
@@ -28,7 +31,7 @@ const push = async (models: Record<string, Fields>, token = app.keys.live) => {
 const indexes = async () =>
   app.sql<{ name: string; valid: boolean }>(
     `select 'holdfast.' || relname as name, indisvalid as valid from pg_index join pg_class c on c.oid = indexrelid
-     where indrelid = 'holdfast.record'::regclass and (starts_with(relname, 'record_by_') or starts_with(relname, 'record_text_')) order by 1`,
+     where indrelid = 'holdfast.record'::regclass and (starts_with(relname, 'record_by_') or starts_with(relname, 'record_text_') or starts_with(relname, 'record_items_')) order by 1`,
   );
 const named = (model: string, field: string, type: "string" | "number" | "datetime" | "boolean") =>
   `holdfast.${indexName({ model, field, type, kind: "order" })}`;
@@ -44,19 +47,22 @@ const FIELDS: Fields = {
   b: { type: "boolean", index: true },
   list: { type: "array", index: true },
   free: { type: "string" },
+  extra: { type: "json", index: true },
 };
+const items = (model: string, field: string) => `holdfast.${indexName({ model, field, type: "array", kind: "items" })}`;
 const own = [
   slideOrder,
   named("indexed", "n", "number"),
   named("indexed", "s", "string"),
   named("indexed", "at", "datetime"),
   named("indexed", "b", "boolean"),
+  items("indexed", "list"),
 ];
 
-test("[G10] a push creates the indexes it declares for scalar fields, and warns about others", async () => {
+test("[G10] a push creates the indexes it declares for scalars and arrays, and warns about others", async () => {
   await settled(slideOrder);
   const { body } = await push({ indexed: FIELDS });
-  expect(body.warnings).toEqual([expect.stringContaining("indexed.list")]);
+  expect(body.warnings).toEqual([expect.stringContaining("indexed.extra")]);
   await settled(...own);
 });
 
@@ -70,7 +76,7 @@ const ROWS = 60_000;
 const question: ListQuestion = {
   tenant,
   model: "indexed",
-  source: hostedSource(false),
+  source: hostedSource(false, tenant),
   state: "live",
   ids: undefined,
   filters: [],
@@ -114,6 +120,16 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
     expectIndex(
       `by number ${way}, among those without`,
       { order: by(column("n", "number"), descending), after: { values: [null], id: "i030000" } },
+      "n number",
+    );
+    expectIndex(
+      `by number ${way}, back from the depth`,
+      { order: by(column("n", "number"), descending), before: { values: ["500"], id: "i030500" } },
+      "n number",
+    );
+    expectIndex(
+      `by number ${way}, back from those without`,
+      { order: by(column("n", "number"), descending), before: { values: [null], id: "i030000" } },
       "n number",
     );
     expectIndex(
@@ -164,7 +180,7 @@ test("[G10] filters and sorted pages, however deep, read a few pages of an index
   expect(blocks).toBeGreaterThan(1_000);
 });
 
-test("[G31] a caller's query reads the index of what it asks for at its top, and of its first sort key", async () => {
+test("[G31] [G35] a caller's query reads the index of what it asks for at its top, and of its first sort key", async () => {
   const client = await app.connect(session);
   const indexed = (type: "string" | "number" | "datetime") => ({ type, index: true }) as const;
   const model = {
@@ -173,9 +189,9 @@ test("[G31] a caller's query reads the index of what it asks for at its top, and
       free: { type: "string" } as const,
     },
   };
-  const read = async (query: object, after?: ListQuestion["after"]) => {
+  const read = async (query: object, places: Pick<ListQuestion, "after" | "before">) => {
     const { filters, order } = readListQuery({ ...query }, model, (name) => name) as ListQuery;
-    const { plan, blocks } = await readPlan(client, listQuery({ ...question, filters, order, after }));
+    const { plan, blocks } = await readPlan(client, listQuery({ ...question, filters, order, ...places }));
     return { blocks, plan: JSON.stringify(plan) };
   };
   const [n, s, at] = ["n number", "s string", "at datetime"];
@@ -194,13 +210,14 @@ test("[G31] a caller's query reads the index of what it asks for at its top, and
     [{ orderBy: byAll, order: "desc" }, at, { values: ["2024-01-20 00:00:00+00", "text 5"], id: "i030500" }],
     [{ orderBy: ["n", { field: "s", order: "desc" }] }, n, { values: ["500", "text 5"], id: "i030500" }],
   ];
-  for (const [query, index, after] of cases) {
-    const [name = "", type] = index.split(" ");
-    const { blocks, plan } = await read(query, after);
-    const wanted = indexName({ model: "indexed", field: name, type: type as "number", kind: "order" });
-    expect(plan.includes(wanted) ? wanted : plan, JSON.stringify(query)).toBe(wanted);
-    expect(blocks < 1_000 ? "few" : blocks, JSON.stringify(query)).toBe("few");
-  }
+  for (const [query, index, place] of cases)
+    for (const places of [{ after: place }, { after: undefined, before: place }]) {
+      const [name = "", type] = index.split(" ");
+      const { blocks, plan } = await read(query, places);
+      const wanted = indexName({ model: "indexed", field: name, type: type as "number", kind: "order" });
+      expect(plan.includes(wanted) ? wanted : plan, JSON.stringify(query)).toBe(wanted);
+      expect(blocks < 1_000 ? "few" : blocks, JSON.stringify(query)).toBe("few");
+    }
 });
 
 test("[G10] an index gives the very list that there is without it", async () => {
@@ -220,7 +237,7 @@ test("[G10] an index gives the very list that there is without it", async () => 
   const withIndexes = await lists();
   await app.sql(`drop index ${own.slice(1).join(", ")}`);
   expect(await lists()).toEqual(withIndexes);
-  expect(await reconcile()).toMatchObject({ done: true, created: 4, dropped: 0 });
+  expect(await reconcile()).toMatchObject({ done: true, created: 5, dropped: 0 });
   await settled(...own);
 });
 
@@ -397,4 +414,119 @@ test("[G21] where the extensions are not allowed, searches work without an index
   } finally {
     await app.sql("drop event trigger no_extensions; drop function public.no_extensions");
   }
+});
+
+const TAGGED = items("tagged", "labels");
+const MANY = 100_000;
+
+test("[G37] [G31] a caller finds an item of an array in a few pages of an index, among 100 000 records", async () => {
+  await push({ tagged: { labels: { type: "array", index: true }, n: { type: "number" } } });
+  await until(async () => expect(await indexes()).toContainEqual({ name: TAGGED, valid: true }));
+  await app.sql(
+    `insert into holdfast.record select t, 'tagged', 'i' || lpad(n::text, 6, '0'), 1,
+       json_build_object('id', 'i' || lpad(n::text, 6, '0'), 'n', n, 'labels', json_build_array('l' || n % 5000, n % 4000, json_build_object('a', n % 3000), 'all')),
+       '{}', null, 1, '', now(), now(), '' from generate_series(1, ${MANY} / 2) n cross join unnest($1::int[]) t`,
+    [[tenant, -1]],
+  );
+  await app.sql("vacuum analyze holdfast.record");
+  const client = await app.connect(session);
+  const model = { fields: { labels: { type: "array", index: true }, n: { type: "number" } } } as const;
+  const half = { or: [{ n: { gt: 25_000 } }, { n: { lt: 0 } }] };
+  for (const [where, count] of [
+    [{ labels: { contains: "l7" } }, 10],
+    [{ labels: { contains: 7 } }, 13],
+    [{ labels: { contains: { a: 7 } } }, 17],
+    [{ labels: { contains: "none" } }, 0],
+    [{ labels: { contains: "7" } }, 0],
+    [{ labels: { contains: "l7" }, ...half }, 5],
+    [{ and: [{ labels: { contains: "l7" } }, { labels: { contains: "all" } }] }, 10],
+    [{ or: [{ labels: { contains: "l7" } }, { labels: { contains: "l8" } }] }, 20],
+  ] as const) {
+    const { filters, order } = readListQuery({ where }, model, (name) => name) as ListQuery;
+    const asked = { ...question, model: "tagged", filters, order };
+    const { plan, blocks } = await readPlan(client, listQuery(asked));
+    const text = JSON.stringify(plan);
+    const used = TAGGED.replace("holdfast.", "");
+    expect(text.includes(used) ? used : text, JSON.stringify(where)).toBe(used);
+    expect(blocks, JSON.stringify(where)).toBeLessThan(500);
+    expect(plan["Actual Rows"], JSON.stringify(where)).toBe(count);
+  }
+});
+
+test("[G37] an index for items changes no response, and refuses no write", async () => {
+  const odd = [
+    ["x".repeat(200_000)],
+    Array.from({ length: 5_000 }, (_, i) => i),
+    [],
+    [null, null],
+    [["l7"], [[]], {}],
+    [1e308, 5e-324, -0, 9007199254740991, 1e21],
+    ["\u0001", "\ufffd", "𝕳", ""],
+    [{ a: { b: [1, { c: null }] } }, true, false],
+  ];
+  for (const [i, labels] of odd.entries())
+    expect((await call("POST", "/v1/models/tagged", { json: { id: `x${i}`, data: { labels } } })).status).toBe(200);
+  const found = async () => {
+    const answers: unknown[] = [];
+    for (const contains of [...odd.map((labels) => labels.at(-1) ?? "all"), "l7", "none", [], {}, ["l7"], "0", 7]) {
+      const json = { where: { labels: { contains } }, limit: 100 };
+      const { body } = await call("POST", "/v1/models/tagged/query", { json });
+      answers.push([contains, (body.data as { id: string }[]).map(({ id }) => id)]);
+    }
+    for (const text of ["l7", "7", "null", '{"a":7}']) {
+      const spelled = encodeURIComponent(text);
+      answers.push((await call("GET", `/v1/models/tagged?filter[labels][contains]=${spelled}`)).body.data);
+    }
+    return answers;
+  };
+  const withIndex = await found();
+  await app.sql(`drop index ${TAGGED}`);
+  expect(await found()).toEqual(withIndex);
+  expect(await reconcile()).toMatchObject({ done: true, created: 1 });
+});
+
+test("[G37] who follows the records with an item reads them with the index", async () => {
+  const client = await app.connect(session);
+  const statements: { text: string; values: unknown[] }[] = [];
+  const db = {
+    query: (asked: { text: string; values: unknown[] }) => {
+      statements.push(asked);
+      return client.query(asked);
+    },
+  } as unknown as Parameters<typeof readSnapshotPage>[0];
+  const models = new Map([
+    [
+      "tagged",
+      {
+        name: "tagged",
+        model: { fields: { labels: { type: "array", index: true } } as Model["fields"] },
+        changes: [],
+      } as const,
+    ],
+  ]);
+  const followed = followedRecords(
+    { tagged: [{ labels: { contains: "l7" } }, { labels: { contains: "l8" } }] },
+    models,
+  );
+  const page = await readSnapshotPage(
+    db,
+    {
+      ...{ tenant, models: [], rewriting: false, sources: new Map(), groups: undefined, after: undefined },
+      ...{
+        limit: 1_000,
+        bytes: 4_194_304,
+        parts: [...followed].map(([model, alternatives]) => ({ model, alternatives })),
+      },
+    },
+    new Map([["tagged", "tagged"]]),
+  );
+  expect(page.count).toBe(20);
+  const { plan, blocks } = await readPlan(client, statements[0] as { text: string; values: unknown[] });
+  expect(JSON.stringify(plan)).toContain(TAGGED.replace("holdfast.", ""));
+  expect(blocks).toBeLessThan(1_000);
+});
+
+test("[G37] an index for items goes when no tenant declares it any more", async () => {
+  await push({ tagged: { labels: { type: "array" }, n: { type: "number" } } });
+  await until(async () => expect((await indexes()).map(({ name }) => name)).not.toContain(TAGGED));
 });

@@ -1,4 +1,3 @@
-import { isScalar } from "@holdfast/sdk/protocol";
 import {
   analyzeRecords,
   claimIndexing,
@@ -9,7 +8,7 @@ import {
   readIndexes,
   withIndexer,
 } from "../../db/lists/record-indexes.ts";
-import { planIndexes } from "../../rules/lists/index-plan.ts";
+import { isIndexable, planIndexes } from "../../rules/lists/index-plan.ts";
 
 /** Limit over all tenants: each index makes every write to the record table more expensive. */
 const MOST_INDEXES = 200;
@@ -32,7 +31,7 @@ export interface Reconciled {
 export const reconcileIndexes = (url: string, signal: AbortSignal): Promise<Reconciled> =>
   withIndexer(url, signal, async (client) => {
     if (!(await claimIndexing(client))) return { done: false, created: 0, dropped: 0, refused: [], failed: [] };
-    const fields = (await readIndexedFields(client)).filter(isScalar);
+    const fields = (await readIndexedFields(client)).filter(isIndexable);
     const byName = new Map(fields.map((field) => [indexName(field), field]));
     const byTenant = new Map<number, string[]>();
     for (const field of fields) byTenant.set(field.tenant, [...(byTenant.get(field.tenant) ?? []), indexName(field)]);

@@ -156,6 +156,126 @@ test("[G30] [DS45] an attached table is sorted by columns of all types as kept r
       await both({ orderBy: [name, { field: names[(i + 1) % names.length] ?? name, order: "desc" }], order });
 });
 
+test("[G33] [G34] [DS45] an attached table is counted by columns of all types as kept records are", async () => {
+  for (const name of ["id", ...Object.keys(COLUMNS)]) {
+    const [kept, attached] = await Promise.all(
+      ["kept", "manytypes"].map(async (model) => {
+        const json = { limit: 0, count: true, countBy: name, where: { id: { not: "r07" } } };
+        const { body } = await app.call("POST", `/v1/models/${model}/query`, { json });
+        return { counts: body.counts, count: body.count, code: body.code };
+      }),
+    );
+    expect(attached, name).toEqual(kept);
+    if (COLUMNS[name]?.field.type !== "json") expect(kept?.count, name).toBe(ROWS - 1);
+  }
+});
+
+test("[G37] [DS45] an item of an array of any SQL type is found as in kept records, and with the table's GIN index", async () => {
+  const types: Readonly<Record<string, string>> = {
+    ...{ texts: "text[]", short: "varchar(9)[]", keys: "uuid[]", tiny: "int2[]", usual: "int4[]", big: "int8[]" },
+    ...{ doc: "jsonb", raw: "json", shares: "float8[]", prices: "numeric[]", flags: "bool[]", days: "date[]" },
+  };
+  const columns = Object.entries(types).map(([name, type]) => `${name} ${type}`);
+  await db.query(`create table public.lists (id text primary key, ${columns.join(", ")});
+    create index on lists using gin (texts, short, keys); create index on lists using gin (tiny, usual);
+    create index on lists using gin (big); create index on lists using gin (doc);
+    insert into lists values
+      ('a', '{a,b,NULL}', '{a,b}', '{a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11}', '{1,2}', '{1,2147483647}', '{1,9007199254740991}', '["a", 1, null, ["a"], {"x": 1, "y": 2}]',
+        '["a", 1]', '{1.5,1}', '{1.50,1}', '{t,f}', '{2026-01-02}'),
+      ('b', '{{a,b},{c,d}}', '{}', '{}', '{{1},{2}}', '{}', '{NULL}', '{"a": 1}', '"a"', '{}', '{}', '{}', '{}'),
+      ('c', null, null, null, null, null, null, '"a"', 'null', null, null, null, null),
+      ('d', '{"[1]",1,"null"}', '{1}', null, '{-32768}', '{-2147483648}', '{-1}', '[[[]], [], "1", 1.0]', '[1, "1"]', '{-0}', null, null, null);`);
+  const names = Object.keys(types);
+  const fields = Object.fromEntries(names.map((name): [string, Field] => [name, { type: "array", nullable: true }]));
+  await attach("public.lists", fields);
+  const { data } = (await app.call("GET", "/v1/models/lists")).body as { data: { id: string }[] };
+  const { body } = await app.call("GET", "/v1/schema");
+  const models = { ...(body.models as object), keptlists: { fields } };
+  expect((await app.call("POST", "/v1/schema", { json: { models } })).status).toBe(201);
+  const operations = data.map(({ id, ...rest }) => {
+    // What is no list counts as none, and cannot be kept.
+    const lists = Object.entries(rest).map(([name, value]) => [name, Array.isArray(value) ? value : null]);
+    return { action: "create", model: "keptlists", id, data: Object.fromEntries(lists) };
+  });
+  const made = await app.call("POST", "/v1/commits", { key: "keptlists", json: { operations } });
+  expect(made.status, made.text).toBe(200);
+  const items = [
+    ...[
+      "a",
+      "b",
+      "c",
+      "",
+      "1",
+      "[1]",
+      "null",
+      "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11",
+      "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11",
+    ],
+    ...[1, 2, 1.5, 0, -1, 2 ** 31 - 1, 2 ** 31, -(2 ** 31), 32_768, -32_768, 2 ** 53 - 1, 1e300],
+    ...[
+      "2026-01-02",
+      "1.50",
+      true,
+      false,
+      null,
+      [],
+      ["a"],
+      ["a", "b"],
+      [1],
+      {},
+      { x: 1 },
+      { y: 2, x: 1 },
+      "\\",
+      "a'b",
+      "{a}",
+    ],
+  ];
+  const idsOf = ({ status, body, text }: Awaited<ReturnType<typeof app.call>>) =>
+    status === 200 ? (body.data as { id: string }[]).map(({ id }) => id) : [text];
+  let found = 0;
+  for (const name of names) {
+    for (const contains of items) {
+      const json = { where: { [name]: { contains } } };
+      const kept = idsOf(await app.call("POST", "/v1/models/keptlists/query", { json }));
+      const own = idsOf(await app.call("POST", "/v1/models/lists/query", { json }));
+      expect(own, `${name} ${JSON.stringify(contains)}`).toEqual(kept);
+      found += own.length;
+    }
+    for (const text of ["a", "1", "null", '["a"]', '{"y":2,"x":1}', "1.5"]) {
+      const search = `filter[${name}][contains]=${encodeURIComponent(text)}`;
+      const kept = idsOf(await app.call("GET", `/v1/models/keptlists?${search}`));
+      expect(idsOf(await app.call("GET", `/v1/models/lists?${search}`)), `${name} ${text}`).toEqual(kept);
+    }
+  }
+  expect(found).toBeGreaterThan(30);
+
+  const declared = (await liveSchema(pool, createSchemaCache(), tenant)).models.get("lists");
+  const source = declared && (await sourceOf(pool, tenant, declared));
+  if (!source) throw new Error("It is not attached.");
+  const client = await app.connect({ ...session, options: "-c enable_seqscan=off" });
+  for (const [name, contains, index] of [
+    ["texts", "a", "lists_texts_short_keys_idx"],
+    ["short", "a", "lists_texts_short_keys_idx"],
+    ["keys", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11", "lists_texts_short_keys_idx"],
+    ["tiny", 1, "lists_tiny_usual_idx"],
+    ["usual", 1, "lists_tiny_usual_idx"],
+    ["big", 1, "lists_big_idx"],
+    ["doc", { x: 1, y: 2 }, "lists_doc_idx"],
+  ] as const) {
+    const { filters, order } = readListQuery(
+      { where: { [name]: { contains } } },
+      declared.model,
+      (one) => one,
+    ) as ListQuery;
+    const question: ListQuestion = {
+      ...{ tenant, model: "lists", source, state: "live", ids: undefined, filters, groups: undefined, order },
+      ...{ after: undefined, limit: 100, bytes: 2 ** 22 },
+    };
+    const plan = JSON.stringify((await readPlan(client, listQuery(question))).plan);
+    expect(plan.includes(`"Index Name":"${index}"`) ? index : plan, name).toBe(index);
+  }
+});
+
 test("[G31] a query of an attached table reads the table's own indexes", async () => {
   await db.query(`create table public.manyrows (id text primary key, owner text, n bigint, at timestamptz, free text);
     insert into manyrows select 'r' || i, 'o' || i % 5000, i, timestamptz '2026-01-01' + i * interval '1 minute', i::text from generate_series(1, 60000) i;

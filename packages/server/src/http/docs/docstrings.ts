@@ -197,6 +197,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "model": "On lists of records: the model, as declared.",
     "has_more": "Whether there is more beyond this page.",
     "next_cursor": "Send as `starting_after` (the log: as `after`) for the next page.",
+    "has_previous": "Lists of records only: whether there were records before this page when its cursor was given.",
+    "previous_cursor": "Send as `ending_before` for the page before. Null on the first page.",
     "stamp": "Head of the log before the page was read.",
     "logId": "The log that positions count in.",
     "rowsVersion": "The log only: counts the pushes of a schema that changed records without an entry.",
@@ -204,6 +206,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "viewHash": "The log only: a fingerprint of all that the token may read.",
     "models": "The log only: the requested models that are declared and that the token may read.",
     "archived": "Id → time of archiving, of those on the page that are archived.",
+    "count": "A query with `count` only: how many records there are on all pages.",
+    "counts": "A query with `countBy` only: values, or items of an array, that most records have, and how many have them.",
+    "has_more_counts": "Whether there are more values than in `counts`.",
     "trimmedTo": "History only: log entries up to this position are no longer kept."
   },
   "QueryBody": {
@@ -214,9 +219,12 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "orderBy.field": "A field, `id`, `$createdAt`, `$createdBy`, `$updatedAt`, `$updatedBy`, `$archivedAt` or `$syncId`.",
     "orderBy.by": "Of an enum: in the order in which the schema lists its values.",
     "order": "Of the keys without a direction of their own; default `asc`.",
-    "limit": "1 to 100, default 20.",
+    "limit": "1 to 100, default 20. With `count` or `countBy`, 0 gives no records.",
     "archived": "Archived records: default `without`.",
-    "starting_after": "`next_cursor` of the previous page."
+    "count": "Adds `count` to the answer: how many records there are on all pages.",
+    "countBy": "A field, or what `orderBy` may have. Adds `counts` to the answer: how many of them have which value, or item of an array.",
+    "starting_after": "`next_cursor` of the previous page.",
+    "ending_before": "`previous_cursor` of the next page: the records right before it, in the same order."
   },
   "FollowedRecords": {
     "": "By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A model that is not named is not limited."

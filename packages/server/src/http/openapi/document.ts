@@ -81,6 +81,8 @@ function partsOf(name: string, model: Model, schemas: Schemas): (endpoint: Endpo
   const read = withData(schemas.whole(ReadEnvelope), data.read);
   const list = withData(schemas.whole(endpoints.listRecords.reply[200]), { type: "array", items: data.read }, [
     "model",
+    "has_previous",
+    "previous_cursor",
   ]);
   const listOf = schemas.put(`${name}_List`, named(name, list));
   const own: Partial<Record<EndpointName, Pick<ModelParts, "body" | "reply">>> = {

@@ -2,6 +2,7 @@ import { isRecordId, limits } from "@holdfast/sdk/protocol";
 import type { AskedByParameters, ListPage, ListRecords, ListRequest } from "../../flows/lists/list-records.ts";
 import type { ReadHistory } from "../../flows/log/read-history.ts";
 import type { ReadRecord } from "../../flows/log/read-record.ts";
+import { readCursor } from "../../rules/lists/asked-cursor.ts";
 import { type QueryBody, readQueryPage } from "../../rules/lists/list-query.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
@@ -55,12 +56,16 @@ export function recordRoutes(
   };
 }
 
-function listText({ model, records, nextCursor, stamp, archived }: ListPage): string {
+function listText({ model, records, nextCursor, previousCursor, stamp, archived, count, counts }: ListPage): string {
   const tail = JSON.stringify({
     has_more: nextCursor !== null,
     next_cursor: nextCursor,
+    has_previous: previousCursor !== null,
+    previous_cursor: previousCursor,
     stamp,
     ...(Object.keys(archived).length > 0 && { archived }),
+    count,
+    ...(counts && { counts: counts.values, has_more_counts: counts.hasMore }),
   });
   return `{"object":"list","model":${JSON.stringify(model)},"data":[${records.join(",")}],${tail.slice(1)}`;
 }
@@ -93,8 +98,17 @@ function readListQuery({ one, others }: Query): AskedList | Refusal {
       param: "ids",
       message: `"ids" must be up to ${limits.listMax} ids, separated by commas.`,
     });
-  const { order, ...page } = paging;
-  return { ...page, state, ids, asked: { kind: "parameters", orderBy, order, filters: others, search } };
+  const cursor = readCursor(one);
+  if (isRefusal(cursor)) return cursor;
+  const { order, limit } = paging;
+  return {
+    limit,
+    cursor,
+    state,
+    ids,
+    count: false,
+    asked: { kind: "parameters", orderBy, order, filters: others, search },
+  };
 }
 
 interface Paging {

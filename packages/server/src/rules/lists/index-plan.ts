@@ -1,3 +1,8 @@
+import { type Field, isScalar } from "@holdfast/sdk/protocol";
+
+/** Whether an index finds records by the values of a field: of an array, by its items. */
+export const isIndexable = (field: Pick<Field, "type">): boolean => isScalar(field) || field.type === "array";
+
 /** The changes that make the existing indexes match the wanted ones. */
 export interface IndexPlan {
   readonly drop: readonly string[];

@@ -171,7 +171,7 @@ test("[G28] a body that is no object, and odd values of its keys, are refused", 
   expect(readQueryPage({ archived: "toString" })).toMatchObject({ code: "invalid_value", param: "archived" });
   expect(readQueryPage({ starting_after: 3 })).toMatchObject({ code: "invalid_cursor", param: "starting_after" });
   expect(readQueryPage({ limit: 7, archived: "with", starting_after: "x" })).toEqual({
-    ...{ limit: 7, state: "all", cursor: "x" },
+    ...{ limit: 7, state: "all", cursor: { side: "starting_after", cursor: "x" }, count: false },
   });
 });
 

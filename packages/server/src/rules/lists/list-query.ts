@@ -10,6 +10,7 @@ import {
   ownValue,
 } from "@holdfast/sdk/protocol";
 import { isRefusal, type Refusal, refuse } from "../refusal.ts";
+import { type AskedCursor, readCursor } from "./asked-cursor.ts";
 import type { ListColumn, SortColumn } from "./list-column.ts";
 import { conditionsIn, type FilterValue, type JsonFilter, type ListCondition, MOST_VALUES } from "./list-filter.ts";
 import { type ListOrder, listOrder, tooManyKeys } from "./list-order.ts";
@@ -26,18 +27,33 @@ export type QueryBody = Readonly<Record<string, unknown>>;
 export interface QueryPage {
   readonly limit: number;
   readonly state: "live" | "archived" | "all";
-  readonly cursor: string | undefined;
+  readonly cursor: AskedCursor | undefined;
+  /** Whether the caller asks how many records there are on all pages together. */
+  readonly count: boolean;
 }
 
 export interface ListQuery {
   readonly filters: readonly ListCondition[];
   readonly order: ListOrder;
+  /** By whose values the records are counted. */
+  readonly countBy: ListColumn | undefined;
 }
 
 /** The current name of a field, by the caller's. Null: the caller knows a field that is gone. */
 export type NameIn = (name: string) => string | null;
 
-const KEYS = ["where", "search", "orderBy", "order", "limit", "archived", "starting_after"];
+const KEYS = [
+  "where",
+  "search",
+  "orderBy",
+  "order",
+  "limit",
+  "archived",
+  "count",
+  "countBy",
+  "starting_after",
+  "ending_before",
+];
 const STATES = { without: "live", only: "archived", with: "all" } as const;
 
 /** What a query says besides its conditions and its order. */
@@ -45,19 +61,21 @@ export function readQueryPage(body: unknown): QueryPage | Refusal {
   if (!isObject(body)) return refuse("invalid_body", { message: "The body must be a JSON object." });
   const unknown = unknownKey(body, KEYS, "");
   if (unknown) return unknown;
-  const { limit = limits.listDefault, archived = "without", starting_after: cursor } = body;
-  if (!Number.isInteger(limit) || !within(limit as number))
+  const { limit = limits.listDefault, archived = "without", count = false, countBy } = body;
+  if (typeof count !== "boolean") return mustBe("count", "true or false", count);
+  // Who counts need not read.
+  const least = count || countBy !== undefined ? 0 : 1;
+  if (!Number.isInteger(limit) || (limit as number) < least || (limit as number) > limits.listMax)
     return refuse("invalid_limit", {
       param: "limit",
-      message: `limit must be a whole number from 1 to ${limits.listMax} (got ${kindOf(limit)}).`,
+      message: `limit must be a whole number from ${least} to ${limits.listMax} (got ${kindOf(limit)}).`,
     });
   const state = typeof archived === "string" ? ownValue(STATES, archived) : undefined;
   if (!state) return oneOf("archived", Object.keys(STATES), archived);
-  if (cursor !== undefined && typeof cursor !== "string") return refuse("invalid_cursor", { param: "starting_after" });
-  return { limit: limit as number, state, cursor };
+  const cursor = readCursor(body);
+  if (isRefusal(cursor)) return cursor;
+  return { limit: limit as number, state, cursor, count };
 }
-
-const within = (limit: number): boolean => limit >= 1 && limit <= limits.listMax;
 
 /** The conditions and the order of a query. */
 export function readListQuery(body: QueryBody, model: Model, nameIn: NameIn): ListQuery | Refusal {
@@ -70,7 +88,18 @@ export function readListQuery(body: QueryBody, model: Model, nameIn: NameIn): Li
   const searched = search === undefined ? [] : searchOf(search, model);
   if (isRefusal(searched)) return searched;
   const order = orderOf(judge, body);
-  return isRefusal(order) ? order : { filters: [...filters, ...searched], order };
+  if (isRefusal(order)) return order;
+  const countBy = body.countBy === undefined ? undefined : countedBy(judge, body.countBy);
+  if (isRefusal(countBy)) return countBy;
+  return { filters: [...filters, ...searched], order, countBy };
+}
+
+function countedBy(judge: Judge, name: unknown): ListColumn | Refusal {
+  const found = fieldOf(judge, name, "countBy");
+  if (isRefusal(found)) return found;
+  return found.field.type === "json"
+    ? refuse("invalid_value", { param: "countBy", message: "A field of the type json has no value to count by." })
+    : found.column;
 }
 
 function searchOf(search: unknown, model: Model): readonly ListCondition[] | Refusal {

@@ -10,7 +10,6 @@ import {
   fits,
   type GroupRule,
   isFilledByServer,
-  isScalar,
   isSyncGroup,
   jsonEqual,
   limits,
@@ -19,6 +18,7 @@ import {
   ownValue,
   type SchemaPush,
 } from "@holdfast/sdk/protocol";
+import { isIndexable } from "../lists/index-plan.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { faultOfRelations } from "./relation-names.ts";
 import { faultOfValues } from "./value-faults.ts";
@@ -63,7 +63,7 @@ export function checkIndexes(before: ModelSchema, pushed: ModelSchema): Refusal 
 
 const indexCount = ({ models }: ModelSchema): number =>
   Object.values(models).reduce(
-    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index && isScalar(field)).length,
+    (sum, { fields }) => sum + Object.values(fields).filter((field) => field.index && isIndexable(field)).length,
     0,
   );
 
@@ -152,11 +152,11 @@ export function readRenames(before: ModelSchema, { models, renames = [] }: Schem
 const modelNamed = ({ models }: ModelSchema, name: string): Model | undefined =>
   Object.entries(models).find(([declared]) => declared.toLowerCase() === name.toLowerCase())?.[1];
 
-/** Fields that declare an index but cannot be sorted by: `slide.tags`. */
+/** Fields that declare an index but have no values that one could find: `slide.extra`. */
 export const uselessIndexes = ({ models }: ModelSchema): string[] =>
   Object.entries(models).flatMap(([name, { fields }]) =>
     Object.entries(fields).flatMap(([field, declared]) =>
-      declared.index && !isScalar(declared) ? [`${name}.${field}`] : [],
+      declared.index && !isIndexable(declared) ? [`${name}.${field}`] : [],
     ),
   );
 

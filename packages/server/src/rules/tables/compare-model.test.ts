@@ -2,7 +2,7 @@ import type { Field } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { column, table } from "../../testing/catalog-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
-import { compareModel, missingIndexes } from "./compare-model.ts";
+import { type CatalogIndex, compareModel, missingIndexes } from "./compare-model.ts";
 
 const tableOf = (of: Partial<CatalogColumn>, more: Partial<CatalogTable> = {}): CatalogTable =>
   table("slides", [column("state", of)], more);
@@ -88,15 +88,39 @@ test("[DS49] two fields of one column, a field of the key, and a table that can 
 });
 
 test("[DS53] an index that the model declares and the table lacks is the statement that creates it", () => {
-  const of = (column: Partial<CatalogColumn>, indexes: readonly { column: string; isByCodePoint: boolean }[]) =>
+  const of = (column: Partial<CatalogColumn>, indexes: readonly CatalogIndex[]) =>
     missingIndexes(modelOf({ ...TEXT, index: true }), "public.slides", tableOf(column).columns, indexes).map(
       ({ statement }) => statement,
     );
   const text = 'create index on public.slides ((state collate "C"), id)';
   expect(of({}, [])).toEqual([text]);
-  expect(of({}, [{ column: "state", isByCodePoint: false }])).toEqual([text]);
-  expect(of({}, [{ column: "state", isByCodePoint: true }])).toEqual([]);
+  expect(of({}, [{ column: "state", isByCodePoint: false, isGin: false }])).toEqual([text]);
+  expect(of({}, [{ column: "state", isByCodePoint: true, isGin: false }])).toEqual([]);
   expect(of({ type: "int4" }, [])).toEqual(["create index on public.slides (state, id)"]);
-  expect(of({ type: "int4" }, [{ column: "state", isByCodePoint: false }])).toEqual([]);
-  expect(of({ type: "int4", isArray: true }, [])).toEqual([]);
+  expect(of({ type: "int4" }, [{ column: "state", isByCodePoint: false, isGin: false }])).toEqual([]);
+  expect(of({ type: "int4" }, [{ column: "state", isByCodePoint: false, isGin: true }])).toHaveLength(1);
+});
+
+test("[DS53] [G37] an index for the items of an array is a GIN index, of columns whose items one finds", () => {
+  const of = (column: Partial<CatalogColumn>, isGin?: boolean) =>
+    missingIndexes(
+      modelOf({ type: "array", index: true }),
+      "public.slides",
+      tableOf(column).columns,
+      isGin === undefined ? [] : [{ column: "state", isByCodePoint: true, isGin }],
+    ).map(({ statement }) => statement);
+  const missing = ["create index on public.slides using gin (state)"];
+  for (const column of [
+    ...["text", "varchar", "uuid", "int2", "int4", "int8"].map((type) => ({ type, isArray: true })),
+    { type: "jsonb" },
+  ]) {
+    expect(of(column)).toEqual(missing);
+    expect(of(column, false)).toEqual(missing);
+    expect(of(column, true)).toEqual([]);
+  }
+  for (const column of [
+    ...["float8", "numeric", "citext", "jsonb", "timestamptz"].map((type) => ({ type, isArray: true })),
+    { type: "json" },
+  ])
+    expect(of(column)).toEqual([]);
 });

@@ -118,11 +118,13 @@ const sqlTypeOf = ({ type, isArray, labels }: CatalogColumn): string =>
 
 const listed = (values: readonly string[]): string => values.map((value) => `"${value}"`).join(", ");
 
-/** An index of the table, by its first column. */
+/** An index of the table, by its first column, or one of its columns if it is a GIN index. */
 export interface CatalogIndex {
   readonly column: string;
   /** It is in the order of code points, as lists are. */
   readonly isByCodePoint: boolean;
+  /** It finds the items of a list, and has no order. */
+  readonly isGin: boolean;
 }
 
 /** An index that a model declares and its table lacks, and the statement that creates it. */
@@ -139,13 +141,20 @@ export function missingIndexes(
 ): readonly MissingIndex[] {
   return Object.entries(fields).flatMap(([field, { index, type }]) => {
     const column = columns.find(({ name }) => name === columnOf(table, field));
-    if (!index || !column || column.isArray || column.isObject || type === "json") return [];
-    const isText = TEXTS.has(column.type);
-    const has = indexes.some((one) => one.column === column.name && (!isText || one.isByCodePoint));
-    if (has) return [];
+    if (!index || !column || column.isObject || type === "json") return [];
+    const own = indexes.filter((one) => one.column === column.name);
     const [name, key] = [column.name, table.key].map(sqlNameOf);
+    if (type === "array")
+      return own.some(({ isGin }) => isGin) || !(column.isArray ? ITEMS : JSONB).has(column.type)
+        ? []
+        : [{ field, statement: `create index on ${sqlName} using gin (${name})` }];
+    const isText = TEXTS.has(column.type);
+    if (own.some((one) => !one.isGin && (!isText || one.isByCodePoint))) return [];
     return [{ field, statement: `create index on ${sqlName} (${isText ? `(${name} collate "C")` : name}, ${key})` }];
   });
 }
 
+/** Elements that a GIN index finds by their values in JSON. */
+const ITEMS: ReadonlySet<string> = new Set(["text", "varchar", "uuid", "int2", "int4", "int8"]);
+const JSONB: ReadonlySet<string> = new Set(["jsonb"]);
 const TEXTS: ReadonlySet<string> = new Set(["text", "varchar", "citext", "name"]);
