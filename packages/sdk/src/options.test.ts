@@ -28,8 +28,8 @@ test.each([
   ["a clientId with a space", { clientId: "a b" }, /clientId must be/],
   ["a clientId that is too long", { clientId: "x".repeat(65) }, /clientId must be/],
   ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],
-  ["fewer than no parts", { releasedParts: -1 }, /releasedParts must be a number from 0 on/],
-  ["rows that are no number", { releasedRows: "all" }, /releasedRows must be a number from 0 on/],
+  ["fewer than no parts", { releasedParts: -1 }, /releasedParts must be 0 or more/],
+  ["rows that are no number", { releasedRows: "all" }, /releasedRows must be 0 or more/],
   ["a time that is no number", { requestTimeoutMs: Number.NaN }, /requestTimeoutMs/],
 ])("[N11] %s is refused with a sentence", (_, wrong, sentence) => {
   let error: unknown;

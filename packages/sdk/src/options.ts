@@ -64,7 +64,7 @@ export type Settings<S extends ModelSchema> = ClientOptions<S> & {
   readonly [Key in Defaults]: Exclude<ClientOptions<S>[Key], undefined>;
 };
 
-const CLIENT_ID = new RegExp(`^[A-Za-z0-9_-]{1,${limits.clientIdLength}}$`);
+const CLIENT_ID = new RegExp(`^[\\w-]{1,${limits.clientIdLength}}$`);
 
 /** Fills in defaults and refuses invalid options at once. */
 export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): Settings<S> {
@@ -77,18 +77,18 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
   };
   if (typeof schema?.models !== "object" || Object.keys(schema.models).length === 0)
     refuse("createClient needs a schema with at least one model: defineSchema({ models: { … } }).");
-  if (!isHttpUrl(url)) refuse(`url must be an absolute http or https URL (got ${JSON.stringify(url)}).`);
-  if (typeof getToken !== "function") refuse("getToken must be a function that returns a token.");
+  if (!isHttpUrl(url)) refuse(`url must be an absolute http or https URL, not ${JSON.stringify(url)}.`);
+  if (typeof getToken !== "function") refuse("getToken must be a function.");
   for (const [key, name] of Object.entries({ store, user }))
     if (name !== undefined && (typeof name !== "string" || name === ""))
       refuse(`${key} must be a string that is not empty.`);
   if (clientId !== undefined && !CLIENT_ID.test(clientId))
     refuse("clientId must be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (owner !== undefined && !(isName(owner?.organization) && isName(owner?.participant)))
-    refuse("owner must have an organization and a participant, as strings.");
-  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be a number of milliseconds above 0.");
+    refuse("owner must have an organization and a participant.");
+  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be above 0.");
   for (const [key, most] of Object.entries({ releasedParts, releasedRows }))
-    if (!(most >= 0)) refuse(`${key} must be a number from 0 on.`);
+    if (!(most >= 0)) refuse(`${key} must be 0 or more.`);
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
   return { ...options, store, paused, requestTimeoutMs, stream, upcast, releasedParts, releasedRows };
 }

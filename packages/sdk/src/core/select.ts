@@ -197,7 +197,6 @@ export function pendingOf(state: ClientState): readonly Pending[] {
 
 /** Whether a write still proceeds by itself: it is not settled and does not wait for a person. */
 export function isOnItsWay(state: ClientState, clientTxId: string, blocked: ReadonlySet<string>): boolean {
-  const mutation = state.queue.byTxId.get(clientTxId);
-  if (!mutation) return false;
-  return !waitsForPerson(mutation) && !blocked.has(clientTxId);
+  const write = state.queue.byTxId.get(clientTxId);
+  return write !== undefined && !waitsForPerson(write) && !blocked.has(clientTxId);
 }

@@ -27,9 +27,7 @@ export function compileConditions(
     // A field of that name is meant rather than the word.
     if ((name === "and" || name === "or") && !schema?.fields[name]) {
       const several = listOf(wanted, at).map((one, i) => compileConditions(model, schema, one, `${at}[${i}]`));
-      return name === "or"
-        ? (data) => several.some((test) => test(data))
-        : (data) => several.every((test) => test(data));
+      return (data) => several[name === "or" ? "some" : "every"]((test) => test(data));
     }
     // A record without a value has null, also if its field cannot be null.
     const field = fieldOf(model, schema, name, at);
