@@ -84,6 +84,8 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [935_259_203, "a tab that heard of other parts and of a further position at once led with rows of the former parts"],
   [1_073_741_837, "a record that was deleted and created again had nothing of mine in its conflict"],
   [1_073_741_841, "what a person took or merged was refused, since the create of the same record was sent after it"],
+  [1_900_001_017, "theirs of a record that was created again had values of the former one"],
+  [1_900_016_970, "a read of missing parts went on without end after all rows had to be read again"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
 ];
 

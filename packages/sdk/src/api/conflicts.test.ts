@@ -256,6 +256,22 @@ test("[Q12] a record that was deleted meanwhile shows theirs as null; taking the
   expect(slides.get("s1")).toBeUndefined();
 });
 
+test("[Q12] theirs of a record that was deleted and created again during a conflict has nothing of the former one", async () => {
+  const { first, settle, slides, theirs } = await conflict(
+    (own) => own.update("s1", { title: "Ann's", notes: "Ann's" }),
+    (own) => own.update("s1", { title: "Ben's", notes: "Ben's" }),
+  );
+  expect(first().theirs).toEqual({ title: "Ben's", notes: "Ben's" });
+  theirs.delete("s1");
+  theirs.create({ title: "Anew" }, { id: "s1" });
+  await settle();
+  expect(first()).toMatchObject({ mine: { title: "Ann's", notes: "Ann's" }, fields: ["title", "notes"] });
+  expect(first().theirs).toEqual({ title: "Anew" });
+  first().takeTheirs();
+  await settle();
+  expect(slides.get("s1")).toEqual({ id: "s1", title: "Anew", order: 0 });
+});
+
 test("[Q13] keepMine brings back a record that was deleted meanwhile, as it was, with mine on top", async () => {
   const { client, first, settle, slides, theirs } = await conflict(
     (own) => {

@@ -86,7 +86,6 @@ function openConflictOf(
   const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
   const wanted = wantedValues(onRecord(queue, key), conflicted, key, models);
   const { mine, base, madeUpTo } = wanted;
-  const reported = (notification.currentValues ?? {}) as JsonObject;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);
   const fields = new Set(notification.conflictingFields);
   // Rows that have read further may show more: fields that later writes of this client touch, or that changed since.
@@ -108,7 +107,7 @@ function openConflictOf(
     action: conflicted.operations.find((o) => recordKey(o) === key)?.action ?? "update",
     fields: [...fields],
     ...wanted,
-    theirs: now && pick({ ...reported, ...now }, shown),
+    theirs: now && pick(now, shown),
     writtenBy: notification.writtenBy,
     isPremise: notification.group !== undefined,
     observedSyncId: Math.max(notification.observedSyncId, row?.syncId ?? 0),

@@ -4,7 +4,9 @@ import { initialState } from "../state.ts";
 import { differInParts, hasParts, missingParts, partsLeft, reachedScope } from "./parts.ts";
 import { PersistentMap } from "./persistent-map.ts";
 import { withPartsRead } from "./read-range.ts";
+import { resync } from "./reading.ts";
 import type { LogRow, Rows, Scope } from "./rows.ts";
+import { scopeToRead } from "./scope.ts";
 import { scopeKey } from "./scope-key.ts";
 import { onSnapshotPage } from "./snapshot.ts";
 
@@ -123,4 +125,11 @@ test("[N39] the rest of a part is not added to rows that have gone on since the 
   };
   expect(shownAfter(draftAt(5))).toEqual([1, 5, "no", undefined]);
   expect(shownAfter(draftAt(6))).toEqual([0, 6, "parts", undefined]);
+  // Nor to rows that are to be read again as a whole: nothing would end a read of parts that nothing wants.
+  for (const kind of ["anew", "suspect"] as const) {
+    const draft = draftAt(5);
+    resync(draft, kind);
+    expect([draft.state.reading.resync, draft.state.reading.partial]).toEqual([kind, undefined]);
+    expect(scopeToRead(draft.state)).toEqual(scopeOfIssues("a", "b"));
+  }
 });

@@ -205,7 +205,10 @@ export function resync(draft: Draft, kind: "anew" | "suspect"): void {
   // Until the leader has read the rows, another request would fail in the same way.
   const wait = follows ? waitAfter(reading.wait, readPace, draft.now, draft.roll) : reading.wait;
   if (follows && kind === "suspect") return set(draft, { reading: { ...reading, wait } });
-  if (reading.resync !== "suspect") set(draft, { reading: { ...reading, wait, resync: kind } });
+  if (reading.resync === "suspect") return;
+  // What was read of missing parts is no page of all rows.
+  const partial = reading.resync === "parts" ? undefined : reading.partial;
+  set(draft, { reading: { ...reading, wait, resync: kind, partial } });
 }
 
 /** A log with another id, or with a head below the rows' position, is not the log that the rows belong to. */
