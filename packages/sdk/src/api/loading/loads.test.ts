@@ -354,6 +354,41 @@ test("[N27] tabs share what they load: each sees all, and what one needs stays w
   for (const { ids } of [second, third]) expect(ids()).toContain("p3-1 p3-2");
 });
 
+test("[N45] tabs that keep no released parts each keep what they use: neither drops the other's again and again", async () => {
+  const { open, settled } = start();
+  const profile = new Profile();
+  const tab = () => open(NONE, { tabs: profile.tab().tabs, releasedParts: 0 });
+  const [first, second, third] = [await tab(), await tab(), await tab()];
+  await first.client.load("issue", { projectId: "p1" }).ready;
+  await second.client.load("issue", { projectId: "p2" }).ready;
+  await third.client.load("issue", { projectId: "p3" }).ready;
+  await settled();
+  for (const { ids } of [first, second, third]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2 p3-1 p3-2");
+});
+
+test("[N45] tabs that use more parts together than can be followed leave each other alone, and get the rest when there is room", async () => {
+  const { open, settled } = start();
+  const profile = new Profile();
+  const [first, second] = [
+    await open(NONE, { tabs: profile.tab().tabs }),
+    await open(NONE, { tabs: profile.tab().tabs }),
+  ];
+  const load = ({ client }: typeof first, projects: readonly string[]) =>
+    projects.map((projectId) => client.load("issue", { projectId }));
+  const some = (name: string) => Array.from({ length: 29 }, (_, n) => `${name}${n}`);
+  load(first, [...some("x"), "p1"]);
+  await settled();
+  const parts = load(second, [...some("y"), "p2"]);
+  await settled();
+  // Which of them had a place is as it comes.
+  expect(first.ids()).toBe(second.ids());
+  for (const { release } of parts) release();
+  load(second, ["p3"]);
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toContain("p1-1 p1-2");
+  for (const { ids } of [first, second]) expect(ids()).toContain("p3-1 p3-2");
+});
+
 test("[N25] a part that is loaded while the server is away is ready when it answers; closing rejects it", async () => {
   const { open, settled, clock } = start();
   const { client, ids, offline, online } = await open();
