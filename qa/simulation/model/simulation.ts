@@ -70,6 +70,7 @@ export class Simulation {
     const tenants = seed >= FIRST_WITH.tenants && SeededRandom.of(seed, -2).percent(50);
     // The store with the plain name stays the owner's.
     const guests = seed >= FIRST_WITH.guests && SeededRandom.of(seed, -6).percent(60) && !tenants;
+    const hasParts = seed >= FIRST_WITH.parts && SeededRandom.of(seed, -4).percent(50);
     this.weather = {
       // A lost store belongs to the owner of the next token that the server sees.
       storage: this.#chance.percent(25) && !tenants && !guests,
@@ -78,14 +79,14 @@ export class Simulation {
       tenants,
       guests,
       doubts: seed >= FIRST_WITH.doubts && SeededRandom.of(seed, -3).percent(50),
-      parts: seed >= FIRST_WITH.parts && SeededRandom.of(seed, -4).percent(50),
+      parts: hasParts,
       values: seed >= FIRST_WITH.values && SeededRandom.of(seed, -5).percent(50),
       sequences: seed >= FIRST_WITH.sequences && SeededRandom.of(seed, -7).percent(75),
-      budgets: seed >= FIRST_WITH.budgets && SeededRandom.of(seed, -8).percent(75),
+      budgets: seed >= FIRST_WITH.budgets && hasParts && SeededRandom.of(seed, -8).percent(75),
     };
     this.queries = SeededRandom.of(seed, -9);
     const { schedule, service, observations } = this;
-    const { tenants: hasTenants, guests: hasGuests, parts: hasParts, budgets: hasBudgets } = this.weather;
+    const { tenants: hasTenants, guests: hasGuests, budgets: hasBudgets } = this.weather;
     const around = {
       seed,
       schedule,

@@ -14,7 +14,14 @@ export function act(simulation: Simulation): string {
   const device = chance.pick(simulation.devices) as Device;
   if (simulation.weather.guests && chance.percent(25)) return guestActs(simulation, device);
   const tab = chance.pick(device.living.filter((one) => one.closing === "no"));
-  const kind = chance.weighed({ write: 40, decide: 9, fault: 24, "come back": 9, wait: 12, app: 6 });
+  const kind = chance.weighed({
+    write: 40,
+    decide: 9,
+    fault: 24,
+    "come back": 9,
+    wait: 12,
+    app: simulation.weather.budgets ? 24 : 6,
+  });
   const said = kind === "wait" ? wait(simulation) : kind === "fault" ? injectFault(simulation, device, tab) : inTab();
   return said ?? "nothing happens";
 
@@ -37,7 +44,7 @@ function appActs(simulation: Simulation, device: Device, tab: Tab): string | und
     resume: 3,
     close: 2,
     claim: weather.claims ? 6 : 0,
-    part: weather.parts ? 12 : 0,
+    part: weather.parts ? (weather.budgets ? 50 : 12) : 0,
   });
   switch (what) {
     case "claim":
