@@ -66,8 +66,8 @@ function vanished({ service, weather }: Simulation, tab: Tab): string | undefine
   // What waits for a person is not shown, and neither is what waits behind it.
   const isUndecided = conflicts + attention > 0;
   const shown = new Set(client.models.slide.list({ archived: "with" }).map(({ id }) => id));
-  // A record in no part is shown until the server has confirmed its write.
-  const open = client.pending().filter(({ phase }) => phase !== "confirmed");
+  // A record in no part is shown until its write is in the log.
+  const open = client.pending().filter(({ clientTxId }) => !service.confirmed.has(`${tab.home.name} ${clientTxId}`));
   const written = idsOf(isUndecided ? [] : open);
   for (const { phase, operations } of client.pending())
     for (const { id, action } of operations) if (action === "delete" || phase === "blocked") written.delete(id);
