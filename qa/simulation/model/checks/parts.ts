@@ -56,31 +56,31 @@ type ServerRow = Simulation["service"]["model"]["rows"] extends ReadonlyMap<stri
 const isSome = (parts: readonly PartOfSlides[], part: PartOfSlides): boolean =>
   parts.some((one) => JSON.stringify(one) === JSON.stringify(part));
 
-/** Parts come and go under writes that are on their way. What a person sees of these must not go with them. */
+/**
+ * A load drops rows without anything happening to their records. What a person has written must not go with them. If the
+ * log moves a record out of all parts, or it never was in one, it is shown until the first of its writes is in the log.
+ */
 function vanished({ service, weather }: Simulation, tab: Tab): string | undefined {
   // Another log, or another view, may not have the record.
   if (!tab.home.hasParts || weather.tenants || service.restores > 0) return undefined;
   if (!tab.isReady || tab.closing !== "no" || isWithheld(tab)) return undefined;
   const { client } = tab;
   const { conflicts, attention } = client.status();
+  const pending = client.pending().filter(({ clientTxId }) => !service.confirmed.has(`${tab.home.name} ${clientTxId}`));
   // What waits for a person is not shown, and neither is what waits behind it.
-  const isUndecided = conflicts + attention > 0;
-  const shown = new Set(client.models.slide.list({ archived: "with" }).map(({ id }) => id));
-  // A record in no part is shown until its write is in the log.
-  const open = client.pending().filter(({ clientTxId }) => !service.confirmed.has(`${tab.home.name} ${clientTxId}`));
-  const written = idsOf(isUndecided ? [] : open);
+  const written = idsOf(conflicts + attention > 0 ? [] : pending);
   for (const { phase, operations } of client.pending())
     for (const { id, action } of operations) if (action === "delete" || phase === "blocked") written.delete(id);
-  const gone = [...tab.withWrites].find((id) => written.has(id) && !shown.has(id));
-  tab.withWrites = new Set([...written].filter((id) => shown.has(id)));
-  if (gone === undefined || isDeleted(service.model.log, gone)) return undefined;
-  return `${tab.name} does not show ${gone} any more, which it writes: ${JSON.stringify(client.pending())}`;
+  const rows = written.size === 0 ? [] : client.models.slide.list({ archived: "with" });
+  const shown = new Map(rows.map(({ id, $syncId }) => [id, $syncId]));
+  const gone = [...tab.withWrites].find(
+    ([id, syncId]) => written.has(id) && !shown.has(id) && service.model.rows.get(`slide/${id}`)?.syncId === syncId,
+  );
+  tab.withWrites = new Map([...shown].filter(([id]) => written.has(id)));
+  return gone && `${tab.name} does not show ${gone[0]} any more, which it writes: ${JSON.stringify(client.pending())}`;
 }
 
 const idsOf = (
   writes: readonly { readonly operations: readonly { readonly model: string; readonly id: string }[] }[],
 ) =>
   new Set(writes.flatMap(({ operations }) => operations.filter(({ model }) => model === "slide").map(({ id }) => id)));
-
-const isDeleted = (log: Simulation["service"]["model"]["log"], id: string): boolean =>
-  log.some((entry) => entry.model === "slide" && entry.id === id && entry.verb === "deleted");

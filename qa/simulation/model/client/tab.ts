@@ -76,8 +76,8 @@ export class Tab implements Owner {
   loading: PartOfSlides | undefined;
   /** What a load kept beyond its budget. */
   overBudget: string | undefined;
-  /** Slides that it showed with a write on its way. */
-  withWrites: ReadonlySet<string> = new Set();
+  /** Slides that it showed with a write on its way, and how far the log had changed them. */
+  withWrites: ReadonlyMap<string, number | undefined> = new Map();
   #signals: Listener | undefined;
 
   constructor(
