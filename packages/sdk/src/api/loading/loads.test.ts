@@ -22,6 +22,9 @@ const schema = {
 
 const NONE = { where: { issue: [] } } as const;
 
+/** The first issue of the first project. */
+const ISSUE = { projectId: "p1", title: "1", labels: ["all"] } as const;
+
 interface Opened extends Pick<ClientOptions<ModelSchema>, "releasedParts" | "releasedRows"> {
   readonly tabs?: ReturnType<Profile["tab"]>["tabs"];
   readonly on?: MemoryDisk;
@@ -384,6 +387,40 @@ test("[N45] tabs that use more parts together than can be followed leave each ot
   load(second, ["p3"]);
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2");
+});
+
+test("[N46] a record with a write on its way is shown when its part goes, also after a reload, until the write is in the log", async () => {
+  const { open, settled, kept, clock } = start();
+  const { client, ids, connection } = await open(NONE, { releasedParts: 0 });
+  const first = client.load("issue", { projectId: "p1" });
+  await first.ready;
+  connection.answers.push("held back");
+  const write = client.models.issue.update("p1-1", { votes: increment(1) });
+  await write.queued;
+  first.release();
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect([ids(), kept()]).toEqual(["p1-1 p2-1 p2-2", "p2-1 p2-2"]);
+  expect(client.models.issue.get("p1-1")).toEqual({ id: "p1-1", ...ISSUE, votes: 1 });
+  await client.close();
+  const offline = await open(NONE, { up: false });
+  expect(offline.client.models.issue.get("p1-1")).toEqual({ id: "p1-1", ...ISSUE, votes: 1 });
+  offline.online();
+  await settled();
+  clock.advance(10_000);
+  await settled();
+  expect(offline.ids()).toBe("p2-1 p2-2");
+});
+
+test("[N46] a record that was deleted is not shown again because of a write to it", async () => {
+  const { open, commit, settled } = start();
+  const { client, ids, connection } = await open(NONE, { releasedParts: 0 });
+  await client.load("issue", { projectId: "p1" }).ready;
+  connection.answers.push("held back");
+  await client.models.issue.update("p1-1", { title: "mine" }).queued;
+  commit("delete", "p1-1");
+  await settled();
+  expect(ids()).toBe("p1-2");
 });
 
 test("[N25] a part that is loaded while the server is away is ready when it answers; closing rejects it", async () => {
