@@ -18,7 +18,7 @@ a trace of them.`,
     schedules: { says: "number of schedules", count: [1, 2 ** 31 - 1], default: 20_000 },
     seed: {
       says: "seed of the first schedule; the next seeds follow. With --schedules 1 it repeats one run, with its trace",
-      count: [0, 2 ** 31 - 1],
+      count: [0, 2 ** 32 - 1],
     },
     processes: { says: "number of processes (default: one per processor)", count: [1, 64] },
   },
@@ -55,5 +55,5 @@ async function tell(seed: number, print: (line: string) => void): Promise<void> 
 
 /** The seeds of all schedules follow it. */
 function firstSeed(): number {
-  return Math.floor(Math.random() * (2 ** 31 - 2 ** 20));
+  return Math.floor(Math.random() * (2 ** 32 - 2 ** 20));
 }

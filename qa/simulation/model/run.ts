@@ -1,5 +1,7 @@
 import { alwaysSo, type Check, isWithheld } from "./checks/checks.ts";
 import { openPromise, soInTheEnd } from "./checks/end-checks.ts";
+import { includesNowAndThen } from "./checks/includes.ts";
+import { alwaysSoOfParts } from "./checks/parts.ts";
 import type { Tab } from "./client/tab.ts";
 import { drained } from "./drain.ts";
 import { Simulation } from "./simulation.ts";
@@ -104,7 +106,7 @@ class Run {
 
   async #afterwards(moved: readonly Tab[] = this.#simulation.tabs): Promise<void> {
     await drained();
-    this.#check(alwaysSo, moved);
+    this.#check([...alwaysSo, ...alwaysSoOfParts, includesNowAndThen], moved);
   }
 
   #check(checks: readonly Check[], tabs: readonly Tab[]): void {

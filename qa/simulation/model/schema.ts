@@ -13,12 +13,12 @@ export const schema = defineSchema({
         tag: { type: "string" },
       },
     },
-    note: { fields: { slide: { type: "string", references: "slide" }, text: { type: "string" } } },
+    note: { fields: { slide: { type: "string", references: "slide", inverse: "children" }, text: { type: "string" } } },
     card: {
       fields: {
         code: { type: "string", nullable: true, unique: true },
-        slide: { type: "string", nullable: true, references: "slide", onDelete: "cascade" },
-        parent: { type: "string", nullable: true, references: "card", onDelete: "cascade" },
+        slide: { type: "string", nullable: true, references: "slide", onDelete: "cascade", inverse: "cards" },
+        parent: { type: "string", nullable: true, references: "card", onDelete: "cascade", inverse: "kids" },
         next: { type: "string", nullable: true, references: "card", onDelete: "setNull" },
       },
     },

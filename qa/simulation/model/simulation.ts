@@ -16,6 +16,7 @@ export const FIRST_WITH = {
   values: 2 ** 28,
   guests: 2 ** 29,
   sequences: 2 ** 30,
+  budgets: 2 ** 31,
 } as const satisfies Partial<Record<keyof Weather, number>>;
 
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
@@ -38,6 +39,8 @@ export interface Weather {
   readonly values: boolean;
   /** Apps delete, create, change and archive one record in a row, in any order. */
   readonly sequences: boolean;
+  /** Tabs have small budgets for what their apps released, each its own, and apps pin parts. */
+  readonly budgets: boolean;
 }
 
 /** One run: a server, some devices, the time, and the observations. */
@@ -50,6 +53,8 @@ export class Simulation {
   readonly weather: Weather;
   /** No more faults, and all messages arrive before the next decision. */
   isCalm = false;
+  /** Decides what checks ask, so that questions change nothing of what happens. */
+  readonly queries: SeededRandom;
   /** How often each thing happened. */
   readonly counts = new Map<string, number>();
   #chance: SeededRandom;
@@ -65,6 +70,7 @@ export class Simulation {
     const tenants = seed >= FIRST_WITH.tenants && SeededRandom.of(seed, -2).percent(50);
     // The store with the plain name stays the owner's.
     const guests = seed >= FIRST_WITH.guests && SeededRandom.of(seed, -6).percent(60) && !tenants;
+    const hasParts = seed >= FIRST_WITH.parts && SeededRandom.of(seed, -4).percent(50);
     this.weather = {
       // A lost store belongs to the owner of the next token that the server sees.
       storage: this.#chance.percent(25) && !tenants && !guests,
@@ -73,12 +79,14 @@ export class Simulation {
       tenants,
       guests,
       doubts: seed >= FIRST_WITH.doubts && SeededRandom.of(seed, -3).percent(50),
-      parts: seed >= FIRST_WITH.parts && SeededRandom.of(seed, -4).percent(50),
+      parts: hasParts,
       values: seed >= FIRST_WITH.values && SeededRandom.of(seed, -5).percent(50),
       sequences: seed >= FIRST_WITH.sequences && SeededRandom.of(seed, -7).percent(75),
+      budgets: seed >= FIRST_WITH.budgets && hasParts && SeededRandom.of(seed, -8).percent(75),
     };
+    this.queries = SeededRandom.of(seed, -9);
     const { schedule, service, observations } = this;
-    const { tenants: hasTenants, guests: hasGuests, parts: hasParts } = this.weather;
+    const { tenants: hasTenants, guests: hasGuests, budgets: hasBudgets } = this.weather;
     const around = {
       seed,
       schedule,
@@ -87,6 +95,7 @@ export class Simulation {
       hasTenants,
       hasGuests,
       hasParts,
+      hasBudgets,
       chance: () => this.#chance,
     };
     this.devices = Array.from({ length: 1 + this.#chance.below(3) }, (_, i) => new Device(around, i));

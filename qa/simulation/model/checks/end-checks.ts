@@ -1,6 +1,4 @@
 import { compileConditions } from "../../../../packages/sdk/src/api/lists/conditions.ts";
-import type { Json } from "../../../../packages/sdk/src/protocol/json.ts";
-import { jsonEqual } from "../../../../packages/sdk/src/protocol/json-equal.ts";
 import type { Device } from "../client/device.ts";
 import type { Tab } from "../client/tab.ts";
 import { schema } from "../schema.ts";
@@ -8,9 +6,10 @@ import { stemOf } from "../server/service.ts";
 import { isSeen } from "../server/tenants.ts";
 import type { Simulation } from "../simulation.ts";
 import { type Check, first } from "./checks.ts";
+import { includesInTheEnd } from "./includes.ts";
+import { followedPartsAreThere } from "./parts.ts";
 import { replayed, wrongValue } from "./serial.ts";
-
-type Shown = Readonly<Record<string, Json>>;
+import { difference, keyOf, shownBy, shownByServer } from "./shown.ts";
 
 /** When everything works again and has come to rest. */
 export const soInTheEnd: readonly Check[] = [
@@ -36,6 +35,8 @@ export const soInTheEnd: readonly Check[] = [
         return difference(tab.name, shown, shownByServer(wanted));
       }),
   },
+  followedPartsAreThere,
+  includesInTheEnd,
   {
     name: "every guest shows what the own organization has, and each queued write of a guest is there once",
     check: ({ service: { tenants }, guests }) => {
@@ -157,36 +158,10 @@ function waitsFor({ name, client }: Tab): string | undefined {
   return `${name} has ${pending} pending, ${conflicts} conflicts, ${attention} rejected: ${first?.clientTxId}`;
 }
 
-function shownBy({ client }: Tab): Shown {
-  const models = Object.keys(schema.models) as (keyof typeof schema.models)[];
-  return Object.fromEntries(
-    models.flatMap((model) => {
-      const listed = client.models[model] as Pick<(typeof client.models)["slide"], "list">;
-      return [
-        ...listed.list({ archived: "without" }).map((row) => [`${model}/${row.id}`, row]),
-        ...listed.list({ archived: "only" }).map((row) => [`${model}/${row.id} (archived)`, row]),
-      ];
-    }),
-  ) as Shown;
-}
-
 /** Whether the app of a tab has loaded a record. */
 function isWantedBy({ home, parts }: Tab): (row: ServerRow) => boolean {
   const loaded = parts.map(({ where }) => compileConditions("slide", schema.models.slide, where));
   return ({ model, id, data }) => !home.hasParts || model !== "slide" || loaded.some((meets) => meets({ ...data, id }));
 }
 
-const keyOf = ({ model, id, archivedAt }: ServerRow): string => `${model}/${id}${archivedAt ? " (archived)" : ""}`;
-
 type ServerRow = Simulation["service"]["model"]["rows"] extends ReadonlyMap<string, infer R> ? R : never;
-
-function shownByServer(rows: readonly ServerRow[]): Shown {
-  return Object.fromEntries(rows.map((row) => [keyOf(row), row.data]));
-}
-
-function difference(who: string, shown: Shown, expected: Shown): string | undefined {
-  for (const key of new Set([...Object.keys(shown), ...Object.keys(expected)]))
-    if (!jsonEqual(shown[key], expected[key]))
-      return `${who} shows ${key} as ${JSON.stringify(shown[key])}, and not as ${JSON.stringify(expected[key])}`;
-  return undefined;
-}

@@ -7,7 +7,7 @@ import type { Service } from "../server/service.ts";
 import { ownerOf, type SignedIn } from "../server/tenants.ts";
 import { SimulatedDisk } from "./disk.ts";
 import type { NotedWrite, Observations } from "./observations.ts";
-import { type Home, Tab } from "./tab.ts";
+import { type Budget, type Home, Tab } from "./tab.ts";
 import { SimulatedTabs } from "./tabs.ts";
 
 /** The parts that all devices of a run share. */
@@ -24,6 +24,8 @@ export interface Surroundings {
   readonly hasGuests: boolean;
   /** Clients follow only the parts of the slides that their apps load. */
   readonly hasParts: boolean;
+  /** Tabs have small budgets for released parts. */
+  readonly hasBudgets: boolean;
 }
 
 /** One browser profile: its tabs, disk, lock, network connection and signed-in person. */
@@ -151,9 +153,21 @@ export class Device implements Home {
     this.#tabsMade += 1;
     const name = `${this.name}.${slot}${this.open.size < this.#tabsMade - 1 ? `~${this.#tabsMade}` : ""}`;
     const own = SeededRandom.of(this.#around.seed, 1_000_000 + 1_000 * this.#number + this.#tabsMade);
-    const tab = new Tab(this, slot, name, { own, now: () => this.#around.chance() });
+    const tab = new Tab(this, slot, name, { own, now: () => this.#around.chance() }, this.#budget());
     this.open.set(slot, tab);
     return tab;
+  }
+
+  /** Of two tabs one may keep nothing that was released, and the other one all. */
+  #budget(): Budget {
+    const { seed, hasParts, hasBudgets } = this.#around;
+    if (!hasParts || !hasBudgets) return {};
+    const own = SeededRandom.of(seed, 2_000_000 + 1_000 * this.#number + this.#tabsMade);
+    const [parts, rows] = [own.pick([0, 0, 1, 2, undefined]), own.pick([0, 1, 3, undefined, undefined])];
+    return {
+      ...(parts !== undefined && { releasedParts: parts }),
+      ...(rows !== undefined && { releasedRows: rows }),
+    };
   }
 
   /** The tab is gone: nothing of it runs any more. */

@@ -1,3 +1,4 @@
+import type { Rows } from "../../../../packages/sdk/src/core/log/rows.ts";
 import type { Mutation } from "../../../../packages/sdk/src/core/queue/mutation.ts";
 import { type Storage, StorageFailure } from "../../../../packages/sdk/src/engine/ports.ts";
 import { MemoryDisk, memoryStorage } from "../../../../packages/sdk/src/storage/memory.ts";
@@ -32,7 +33,8 @@ const STRICT: ReadonlySet<Method> = new Set(["enqueue", "own"]);
 export class SimulatedDisk {
   readonly #schedule: EventSchedule;
   readonly #name: string;
-  #storage = memoryStorage(new MemoryDisk());
+  #content = new MemoryDisk();
+  #storage = memoryStorage(this.#content);
   /** Every transaction that happened, so that some of them can be taken back. */
   #done: Call[] = [];
   #flushed = 0;
@@ -76,6 +78,11 @@ export class SimulatedDisk {
     return (await this.#storage.readQueue()).mutations;
   }
 
+  /** The rows, and which records they are. */
+  get rows(): Rows {
+    return this.#content.rows();
+  }
+
   get openTransactions(): readonly { readonly method: string; readonly by: Owner }[] {
     return this.#open;
   }
@@ -106,7 +113,8 @@ export class SimulatedDisk {
   powerCut(keep: (unflushed: number) => number): void {
     const unflushed = this.#done.length - this.#flushed;
     this.#done.length = this.#flushed + Math.min(unflushed, keep(unflushed));
-    this.#storage = memoryStorage(new MemoryDisk());
+    this.#content = new MemoryDisk();
+    this.#storage = memoryStorage(this.#content);
     for (const call of this.#done) void call(this.#storage);
   }
 
@@ -119,7 +127,8 @@ export class SimulatedDisk {
     this.#watchers = [];
     this.#done = [];
     this.#flushed = 0;
-    this.#storage = memoryStorage(new MemoryDisk());
+    this.#content = new MemoryDisk();
+    this.#storage = memoryStorage(this.#content);
   }
 
   #transaction(by: Owner, method: Method, wipes: number, call: Call): Promise<unknown> {

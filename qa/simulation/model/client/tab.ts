@@ -2,7 +2,8 @@ import type { FollowedWhere } from "../../../../packages/sdk/src/api/followed-sc
 import type { LoadedPart } from "../../../../packages/sdk/src/api/loading/loaded-part.ts";
 import type { SyncClient } from "../../../../packages/sdk/src/api/sync-client.ts";
 import type { UndoableWrite } from "../../../../packages/sdk/src/api/writes/write-api.ts";
-import type { Clock, Signals } from "../../../../packages/sdk/src/engine/ports.ts";
+import type { Clock, Signals, Tabs } from "../../../../packages/sdk/src/engine/ports.ts";
+import type { ClientOptions } from "../../../../packages/sdk/src/options.ts";
 import { createClientOn, type Platform } from "../../../../packages/sdk/src/platform.ts";
 import type { RowOf } from "../../../../packages/sdk/src/protocol/schema/row-types.ts";
 import type { SeededRandom } from "../../../support/seeded-random.ts";
@@ -10,6 +11,7 @@ import type { Owner } from "../schedule.ts";
 import { schema, schemaBefore } from "../schema.ts";
 import { type Link, SimulatedHttp } from "../server/http.ts";
 import { SimulatedStream } from "../server/stream.ts";
+import { isSamePart, overBudget } from "./budget.ts";
 import type { SimulatedDisk } from "./disk.ts";
 import type { SimulatedTabs } from "./tabs.ts";
 
@@ -34,6 +36,9 @@ export interface Home {
   readonly hasParts: boolean;
   tokenForTabs(): string | undefined;
 }
+
+/** What of the slides stays after it was released, at most; default: all, in a simulation. */
+export type Budget = Pick<ClientOptions<typeof schema>, "releasedParts" | "releasedRows">;
 
 export type PartOfSlides = FollowedWhere<RowOf<typeof schema, "slide">>;
 
@@ -64,9 +69,25 @@ export class Tab implements Owner {
   readonly undoable: { readonly write: UndoableWrite; readonly keys: readonly string[] }[] = [];
   /** Parts that its app has loaded and not released. */
   readonly parts: { readonly where: PartOfSlides; readonly loaded: LoadedPart }[] = [];
+  /** Parts that stay while it is open. */
+  readonly pinned: PartOfSlides[] = [];
+  readonly budget: Budget;
+  /** The part that its app has just loaded; what it does for that is done before the next task. */
+  loading: PartOfSlides | undefined;
+  /** What a load kept beyond its budget. */
+  overBudget: string | undefined;
+  /** Slides that it showed with a write on its way, and how far the log had changed them. */
+  withWrites: ReadonlyMap<string, number | undefined> = new Map();
   #signals: Listener | undefined;
 
-  constructor(home: Home, slot: number, name: string, chance: { own: SeededRandom; now(): SeededRandom }) {
+  constructor(
+    home: Home,
+    slot: number,
+    name: string,
+    chance: { own: SeededRandom; now(): SeededRandom },
+    budget: Budget = {},
+  ) {
+    this.budget = budget;
     this.home = home;
     this.slot = slot;
     this.isOutdated = home.isOutdated;
@@ -79,6 +100,7 @@ export class Tab implements Owner {
       store: home.name,
       getToken: () => this.#getToken(),
       ...(home.hasParts && { follow: { where: { slide: [] } } }),
+      ...budget,
     });
     this.client.ready().then(
       () => {
@@ -109,7 +131,7 @@ export class Tab implements Owner {
       clock: this.#clock(),
       random: { roll: () => chance.roll(), id: () => `${this.name}-${++names}` },
       storage: async (name) => this.home.storeNamed(name).disk.portOf(this),
-      tabs: (name) => this.home.storeNamed(name).tabs.portOf(this),
+      tabs: (name) => this.#watched(this.home.storeNamed(name).tabs.portOf(this)),
       signals: () => ({
         start: (listener) => {
           this.#signals = listener;
@@ -122,6 +144,30 @@ export class Tab implements Owner {
       server: (token) => this.http.port(token),
       stream: () => this.stream.port(),
     };
+  }
+
+  /** What a tab follows, it tells the others at once. */
+  #watched(tabs: Tabs): Tabs {
+    return {
+      ...tabs,
+      post: (message) => {
+        if (message.type === "scope") this.#followed(message.scope.where?.slide as PartOfSlides[] | undefined);
+        tabs.post(message);
+      },
+    };
+  }
+
+  #followed(parts: readonly PartOfSlides[] = []): void {
+    const { loading } = this;
+    if (!loading || !parts.some((part) => isSamePart(part, loading))) return;
+    this.loading = undefined;
+    const kept = parts.filter((part) => !isSamePart(part, loading) && !this.needs(part));
+    this.overBudget ??= overBudget(this, kept);
+  }
+
+  /** Whether its app uses a part, or has pinned it. */
+  needs(part: PartOfSlides): boolean {
+    return [...this.parts.map(({ where }) => where), ...this.pinned].some((one) => isSamePart(one, part));
   }
 
   #clock(): Clock {

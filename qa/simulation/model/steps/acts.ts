@@ -1,6 +1,7 @@
 import { isWithheld } from "../checks/checks.ts";
 import type { Device } from "../client/device.ts";
 import type { PartOfSlides, Tab } from "../client/tab.ts";
+import { drained } from "../drain.ts";
 import type { Simulation } from "../simulation.ts";
 import { injectFault, recover } from "./faults.ts";
 import { guestActs } from "./guests.ts";
@@ -13,7 +14,14 @@ export function act(simulation: Simulation): string {
   const device = chance.pick(simulation.devices) as Device;
   if (simulation.weather.guests && chance.percent(25)) return guestActs(simulation, device);
   const tab = chance.pick(device.living.filter((one) => one.closing === "no"));
-  const kind = chance.weighed({ write: 40, decide: 9, fault: 24, "come back": 9, wait: 12, app: 6 });
+  const kind = chance.weighed({
+    write: 40,
+    decide: 9,
+    fault: 24,
+    "come back": 9,
+    wait: 12,
+    app: simulation.weather.budgets ? 24 : 6,
+  });
   const said = kind === "wait" ? wait(simulation) : kind === "fault" ? injectFault(simulation, device, tab) : inTab();
   return said ?? "nothing happens";
 
@@ -36,13 +44,12 @@ function appActs(simulation: Simulation, device: Device, tab: Tab): string | und
     resume: 3,
     close: 2,
     claim: weather.claims ? 6 : 0,
-    part: weather.parts ? 12 : 0,
+    part: weather.parts ? (weather.budgets ? 50 : 12) : 0,
   });
   switch (what) {
     case "claim":
       return appClaims(simulation, device);
     case "part":
-      simulation.count("part");
       return appLoads(simulation, tab);
     case "pause":
       tab.client.pause();
@@ -71,15 +78,27 @@ const PARTS: readonly PartOfSlides[] = [
 ];
 
 /** Loads a part, or releases one. */
-function appLoads({ chance }: Simulation, tab: Tab): string {
-  if (tab.parts.length > 0 && chance.percent(40)) {
+function appLoads(simulation: Simulation, tab: Tab): string {
+  const { chance, weather } = simulation;
+  if (tab.parts.length > 0 && chance.percent(weather.budgets ? 50 : 40)) {
     const [part] = tab.parts.splice(chance.below(tab.parts.length), 1);
+    simulation.count("part: released");
     part?.loaded.release();
     return `${tab.name} releases ${JSON.stringify(part?.where)}`;
   }
   const where = chance.pick(PARTS) as PartOfSlides;
-  tab.parts.push({ where, loaded: tab.client.load("slide", where) });
-  return `${tab.name} loads ${JSON.stringify(where)}`;
+  const keep = weather.budgets && chance.percent(10);
+  const { releasedParts, releasedRows } = tab.budget;
+  simulation.count(`part: ${keep ? "pinned" : "loaded"}`);
+  if (releasedParts !== undefined || releasedRows !== undefined)
+    simulation.count(`part: loaded within ${releasedParts ?? "all"} parts and ${releasedRows ?? "all"} rows`);
+  if (keep) tab.pinned.push(where);
+  if (tab.isReady) tab.loading = where;
+  tab.parts.push({ where, loaded: tab.client.load("slide", where, keep ? { keep } : {}) });
+  void drained().then(() => {
+    tab.loading = undefined;
+  });
+  return `${tab.name} ${keep ? "pins" : "loads"} ${JSON.stringify(where)}`;
 }
 
 /** The app closes its client; the tab goes when that is done. */

@@ -22,6 +22,9 @@ const schema = {
 
 const NONE = { where: { issue: [] } } as const;
 
+/** The first issue of the first project. */
+const ISSUE = { projectId: "p1", title: "1", labels: ["all"] } as const;
+
 interface Opened extends Pick<ClientOptions<ModelSchema>, "releasedParts" | "releasedRows"> {
   readonly tabs?: ReturnType<Profile["tab"]>["tabs"];
   readonly on?: MemoryDisk;
@@ -352,6 +355,72 @@ test("[N27] tabs share what they load: each sees all, and what one needs stays w
   await second.client.load("issue", { projectId: "p3" }).ready;
   await settled();
   for (const { ids } of [second, third]) expect(ids()).toContain("p3-1 p3-2");
+});
+
+test("[N45] tabs that keep no released parts each keep what they use: neither drops the other's again and again", async () => {
+  const { open, settled } = start();
+  const profile = new Profile();
+  const tab = () => open(NONE, { tabs: profile.tab().tabs, releasedParts: 0 });
+  const [first, second, third] = [await tab(), await tab(), await tab()];
+  await first.client.load("issue", { projectId: "p1" }).ready;
+  await second.client.load("issue", { projectId: "p2" }).ready;
+  await third.client.load("issue", { projectId: "p3" }).ready;
+  await settled();
+  for (const { ids } of [first, second, third]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2 p3-1 p3-2");
+});
+
+test("[N45] tabs that use more parts together than can be followed leave each other alone, and get the rest when there is room", async () => {
+  const { open, settled } = start();
+  const profile = new Profile();
+  const tab = () => open(NONE, { tabs: profile.tab().tabs, releasedParts: 0 });
+  const [first, second] = [await tab(), await tab()];
+  const load = ({ client }: typeof first, projects: readonly string[]) =>
+    projects.map((projectId) => client.load("issue", { projectId }));
+  const some = (name: string) => Array.from({ length: 29 }, (_, n) => `${name}${n}`);
+  load(first, [...some("x"), "p1"]);
+  await settled();
+  const parts = load(second, [...some("y"), "p2"]);
+  await settled();
+  // Which of them had a place is as it comes.
+  expect(first.ids()).toBe(second.ids());
+  for (const { release } of parts) release();
+  load(second, ["p3"]);
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2");
+});
+
+test("[N46] a record with a write on its way is shown when its part goes, also after a reload, until the write is in the log", async () => {
+  const { open, settled, kept, clock } = start();
+  const { client, ids, connection } = await open(NONE, { releasedParts: 0 });
+  const first = client.load("issue", { projectId: "p1" });
+  await first.ready;
+  connection.answers.push("held back");
+  const write = client.models.issue.update("p1-1", { votes: increment(1) });
+  await write.queued;
+  first.release();
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect([ids(), kept()]).toEqual(["p1-1 p2-1 p2-2", "p2-1 p2-2"]);
+  expect(client.models.issue.get("p1-1")).toEqual({ id: "p1-1", ...ISSUE, votes: 1 });
+  await client.close();
+  const offline = await open(NONE, { up: false });
+  expect(offline.client.models.issue.get("p1-1")).toEqual({ id: "p1-1", ...ISSUE, votes: 1 });
+  offline.online();
+  await settled();
+  clock.advance(10_000);
+  await settled();
+  expect(offline.ids()).toBe("p2-1 p2-2");
+});
+
+test("[N46] a record that was deleted is not shown again because of a write to it", async () => {
+  const { open, commit, settled } = start();
+  const { client, ids, connection } = await open(NONE, { releasedParts: 0 });
+  await client.load("issue", { projectId: "p1" }).ready;
+  connection.answers.push("held back");
+  await client.models.issue.update("p1-1", { title: "mine" }).queued;
+  commit("delete", "p1-1");
+  await settled();
+  expect(ids()).toBe("p1-2");
 });
 
 test("[N25] a part that is loaded while the server is away is ready when it answers; closing rejects it", async () => {

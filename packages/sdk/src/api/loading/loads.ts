@@ -12,6 +12,8 @@ import { type Conditions, compileConditions } from "../lists/conditions.ts";
 import { type Ending, until } from "../shutdown.ts";
 import type { LoadedPart, LoadOptions } from "./loaded-part.ts";
 
+type Where = NonNullable<Scope["where"]>;
+
 /** Records that meet conditions, which some code of the app has loaded. */
 interface Part {
   /** As the schema spells it. */
@@ -57,7 +59,7 @@ export class Loads {
     deps.engine.store.subscribe(({ scope }) => {
       if (scope === seen) return;
       seen = scope;
-      this.#want();
+      this.#want("add");
     });
   }
 
@@ -75,7 +77,7 @@ export class Loads {
       this.#touch(name);
       if (!isUsed(part) && this.#parts.get(name) === part) this.#parts.delete(name);
     };
-    if (this.#want() === "too much") {
+    if (this.#want("load") === "too much") {
       release();
       throw localError("invalid_options", TOO_MUCH);
     }
@@ -88,26 +90,31 @@ export class Loads {
     this.#recent = [...this.#recent.filter((one) => one !== name), name].slice(-MOST_REMEMBERED);
   }
 
-  /** Adds the wanted parts to the scope, if it lacks some, and drops what nothing wants any more. */
-  #want(): "too much" | undefined {
+  /**
+   * Adds the wanted parts that the scope lacks. Only a load also drops what is over the budget: a tab does not know what
+   * the others use, so two of them that dropped while they add would do so to each other without end. For the same
+   * reason a part of which another tab has taken the place is added only when there is room again.
+   */
+  #want(why: "load" | "add"): "too much" | undefined {
     const state = this.#deps.engine.store.getState();
     const lists = Object.entries(state.scope.where ?? {}).filter(([, wanted]) => Array.isArray(wanted));
-    const where = { ...state.scope.where };
+    let where: Where = { ...state.scope.where };
     for (const [model, followed] of lists as [string, FollowedConditions[]][]) {
       const known = new Set(followed.map((conditions) => nameOf(model, conditions)));
       const missing = [...this.#parts].filter(
         ([name, part]) => isUsed(part) && part.model === model && !known.has(name),
       );
       if (missing.length === 0) continue;
-      const added = missing.map(([, { conditions }]) => conditions);
-      where[model] = [...this.#kept(state, model, followed, added.length), ...added];
+      let wanted = why === "load" ? this.#kept(state, model, followed, missing.length) : followed;
+      for (const [, { conditions }] of missing) {
+        const more = [...wanted, conditions];
+        if (!isTooMuch({ ...where, [model]: more })) wanted = more;
+        else if (why === "load") return "too much";
+      }
+      where = { ...where, [model]: wanted };
     }
-    if (scopeKey({ where }) === scopeKey({ where: state.scope.where ?? {} })) return undefined;
-    const isMuch = Object.values(where).some(
-      (wanted) => Array.isArray(wanted) && wanted.length > limits.followedAlternatives,
-    );
-    if (isMuch || JSON.stringify(where).length > limits.followedLength) return "too much";
-    this.#deps.engine.dispatch({ type: "followed", scope: { ...state.scope, where } });
+    if (scopeKey({ where }) !== scopeKey({ where: state.scope.where ?? {} }))
+      this.#deps.engine.dispatch({ type: "followed", scope: { ...state.scope, where } });
     return undefined;
   }
 
@@ -131,6 +138,14 @@ export class Loads {
     const kept = idle.slice(0, Math.max(0, most)).filter((name) => room(byName.get(name) as FollowedConditions));
     return [...fixed, ...kept].map((name) => byName.get(name) as FollowedConditions);
   }
+}
+
+function isTooMuch(where: Where): boolean {
+  const lists = Object.values(where).filter((wanted) => Array.isArray(wanted));
+  return (
+    lists.some(({ length }) => length > limits.followedAlternatives) ||
+    JSON.stringify(where).length > limits.followedLength
+  );
 }
 
 const isUsed = (part: Part | undefined): boolean => part !== undefined && (part.users > 0 || part.isPinned);

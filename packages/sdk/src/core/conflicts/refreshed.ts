@@ -1,7 +1,9 @@
 import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import type { LogRow, RowChange, Rows } from "../log/rows.ts";
+import { scopeOf } from "../log/scope-key.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
@@ -61,7 +63,7 @@ function overlaid(
 ): Row | undefined {
   const model = state.models[tableOf(refOf(key).model)];
   const by = participantOf(state);
-  let shown: Row | undefined = row;
+  let shown: Row | undefined = row ?? unfollowedRow(state, key, writes);
   let contested: { fields: readonly string[]; claimed: readonly string[]; upTo: number; isMade: boolean } | undefined;
   // The row contains an echoed write, and also this client's writes before it, whose entries may have arrived in a
   // snapshot, without names. What a person decided about one of those takes its place in the queue, in view of the row.
@@ -90,6 +92,21 @@ function overlaid(
     }
   }
   return shown;
+}
+
+/**
+ * The last values of a record whose part is followed no longer, while the writes to it are on their way. They meet none
+ * of the present parts; those of a record that was deleted did. Undefined once a write is in the log.
+ */
+function unfollowedRow({ rows, models }: ClientState, key: string, writes: readonly Mutation[]): Row | undefined {
+  const data = writes.find(({ lost }) => lost?.[key])?.lost?.[key];
+  if (!data || writes.some(({ echoed }) => echoed.includes(key))) return undefined;
+  const { model, id } = refOf(key);
+  const table = tableOf(model);
+  const { where = {} } = scopeOf(rows.scope);
+  const parts = Object.entries(where).find(([name]) => tableOf(name) === table)?.[1];
+  if (!Array.isArray(parts) || parts.some((part) => meetsConditions(part, models[table], id, data))) return undefined;
+  return { data, archivedAt: null };
 }
 
 /** Whether the row was read after the write, though the log was not: rows of a part may be ahead of the others. */
