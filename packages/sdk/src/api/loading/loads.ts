@@ -22,11 +22,22 @@ interface Part {
   isPinned: boolean;
 }
 
+/** What of a model stays while nothing needs it, at most. */
+interface Budget {
+  readonly releasedParts: number;
+  readonly releasedRows: number;
+}
+
+/**
+ * A tab does not know what the others use. If it dropped parts when it adds its own again, two tabs could do so in turn
+ * for ever.
+ */
+const ALL_STAY: Budget = { releasedParts: Number.POSITIVE_INFINITY, releasedRows: Number.POSITIVE_INFINITY };
+
 export interface LoadsDeps {
   readonly engine: Engine;
   readonly ending: Ending;
-  /** What of a model stays while nothing needs it, at most. */
-  readonly settings: { readonly releasedParts: number; readonly releasedRows: number };
+  readonly settings: Budget;
   /** The scope that the app gave to `follow`: what was not loaded, and is never dropped. */
   readonly base: () => Scope;
 }
@@ -57,7 +68,7 @@ export class Loads {
     deps.engine.store.subscribe(({ scope }) => {
       if (scope === seen) return;
       seen = scope;
-      this.#want();
+      this.#want(ALL_STAY);
     });
   }
 
@@ -75,7 +86,7 @@ export class Loads {
       this.#touch(name);
       if (!isUsed(part) && this.#parts.get(name) === part) this.#parts.delete(name);
     };
-    if (this.#want() === "too much") {
+    if (this.#want(this.#deps.settings) === "too much") {
       release();
       throw localError("invalid_options", TOO_MUCH);
     }
@@ -88,8 +99,8 @@ export class Loads {
     this.#recent = [...this.#recent.filter((one) => one !== name), name].slice(-MOST_REMEMBERED);
   }
 
-  /** Adds the wanted parts to the scope, if it lacks some, and drops what nothing wants any more. */
-  #want(): "too much" | undefined {
+  /** Adds the wanted parts to the scope, if it lacks some, and drops what is over the budget. */
+  #want(budget: Budget): "too much" | undefined {
     const state = this.#deps.engine.store.getState();
     const lists = Object.entries(state.scope.where ?? {}).filter(([, wanted]) => Array.isArray(wanted));
     const where = { ...state.scope.where };
@@ -100,7 +111,7 @@ export class Loads {
       );
       if (missing.length === 0) continue;
       const added = missing.map(([, { conditions }]) => conditions);
-      where[model] = [...this.#kept(state, model, followed, added.length), ...added];
+      where[model] = [...this.#kept(state, model, followed, added.length, budget), ...added];
     }
     if (scopeKey({ where }) === scopeKey({ where: state.scope.where ?? {} })) return undefined;
     const isMuch = Object.values(where).some(
@@ -117,6 +128,7 @@ export class Loads {
     model: string,
     followed: readonly FollowedConditions[],
     added: number,
+    { releasedParts, releasedRows }: Budget,
   ): FollowedConditions[] {
     const base = [ownValue(this.#deps.base().where, model) ?? []].flat().map((conditions) => nameOf(model, conditions));
     const isFixed = (name: string) => base.includes(name) || isUsed(this.#parts.get(name));
@@ -125,7 +137,6 @@ export class Loads {
       .filter((name) => !isFixed(name))
       .sort((a, b) => this.#recent.indexOf(b) - this.#recent.indexOf(a));
     const fixed = [...byName.keys()].filter(isFixed);
-    const { releasedParts, releasedRows } = this.#deps.settings;
     const most = Math.min(releasedParts, limits.followedAlternatives - fixed.length - added);
     const room = roomFor(state, model, releasedRows);
     const kept = idle.slice(0, Math.max(0, most)).filter((name) => room(byName.get(name) as FollowedConditions));
