@@ -8,7 +8,7 @@ function setup() {
   const disk = new MemoryDisk();
   const open = () => own.client({ disk, actor: "ann" });
   const other = own.client({ actor: "ben" }).client.models.task;
-  return { ...own, open, other };
+  return { ...own, disk, open, other };
 }
 
 test("[R27] rows are loading, then complete; partial while there is no connection, and complete again", async () => {
@@ -108,6 +108,47 @@ test("[R73] while they are not complete, the status says when the rows were so l
   await settle();
   expect(at(second)).toBeGreaterThanOrEqual(heardAt);
   await second.client.close();
+});
+
+test("[R73] when the rows were complete is stored with them also after all of them were read again", async () => {
+  const { open, other, server, settle, clock, disk } = setup();
+  await other.create({ title: "there" }, { id: "1" }).receipt;
+  const first = open();
+  await first.client.ready({ rows: "complete" });
+  await settle();
+  first.offline();
+  await settle();
+  const lostAt = first.client.status().rowsAt;
+  server.rowsVersion += 1;
+  clock.advance(60_000);
+  first.online();
+  await first.client.ready({ rows: "complete" });
+  await settle();
+  expect(first.connection.asked.snapshot).toBe(2);
+  expect(disk.rows().at).toBeGreaterThanOrEqual((lostAt ?? 0) + 60_000);
+  await first.client.close();
+});
+
+test("[R73] rows that were read again, and are not known to be complete yet, were so when the former ones were", async () => {
+  const { open, other, server, settle, clock } = setup();
+  await other.create({ title: "there" }, { id: "1" }).receipt;
+  const first = open();
+  await first.client.ready({ rows: "complete" });
+  first.offline();
+  await settle();
+  const lostAt = first.client.status().rowsAt;
+  server.rowsVersion += 1;
+  clock.advance(60_000);
+  const seen = new Set<number | undefined>();
+  first.client.subscribe(() => {
+    const { rows, rowsAt } = first.client.status();
+    if (rows !== "complete") seen.add(rowsAt);
+  });
+  first.online();
+  await first.client.ready({ rows: "complete" });
+  expect(first.connection.asked.snapshot).toBe(2);
+  expect([...seen]).toEqual([lostAt]);
+  await first.client.close();
 });
 
 test("[R28] a query with staleOk false has no records until they are complete, and keeps them then", async () => {

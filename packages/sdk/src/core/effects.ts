@@ -82,6 +82,7 @@ export interface StoredSnapshotPage {
   readonly begin: string | undefined;
   readonly changes: readonly RowChange[];
   readonly scope?: string | undefined;
+  readonly at?: number | undefined;
   /** Where the next page begins; null after the last page. */
   readonly cursor: string | null;
 }

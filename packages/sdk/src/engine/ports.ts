@@ -124,6 +124,8 @@ export interface StoredPage {
   readonly rowsVersion?: number | undefined;
   readonly viewHash?: string | undefined;
   readonly stamp: number;
+  /** When the rows were known last to be all that the server has (ms since 1970). */
+  readonly at?: number | undefined;
   /** Deletes all present rows first. */
   readonly first: boolean;
   readonly changes: readonly RowChange[];

@@ -102,12 +102,12 @@ export class RowKeeper {
    * pages.
    */
   async #replaceAll(settled: readonly Removed[], generation: number, other: boolean): Promise<void> {
-    const { tables, logId, rowsVersion, viewHash, position: stamp, scope } = atPosition(this.#deps.current());
+    const { tables, logId, rowsVersion, viewHash, position: stamp, scope, at } = atPosition(this.#deps.current());
     if (logId === undefined || stamp === undefined) return;
     const changes = Object.entries(tables).flatMap(([model, table]) =>
       [...table.entries()].map(([id, value]): RowChange => ({ record: { model, id }, value })),
     );
-    const all = { logId, rowsVersion, viewHash, stamp, begin: undefined, changes, scope, cursor: null };
+    const all = { logId, rowsVersion, viewHash, stamp, begin: undefined, changes, scope, at, cursor: null };
     for (const page of chunksOf(all)) {
       // This tab is the leader, so no other tab can have written between two chunks unless it has become the leader.
       if ((await this.#storage.keepPage(page, generation)) !== "kept") return this.#deps.fenced(generation);

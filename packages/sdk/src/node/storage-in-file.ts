@@ -130,6 +130,7 @@ export function storageInFile(file: StoreFile): Storage {
     first,
     changes,
     scope,
+    at,
     cursor,
   }: StoredPage): "kept" | "gap" {
     const known = store();
@@ -138,8 +139,8 @@ export function storageInFile(file: StoreFile): Storage {
     if (first) sql.clear.run();
     change(changes);
     const seen = [logId, rowsVersion ?? null, viewHash ?? null] as const;
-    if (cursor === null) sql.snapshot.run(...seen, stamp, null, null, scope ?? null);
-    else sql.snapshot.run(...seen, null, stamp, cursor, scope ?? null);
+    if (cursor === null) sql.snapshot.run(...seen, stamp, null, null, scope ?? null, at ?? null);
+    else sql.snapshot.run(...seen, null, stamp, cursor, scope ?? null, at ?? null);
     return "kept";
   }
 
@@ -241,9 +242,12 @@ function statements(file: StoreFile) {
       lead: db.prepare("update store set generation = generation + 1"),
       reached: db.prepare<[number, string | null, number | null]>("update store set position = ?, scope = ?, at = ?"),
       snapshot: db.prepare<
-        [string, number | null, string | null, number | null, number | null, string | null, string | null]
+        [
+          ...[string, number | null, string | null, number | null],
+          ...[number | null, string | null, string | null, number | null],
+        ]
       >(
-        "update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?, at = null",
+        "update store set log_id = ?, rows_version = ?, view_hash = ?, position = ?, stamp = ?, cursor = ?, scope = ?, at = ?",
       ),
       changed: db.prepare("update store set changes = changes + 1"),
       lastSeq: db.prepare("select seq from sqlite_sequence where name = 'mutation'").raw(),

@@ -316,7 +316,7 @@ async function keepRows(
 
 function keepPage(
   db: Database,
-  { logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage,
+  { logId, rowsVersion, viewHash, stamp, first, changes, scope, at, cursor }: StoredPage,
   generation: number,
 ): Promise<"kept" | "fenced" | "gap"> {
   return fenced(db, [db.parts, db.rows], generation, async () => {
@@ -327,7 +327,7 @@ function keepPage(
     await db.parts.bulkAdd(storedChunks(changes));
     const reached = cursor === null ? { position: stamp } : { stamp, cursor };
     const seen = { ...(rowsVersion !== undefined && { rowsVersion }), ...(viewHash !== undefined && { viewHash }) };
-    await db.meta.put({ key: "log", logId, ...seen, ...reached, ...(scope && { scope }) });
+    await db.meta.put({ key: "log", logId, ...seen, ...reached, ...(scope && { scope }), ...(at && { at }) });
     return "kept" as const;
   });
 }

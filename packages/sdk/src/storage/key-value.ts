@@ -158,14 +158,14 @@ export function keyValueStorage(store: KeyValueStore): Storage {
         return await forget(draft, range.settled);
       }),
 
-    keepPage: ({ logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }, generation) =>
+    keepPage: ({ logId, rowsVersion, viewHash, stamp, first, changes, scope, at, cursor }, generation) =>
       fenced(generation, async (draft, meta) => {
         const isNext = meta.position === undefined && meta.logId === logId && meta.stamp === stamp;
         if (!first && !isNext) return "gap";
         if (first) draft.deleteRange(ROWS);
         putRows(draft, changes);
-        const none = { position: undefined, at: undefined, stamp: undefined, cursor: undefined };
-        const about = { logId, rowsVersion, viewHash, scope, ...none };
+        const none = { position: undefined, stamp: undefined, cursor: undefined };
+        const about = { logId, rowsVersion, viewHash, scope, at, ...none };
         draft.setMeta({ ...meta, ...about, ...(cursor === null ? { position: stamp } : { stamp, cursor }) });
         return "kept";
       }),

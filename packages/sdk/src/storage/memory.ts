@@ -117,12 +117,12 @@ export class MemoryDisk {
     return this.forget(range.settled, generation);
   }
 
-  keepPage({ logId, rowsVersion, viewHash, stamp, first, changes, scope, cursor }: StoredPage, generation: number) {
+  keepPage({ logId, rowsVersion, viewHash, stamp, first, changes, scope, at, cursor }: StoredPage, generation: number) {
     if (generation !== this.#generation) return "fenced";
     const before = this.#partial;
     if (!first && (before?.logId !== logId || before.stamp !== stamp)) return "gap";
     const tables = changeTables(first ? {} : (this.#partial?.tables ?? {}), changes);
-    this.#rows = cursor === null ? { tables, logId, rowsVersion, viewHash, position: stamp, scope } : noRows;
+    this.#rows = cursor === null ? { tables, logId, rowsVersion, viewHash, position: stamp, scope, at } : noRows;
     this.#partial = cursor === null ? undefined : { logId, rowsVersion, viewHash, stamp, cursor, tables, scope };
     return "kept";
   }

@@ -336,6 +336,8 @@ export const storageContract: readonly StorageCheck[] = [
       same([rows.at, rows.position], [1_700_000_000_001, 11]);
       await storage.keepPage({ ...page(12, ["s1"]), cursor: null }, generation);
       same(await at(), undefined);
+      await storage.keepPage({ ...page(13, ["s1"]), cursor: null, at: 1_700_000_000_002 }, generation);
+      same(await at(), 1_700_000_000_002);
     },
   },
   {

@@ -449,3 +449,20 @@ test("[N25] a part that is loaded while the server is away is ready when it answ
   await client.close();
   await failed;
 });
+
+test.each([
+  ["no released part", { releasedParts: 0 }],
+  ["no row of released parts", { releasedRows: 0 }],
+])("[N26] [N27] tabs of an app that keeps %s have what each of them uses, and ask for no more", async (_, options) => {
+  const { open, settled } = start();
+  const profile = new Profile();
+  const first = await open(NONE, { tabs: profile.tab().tabs, ...options });
+  const second = await open(NONE, { tabs: profile.tab().tabs, ...options });
+  await first.client.load("issue", { projectId: "p1" }).ready;
+  await second.client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  const asked = first.connection.asked.snapshot;
+  await settled();
+  expect(first.connection.asked.snapshot).toBe(asked);
+});

@@ -127,7 +127,8 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const before = draft.state.rows;
   // During the first load, the rows shown are those of the pages before.
   const isFirst = before.position === undefined;
-  const rows = isFirst ? read : { ...read, tables: withSameData(read.tables, before.tables) };
+  // That these are complete is only known once the stream has said so.
+  const rows = isFirst ? read : { ...read, tables: withSameData(read.tables, before.tables), at: before.at };
   const isOther = before.logId !== rows.logId || (!isSameLog && (rows.position ?? 0) < (before.position ?? 0));
   const other = before.position !== undefined && isOther;
   const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);
