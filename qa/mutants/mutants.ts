@@ -141,6 +141,18 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "client, parts: rows of a released part leave the disk when it is dropped, and stay in memory",
+    judge: inSchedulesFrom(FIRST_WITH.budgets),
+    finds: ["memory and disk have what is followed, and nothing else"],
+    edits: [
+      {
+        file: `${sdk}/core/log/read-range.ts`,
+        find: "const next = { ...before, tables: changeTables(before.tables, changes),",
+        replace: "const next = { ...before, tables: changeTables(before.tables, changes.filter(({ value }) => value)),",
+      },
+    ],
+  },
+  {
     name: "client, another owner: what the server says of a token is taken for the one that came after it",
     judge: inSchedulesFrom(FIRST_WITH.tenants),
     finds: ["no write reaches another owner"],

@@ -30,6 +30,11 @@ test.each([
     FIRST_WITH.parts,
     100,
   ],
+  [
+    "[N26] [N45] [N46] whatever budgets tabs have, memory and disk have what is followed, and nothing else",
+    FIRST_WITH.budgets,
+    60,
+  ],
   ["[R42] unique values and checked references hold", FIRST_WITH.values, 60],
   [
     "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
@@ -57,7 +62,9 @@ test("the schedules contained every kind of event", () => {
     "write: sequence",
     "tab opened",
     "decision: keeps mine",
-    "part",
+    "part: loaded",
+    "part: released",
+    "query with include",
   ])
     expect([what, sum(what)]).toEqual([what, expect.toSatisfy((often: number) => often > SCHEDULES / 20)]);
   for (const fault of [
@@ -76,6 +83,12 @@ test("the schedules contained every kind of event", () => {
       fault,
       expect.toSatisfy((often: number) => often > SCHEDULES / 20),
     ]);
-  for (const rare of ["fault: restored", "fault: storage failed", "fault: wiped", "decision: keeps mine (claim_lost)"])
+  for (const rare of [
+    "part: pinned",
+    "fault: restored",
+    "fault: storage failed",
+    "fault: wiped",
+    "decision: keeps mine (claim_lost)",
+  ])
     expect([rare, sum(rare)]).toEqual([rare, expect.toSatisfy((often: number) => often > 0)]);
 });

@@ -1,7 +1,7 @@
 import { scopeOf } from "../../../../packages/sdk/src/core/log/scope-key.ts";
-import { isInOne } from "../client/budget.ts";
+import { isInOne, isSamePart, type PartOfSlides } from "../client/budget.ts";
 import type { Device } from "../client/device.ts";
-import type { PartOfSlides, Tab } from "../client/tab.ts";
+import type { Tab } from "../client/tab.ts";
 import { isSeen } from "../server/tenants.ts";
 import type { Simulation } from "../simulation.ts";
 import { type Check, first, isWithheld } from "./checks.ts";
@@ -54,7 +54,7 @@ const asked = (where: PartOfSlides) => ({ where }) as Parameters<Tab["client"]["
 type ServerRow = Simulation["service"]["model"]["rows"] extends ReadonlyMap<string, infer R> ? R : never;
 
 const isSome = (parts: readonly PartOfSlides[], part: PartOfSlides): boolean =>
-  parts.some((one) => JSON.stringify(one) === JSON.stringify(part));
+  parts.some((one) => isSamePart(one, part));
 
 /**
  * A load drops rows without anything happening to their records. What a person has written must not go with them. If the

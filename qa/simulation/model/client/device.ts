@@ -5,9 +5,10 @@ import type { EventSchedule, Owner } from "../schedule.ts";
 import type { Link } from "../server/http.ts";
 import type { Service } from "../server/service.ts";
 import { ownerOf, type SignedIn } from "../server/tenants.ts";
+import type { Budget } from "./budget.ts";
 import { SimulatedDisk } from "./disk.ts";
 import type { NotedWrite, Observations } from "./observations.ts";
-import { type Budget, type Home, Tab } from "./tab.ts";
+import { type Home, Tab } from "./tab.ts";
 import { SimulatedTabs } from "./tabs.ts";
 
 /** The parts that all devices of a run share. */

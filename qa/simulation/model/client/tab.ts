@@ -1,17 +1,14 @@
-import type { FollowedWhere } from "../../../../packages/sdk/src/api/followed-scope.ts";
 import type { LoadedPart } from "../../../../packages/sdk/src/api/loading/loaded-part.ts";
 import type { SyncClient } from "../../../../packages/sdk/src/api/sync-client.ts";
 import type { UndoableWrite } from "../../../../packages/sdk/src/api/writes/write-api.ts";
 import type { Clock, Signals, Tabs } from "../../../../packages/sdk/src/engine/ports.ts";
-import type { ClientOptions } from "../../../../packages/sdk/src/options.ts";
 import { createClientOn, type Platform } from "../../../../packages/sdk/src/platform.ts";
-import type { RowOf } from "../../../../packages/sdk/src/protocol/schema/row-types.ts";
 import type { SeededRandom } from "../../../support/seeded-random.ts";
 import type { Owner } from "../schedule.ts";
 import { schema, schemaBefore } from "../schema.ts";
 import { type Link, SimulatedHttp } from "../server/http.ts";
 import { SimulatedStream } from "../server/stream.ts";
-import { isSamePart, overBudget } from "./budget.ts";
+import { type Budget, isSamePart, overBudget, type PartOfSlides } from "./budget.ts";
 import type { SimulatedDisk } from "./disk.ts";
 import type { SimulatedTabs } from "./tabs.ts";
 
@@ -36,11 +33,6 @@ export interface Home {
   readonly hasParts: boolean;
   tokenForTabs(): string | undefined;
 }
-
-/** What of the slides stays after it was released, at most; default: all, in a simulation. */
-export type Budget = Pick<ClientOptions<typeof schema>, "releasedParts" | "releasedRows">;
-
-export type PartOfSlides = FollowedWhere<RowOf<typeof schema, "slide">>;
 
 /** One tab of a device: the real client, on ports of the simulation. */
 export class Tab implements Owner {

@@ -1,6 +1,7 @@
 import { isWithheld } from "../checks/checks.ts";
+import type { PartOfSlides } from "../client/budget.ts";
 import type { Device } from "../client/device.ts";
-import type { PartOfSlides, Tab } from "../client/tab.ts";
+import type { Tab } from "../client/tab.ts";
 import { drained } from "../drain.ts";
 import type { Simulation } from "../simulation.ts";
 import { injectFault, recover } from "./faults.ts";
