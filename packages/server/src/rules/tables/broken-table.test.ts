@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { archivedColumn } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { faultsOf } from "./broken-table.ts";
 
@@ -18,3 +19,17 @@ test("[DS7] a table without its key says that no push mends it, and one without 
     expect.stringContaining('"alter table public.renamed add primary key ("Id")"'),
   ]);
 });
+
+test.each([
+  ["is gone", "", "public.slides has no column gone_at any more"],
+  ["has another type", "text", "public.slides.gone_at is of the type text now"],
+])(
+  "[DS80] a column that says what is archived and %s is named in the push: what inspect prints may lack it",
+  (_, type, what) => {
+    const archived = { ...archivedColumn("gone_at"), sqlType: "timestamptz", type };
+    const [sentence] = faultsOf({ ...renamed, columns: [column, archived] });
+    expect(sentence).toContain(what);
+    expect(sentence).toContain('"table.archived"');
+    expect(sentence).not.toContain("tables inspect");
+  },
+);
