@@ -86,10 +86,17 @@ test("[R73] while they are not complete, the status says when the rows were so l
   expect(at(first)).toBeUndefined();
   await settle();
   clock.advance(60_000);
+  await other.create({ title: "later" }, { id: "later" }).receipt;
+  await settle();
+  const changedAt = clock.now();
+  expect(changedAt).toBeGreaterThanOrEqual(loadedAt + 60_000);
+  // The device sleeps, and finds its connection gone when it wakes.
+  clock.advance(8 * 3_600_000);
   first.offline();
   await settle();
-  expect(at(first)).toBeGreaterThanOrEqual(loadedAt + 60_000);
-  const lostAt = at(first);
+  const lostAt = at(first) ?? 0;
+  expect(lostAt).toBeGreaterThanOrEqual(loadedAt + 60_000);
+  expect(lostAt).toBeLessThanOrEqual(changedAt);
   clock.advance(60_000);
   await settle();
   expect(at(first)).toBe(lostAt);

@@ -3,8 +3,8 @@ import { rowsStatus } from "../select.ts";
 import type { ClientState } from "../state.ts";
 
 /**
- * Notes when the rows are known to be all that the server has: when that begins and ends, and when they change. Only
- * the first two are stored for themselves; changes of the rows are stored anyway.
+ * Notes when the rows are known to be all that the server has: when that begins, and when they change. Not when it ends:
+ * a device that has slept notices hours later that its connection is gone. Changes of the rows are stored anyway.
  */
 export function noteKnownAt(draft: Draft, before: ClientState): void {
   if (draft.state === before) return;
@@ -13,8 +13,8 @@ export function noteKnownAt(draft: Draft, before: ClientState): void {
   if (logId === undefined || position === undefined) return;
   const was = rowsStatus(before) === "complete";
   const is = rowsStatus(draft.state) === "complete";
-  if (was === is && !(is && position !== before.rows.position)) return;
+  if (!is || (was && position === before.rows.position)) return;
   set(draft, { rows: { ...rows, at: Math.floor(draft.now) } });
-  if (was !== is && generation !== undefined)
+  if (!was && generation !== undefined)
     emit(draft, { do: "keepRows", logId, from: position, to: position, changes: [], settled: [], generation });
 }
