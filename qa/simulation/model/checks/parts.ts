@@ -66,18 +66,20 @@ function vanished({ service, weather }: Simulation, tab: Tab): string | undefine
   if (!tab.isReady || tab.closing !== "no" || isWithheld(tab)) return undefined;
   const { client } = tab;
   const { conflicts, attention } = client.status();
-  const pending = client.pending().filter(({ clientTxId }) => !service.confirmed.has(`${tab.home.name} ${clientTxId}`));
+  const pending = client.pending();
   // What waits for a person is not shown, and neither is what waits behind it.
   const written = idsOf(conflicts + attention > 0 ? [] : pending);
-  for (const { phase, operations } of client.pending())
-    for (const { id, action } of operations) if (action === "delete" || phase === "blocked") written.delete(id);
+  for (const { clientTxId, phase, operations } of pending) {
+    const isOver = phase === "blocked" || service.confirmed.has(`${tab.home.name} ${clientTxId}`);
+    for (const { id, action } of operations) if (isOver || action === "delete") written.delete(id);
+  }
   const rows = written.size === 0 ? [] : client.models.slide.list({ archived: "with" });
   const shown = new Map(rows.map(({ id, $syncId }) => [id, $syncId]));
   const gone = [...tab.withWrites].find(
     ([id, syncId]) => written.has(id) && !shown.has(id) && service.model.rows.get(`slide/${id}`)?.syncId === syncId,
   );
   tab.withWrites = new Map([...shown].filter(([id]) => written.has(id)));
-  return gone && `${tab.name} does not show ${gone[0]} any more, which it writes: ${JSON.stringify(client.pending())}`;
+  return gone && `${tab.name} does not show ${gone[0]} any more, which it writes: ${JSON.stringify(pending)}`;
 }
 
 const idsOf = (
