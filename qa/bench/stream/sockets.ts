@@ -16,14 +16,14 @@ export async function measureSockets({ rounds, print }: Options): Promise<Row[]>
   await using stage = await openStage();
   const server = await stage.server({ database: "sockets" });
   const people = await mintTokens(server, server.tokens[0] as string, PEOPLE);
-  const bare = startProgram(new URL("bare-broadcast.ts", import.meta.url));
-  const { url } = await firstLine<{ url: string }>(bare);
-  const sides = [
-    { name: "bare sockets", url, pid: bare.pid as number, tokens: ["none"] },
-    { name: "Holdfast", url: server.url, pid: server.child.pid as number, tokens: people },
-  ];
-  const found = sides.map(() => ({ p50: [] as number[], p99: [] as number[], cpu: [] as number[] }));
+  const found = [0, 1].map(() => ({ p50: [] as number[], p99: [] as number[], cpu: [] as number[] }));
   for (let n = 0; n < rounds; n++) {
+    const bare = startProgram(new URL("bare-broadcast.ts", import.meta.url));
+    const { url } = await firstLine<{ url: string }>(bare);
+    const sides = [
+      { name: "bare sockets", url, pid: bare.pid as number, tokens: ["none"] },
+      { name: "Holdfast", url: server.url, pid: server.child.pid as number, tokens: people },
+    ];
     for (const [i, side] of sides.entries()) {
       let seconds = 0;
       const plan = { sockets: SOCKETS, perSecond: PER_SECOND, warmSeconds: 3, seconds: SECONDS };
@@ -41,8 +41,8 @@ export async function measureSockets({ rounds, print }: Options): Promise<Row[]>
         `round ${n + 1} of ${rounds}: ${side.name} p50 ${round(own.p50.at(-1) ?? 0)}, p99 ${round(own.p99.at(-1) ?? 0)} ms, ${round(own.cpu.at(-1) ?? 0)} µs each`,
       );
     }
+    await endProgram(bare);
   }
-  await endProgram(bare);
   const [floor, ours] = found as [(typeof found)[number], (typeof found)[number]];
   return (["p50", "p99", "cpu"] as const).flatMap((key): Row[] => {
     const what = key === "cpu" ? "CPU of the server for each socket and write" : `sent → heard, ${key}`;
