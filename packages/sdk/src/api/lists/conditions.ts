@@ -113,7 +113,7 @@ export function compileSearch(schema: Model | undefined, text: unknown): Test<Js
   const names = searchedFields(schema);
   if (names.length === 0) throw odd("search", `No field has index: "text".`);
   const test = searching(text, "search");
-  return (data) => test(names.map((name) => valueIn(data, name) as Json));
+  return (data) => test(names.map((name) => valueIn(data, name) ?? null));
 }
 
 function equalTo(wanted: unknown, param: string, field: Field): Test<Json> {

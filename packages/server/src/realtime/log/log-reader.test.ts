@@ -1,6 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import { expect, test, vi } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
+import type { SavedEntry } from "../../db/commits/save-round.ts";
 import type { CommittedBatch } from "../../flows/commits/round-result.ts";
 import type { FollowLog } from "../../flows/log/follow-log.ts";
 import type { LiveSchema } from "../../flows/schema/schema-cache.ts";
@@ -10,7 +11,7 @@ import { declaredValues } from "../../rules/schema/declared-values.ts";
 import { storedEntryOf } from "../../testing/stored-entry.ts";
 import { createCatchUp } from "./catch-up.ts";
 import { createHub, type Hub } from "./hub.ts";
-import { listenToLog } from "./log-reader.ts";
+import { listenToLog, type Reading } from "./log-reader.ts";
 
 const SUBSCRIBED = { erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end: () => {} };
 const unheard = { onSchemaPushed: () => {}, onRenamed: () => {} };
@@ -46,12 +47,27 @@ function emptyHub() {
   };
   // Telling takes no time, so that nothing that is committed has to wait.
   const hub = createHub(log as unknown as FollowLog, poll, fail, () => 0);
-  const commit = (entry: StoredEntry, schema: LiveSchema) =>
+  const commit = (entry: StoredEntry, schema: LiveSchema, known: Partial<SavedEntry> = {}) =>
     hub.committed({
       ...{ tenant: 1, from: entry.syncId - 1, to: entry.syncId, schema },
-      entries: [{ entry }],
+      entries: [{ entry, ...known }],
     } as unknown as CommittedBatch);
   return { hub, commit };
+}
+
+/** A live reader of an empty log, and what it hears: frames, and that it has to begin anew. */
+async function liveReader(reading: Partial<Reading>) {
+  const { hub, commit } = emptyHub();
+  const heard: string[] = [];
+  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
+    enterPage,
+    write: async () => {},
+    send: (frame) => heard.push(String(frame)),
+    onSchemaPushed: () => {},
+    onRenamed: () => heard.push("renamed"),
+  });
+  expect(await reader.begin({ ...whole, ...reading })).toBe("live");
+  return { reader, commit, heard };
 }
 
 const entryOf = (syncId: number, model: string) =>
@@ -202,16 +218,7 @@ test.each([
   ["whose rows another schema has changed", { rowsVersion: 2 }, undefined],
   ["under another schema, if the reader has names of its own", { version: 2 }, NAMES],
 ])("[M35] news %s are not sent", async (_, changed, names) => {
-  const { hub, commit } = emptyHub();
-  const heard: string[] = [];
-  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, {
-    enterPage,
-    write: async () => {},
-    send: (frame) => heard.push(String(frame)),
-    onSchemaPushed: () => {},
-    onRenamed: () => heard.push("renamed"),
-  });
-  expect(await reader.begin({ ...whole, spoken: { ...spoken, names } })).toBe("live");
+  const { commit, heard } = await liveReader({ spoken: { ...spoken, names } });
   const schema = schemaOf("note");
   commit(entryOf(1, "note"), schema);
   expect(heard).toEqual([expect.stringContaining(names ? '"older":"x"' : '"a":"x"')]);
@@ -219,18 +226,18 @@ test.each([
   expect(heard.slice(1)).toEqual(["renamed"]);
 });
 
+test("[M35] [T17] a reader is not told of a position beyond news that a push has changed, also if they are not for it", async () => {
+  const { reader, commit, heard } = await liveReader({ view: { models: new Set(["note"]), groups: undefined } });
+  commit(entryOf(1, "task"), { ...schemaOf("note", "task"), version: 1, rowsVersion: 2 });
+  expect(heard).toEqual([]);
+  reader.tell();
+  expect(heard).toEqual(["renamed"]);
+});
+
 /** A live reader of the notes only, and the frames that it gets. */
 async function notesOnly(clientId: string | null = null) {
-  const { hub, commit: commitEntry } = emptyHub();
-  const heard: string[] = [];
-  const listeners = {
-    enterPage,
-    write: async () => {},
-    send: (frame: string | Buffer) => heard.push(String(frame)),
-    ...unheard,
-  };
-  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
-  await reader.begin({ ...whole, view: { models: new Set(["note"]), groups: undefined }, clientId });
+  const view = { models: new Set(["note"]), groups: undefined };
+  const { reader, commit: commitEntry, heard } = await liveReader({ view, clientId });
   let at = 0;
   const commit = (model: string, by: string | null = null) => {
     at += 1;
@@ -296,17 +303,8 @@ test("[T17] a client hears at once that its own change is in the log, also one t
 });
 
 test("[T18] a push that gives a field another type changes which values a part has", async () => {
-  const { hub, commit } = emptyHub();
-  const heard: string[] = [];
-  const listeners = {
-    enterPage,
-    write: async () => {},
-    send: (frame: string | Buffer) => heard.push(String(frame)),
-    ...unheard,
-  };
-  const reader = await listenToLog(hub, createCatchUp({} as FollowLog, createLimiter({})), 1, listeners);
   const where = { note: [{ a: "2026-01-01T00:00:00Z" }] };
-  await reader.begin({ ...whole, view: { models: undefined, groups: undefined, where } });
+  const { commit, heard } = await liveReader({ view: { models: undefined, groups: undefined, where } });
   const schema = (version: number, type: "string" | "datetime") => ({
     ...schemaOf("note"),
     version,
@@ -318,3 +316,19 @@ test("[T18] a push that gives a field another type changes which values a part h
   commit(written(2), schema(2, "datetime"));
   expect(heard.map((frame) => (JSON.parse(frame) as { to: number }).to)).toEqual([1, 2]);
 });
+
+test.each([
+  ["met the part", { dataBefore: { a: "x" }, keepsValues: true }, [true]],
+  ["did not", { dataBefore: { a: "y" }, keepsValues: true }, []],
+  ["was in a table of the caller's own, which alone knows", { dataBefore: { a: "y" }, keepsValues: false }, [true]],
+])(
+  "[T14] whether a reader of a part hears that an updated record has left it, when that %s before",
+  async (_, known, left) => {
+    const view = { models: undefined, groups: undefined, where: { note: [{ a: "x" }] } };
+    const { commit, heard } = await liveReader({ view });
+    const updated = { ...entryOf(1, "note"), verb: "updated", data: '{"a":"z"}', changedFields: '["a"]' } as const;
+    commit(updated, schemaOf("note"), known);
+    const entries = heard.flatMap((frame) => (JSON.parse(frame) as { entries: { left?: true }[] }).entries);
+    expect(entries.map((entry) => entry.left)).toEqual(left);
+  },
+);

@@ -148,7 +148,7 @@ test.each<[string, Partial<View>, MadeEntry]>([
   expect(index.concernedBy([entry]).size).toBe(0);
 });
 
-test("[T18] where parts are counted by what few records have, and not by a state that thousands have", () => {
+test("[T18] a reader is looked up by what few records have, and not by a state that thousands have", () => {
   const index = createReaderIndex(models);
   const readers = Array.from({ length: 100 }, (_, n) => ({ n }));
   for (const reader of readers)

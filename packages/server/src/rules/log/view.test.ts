@@ -76,7 +76,7 @@ const anyParts = fc.array(
   { maxLength: 2 },
 );
 
-test("[T14] whoever follows parts has the records that meet them, whether it is known what they were before", () => {
+test("[T14] a reader of parts has the records that meet them, whether or not it is known what they were before", () => {
   const states = fc.array(fc.record({ data: fc.option(anyData, { nil: null }), isKnown: fc.boolean() }));
   fc.assert(
     fc.property(anyParts, states, (parts, steps) => {
