@@ -66,8 +66,9 @@ function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflic
   return model === "slide" && reason === "stale" && isOnly && areBlocked;
 }
 
-/** The answer of the server that made the conflict may be there before the log is. */
-const hasRead = ({ client }: Tab, { service }: Simulation, { model, id }: Conflict): boolean =>
+/** The answer of the server that made the conflict may be there before the log is, and that log may be gone again. */
+const hasRead = ({ client }: Tab, { service }: Simulation, { model, id, observedSyncId }: Conflict): boolean =>
+  observedSyncId <= client.status().syncId &&
   service.model.log.every(
     (entry) => entry.model !== model || entry.id !== id || entry.syncId <= client.status().syncId,
   );

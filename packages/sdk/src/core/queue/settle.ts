@@ -1,5 +1,6 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
+import type { Rows } from "../log/rows.ts";
 import { recordKey } from "../log/tables.ts";
 import type { ClientState } from "../state.ts";
 import type { Failure } from "./failure.ts";
@@ -77,7 +78,8 @@ const knowsBefore = ({ shared, storageTrouble }: ClientState, { seq = 0 }: Mutat
 
 const isStopped = ({ phase }: Mutation["stage"]): boolean => phase === "conflicted" || phase === "rejected";
 
-function reached(receipt: CommitReceipt, rows: { logId: string | undefined; position: number | undefined }): boolean {
+/** Whether the rows contain what was confirmed. */
+export function reached(receipt: CommitReceipt, rows: Pick<Rows, "logId" | "position">): boolean {
   if (receipt.lastSyncId === undefined) return true;
   if (rows.position === undefined) return false;
   return (receipt.logId ?? rows.logId) === rows.logId && receipt.lastSyncId <= rows.position;

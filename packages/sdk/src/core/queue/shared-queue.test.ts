@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import type { LogEntry } from "../../protocol/log/log.ts";
+import type { Effect } from "../effects.ts";
 import type { Happening } from "../events.ts";
 import type { Rows } from "../log/rows.ts";
 import { changeTables, lookUp } from "../log/tables.ts";
@@ -34,14 +36,25 @@ function count(to: number): Mutation {
 /** A follower, and the value that it shows after each event. */
 function follower() {
   let state = initialState({ schema, paused: false, sendAtMost: 100 });
+  let effects: readonly Effect[] = [];
   const apply = (happening: Happening): unknown => {
-    [state] = machine.step(state, { ...happening, now: 0, roll: 0.5 });
+    [state, effects] = machine.step(state, { ...happening, now: 0, roll: 0.5 });
     return (lookUp(state.overlay, record) ?? lookUp(state.rows.tables, record))?.data.order;
   };
   const empty = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
   apply({ type: "restored", clientId: "client", storeId: "store", ...empty, rows: rowsAt(0) });
-  return Object.assign(apply, { pending: () => state.queue.order });
+  const freed = () => effects.flatMap((effect) => (effect.do === "keepRows" ? effect.settled : []));
+  return Object.assign(apply, {
+    pending: () => state.queue.order,
+    freed: () => freed().map(({ clientTxId }) => clientTxId),
+  });
 }
+
+const entry = (syncId: number): LogEntry =>
+  ({
+    ...{ object: "log_entry", syncId, ...record, verb: "updated", data: { id: "a", order: syncId } },
+    ...{ changedFields: ["order"], clientTxId: `tx${syncId}`, clientId: "client", createdAt: "" },
+  }) as never;
 
 const confirmed = (to: number): Happening => ({
   type: "answered",
@@ -97,11 +110,7 @@ test("[Q35] a tab that is becoming the leader knows the writes that it stored me
   apply({ type: "leadTaken", snapshot, converted: [] });
   for (const to of [1, 2, 3]) apply(confirmed(to));
   expect(apply.pending()).toEqual(["tx1", "tx2", "tx3"]);
-  const entries = [1, 2, 3].map((syncId) => ({
-    ...{ object: "log_entry", syncId, ...record, verb: "updated", data: { id: "a", order: syncId } },
-    ...{ changedFields: ["order"], clientTxId: `tx${syncId}`, clientId: "client", createdAt: "" },
-  }));
-  apply({ type: "entriesReceived", from: 0, to: 3, entries: entries as never });
+  apply({ type: "entriesReceived", from: 0, to: 3, entries: [1, 2, 3].map(entry) });
   expect(apply.pending()).toEqual([]);
 });
 
@@ -115,4 +124,25 @@ test("[Q35] a confirmed write behind an unknown slot leaves the queue as soon as
   expect(apply.pending()).toEqual(["tx2"]);
   apply({ type: "arrived", mutations: [{ ...count(1), keys: ["slide/another"] }] });
   expect(apply.pending()).toEqual(["tx1"]);
+});
+
+test("[N15] a leader that took earlier rows from disk takes a write off the disk together with the rows that have it", () => {
+  const apply = follower();
+  const found = { mutations: [count(1)], changes: 0, lastSeq: 1 };
+  apply({ type: "elected" });
+  apply({ type: "leadTaken", snapshot: { ...found, generation: 2, rows: undefined }, converted: [] });
+  apply(confirmed(1));
+  apply({ type: "entriesReceived", from: 0, to: 1, entries: [entry(1)] });
+  expect([apply.pending(), apply.freed()]).toEqual([[], ["tx1"]]);
+
+  // Another tab leads before that is stored. This one takes the rows of the view that it has now.
+  apply({ type: "fenced", generation: 2 });
+  const rows: Rows = { ...rowsAt(0), viewHash: "narrow" };
+  expect(apply({ type: "queueRead", snapshot: { ...found, generation: 3, rows }, rows: "all" })).toBe(1);
+  apply({ type: "elected" });
+  expect(apply({ type: "leadTaken", snapshot: { ...found, generation: 4, rows: undefined }, converted: [] })).toBe(1);
+  expect([apply.pending(), apply.freed()]).toEqual([["tx1"], []]);
+
+  expect(apply({ type: "entriesReceived", from: 0, to: 1, entries: [entry(1)] })).toBe(1);
+  expect([apply.pending(), apply.freed()]).toEqual([[], ["tx1"]]);
 });

@@ -15,7 +15,7 @@ import { settleAll } from "./settle.ts";
 export function reconcileQueue(draft: Draft, message: QueueMessage): void {
   const { queue, shared, rows, tabs, lead, storageTrouble } = draft.state;
   const before = { ...shared, queue };
-  const facts = { now: draft.now, lead, storageTrouble, logId: rows.logId, logged: tabs.logged };
+  const facts = { now: draft.now, lead, storageTrouble, rows, logged: tabs.logged };
   const { view, effects } = reconcile(before, message, facts);
   if (view !== before) {
     const { queue: next, ...rest } = view;

@@ -1,4 +1,5 @@
 import type { Effect, News, WhichRows } from "../../effects.ts";
+import type { Rows } from "../../log/rows.ts";
 import { newsOf } from "../../news.ts";
 import type { ClientState, SharedQueue } from "../../state.ts";
 import { DISCARDED } from "../discarded.ts";
@@ -16,8 +17,8 @@ export interface QueueView extends SharedQueue {
 /** What the reconciliation reads of the rest of the client. */
 export interface QueueFacts extends Pick<ClientState, "lead" | "storageTrouble"> {
   readonly now: number;
-  /** The log of the rows. */
-  readonly logId: string | undefined;
+  /** The log of the rows, and how far they have read it. */
+  readonly rows: Pick<Rows, "logId" | "position">;
   /** Writes that the log contained before this tab knew them. */
   readonly logged: readonly string[];
 }

@@ -15,7 +15,13 @@ import { isBehind, type QueueMessage, reconcile, reloadDueAt } from "./reconcile
 import { seqSetUpTo } from "./seq-set.ts";
 
 const nothing = initialState({ schema: { models: {} }, paused: false, sendAtMost: 1 }).shared;
-const follower: QueueFacts = { now: 0, lead: "no", storageTrouble: undefined, logId: "log_1", logged: [] };
+const follower: QueueFacts = {
+  now: 0,
+  lead: "no",
+  storageTrouble: undefined,
+  rows: { logId: "log_1", position: 0 },
+  logged: [],
+};
 const leader: QueueFacts = { ...follower, lead: "yes" };
 
 function write(clientTxId: string, seq?: number, phase: "queued" | "saving" = "queued"): Mutation {

@@ -172,6 +172,6 @@ function takeRemoved(r: Reconciliation, { clientTxId, receipt }: Removed): void 
   update(r, { queue: withChanged(r.view.queue, [settled]) });
   notifyOutcome(r, settled);
   // It was settled in another log. Only the disk shows which of the two logs is current.
-  const { logId } = r.facts;
+  const { logId } = r.facts.rows;
   if ((receipt.logId ?? logId) !== logId) reload(r, "all");
 }

@@ -1,7 +1,8 @@
 import type { QueueSnapshot } from "../../state.ts";
-import type { Mutation } from "../mutation.ts";
+import type { Mutation, Removed } from "../mutation.ts";
 import { find, inOrder } from "../queue.ts";
 import { withChanged, withoutMutations } from "../queue-changes.ts";
+import { reached } from "../settle.ts";
 import { emit, isOnItsWay, type QueueView, type Reconciliation, reload, touch, update } from "./queue-view.ts";
 import { seqSetUpTo, withSeqs } from "./seq-set.ts";
 import { addFound, ownWithSeq, type Stored, takeAgain, takeInOrder, takePut } from "./take-changes.ts";
@@ -34,18 +35,34 @@ export function takeSnapshot(r: Reconciliation, snapshot: QueueSnapshot): void {
       removed.map((m) => m.clientTxId),
     ),
   });
-  const settled = before.settled.filter(({ seq, clientTxId }) => bySeq.get(seq)?.clientTxId === clientTxId);
-  const settledSeqs = new Set(settled.map(({ seq }) => seq));
-  takeFound(
-    r,
-    snapshot.mutations.filter(({ seq = 0 }) => !settledSeqs.has(seq)),
-    onTheirWay,
-  );
+  const left = before.settled.filter(({ seq, clientTxId }) => bySeq.get(seq)?.clientTxId === clientTxId);
+  const settled = left.filter(({ receipt }) => !receipt || reached(receipt, r.facts.rows));
+  takeFound(r, withoutSettled(snapshot.mutations, left, settled), onTheirWay);
   // Writes that were stored after the snapshot are known too.
   const since = [...before.seqs.ahead, ...own.map(({ seq = 0 }) => seq)].filter((seq) => seq > snapshot.lastSeq);
   update(r, { seqs: withSeqs(seqSetUpTo(snapshot.lastSeq), since), changes: snapshot.changes, settled });
   takeInOrder(r);
   emit(r, { do: "lookUpOutcomes" });
+}
+
+/**
+ * Leaves out the writes that this tab has settled and that are still on disk. If it has taken rows from disk since that
+ * lack some of them (`withAhead`), those are confirmed and not settled: they leave the disk with the rows that have them.
+ */
+function withoutSettled(
+  mutations: readonly Mutation[],
+  left: readonly Removed[],
+  settled: readonly Removed[],
+): readonly Mutation[] {
+  if (left.length === 0) return mutations;
+  const isSettled = new Set(settled.map(({ seq }) => seq));
+  const receipts = new Map(left.map(({ seq, receipt }) => [seq, receipt]));
+  return mutations.flatMap((m): readonly Mutation[] => {
+    const { seq = 0 } = m;
+    if (isSettled.has(seq)) return [];
+    const receipt = receipts.get(seq);
+    return [receipt ? { ...m, stage: { phase: "confirmed", receipt } } : m];
+  });
 }
 
 /** The slots that this tab has changed since the snapshot. */
