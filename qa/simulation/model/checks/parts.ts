@@ -24,11 +24,14 @@ export const followedPartsAreThere: Check = {
   check: (simulation) => first(simulation.devices, (device) => wrongParts(simulation, device)),
 };
 
-function wrongParts({ service }: Simulation, { name, disk, living, hasParts, hadStorageTrouble }: Device) {
+function wrongParts({ service, weather }: Simulation, { name, disk, living, hasParts, hadStorageTrouble }: Device) {
   // Tabs that lost their disk go on without it, each with parts of its own.
   if (!hasParts || hadStorageTrouble || living.length === 0) return undefined;
   const { scope, tables } = disk.rows;
-  const followed = (scopeOf(scope).where?.slide ?? []) as readonly PartOfSlides[];
+  const { where } = scopeOf(scope);
+  // Guests follow everything, and so does a device since one of them led it, before it knew its owner.
+  if (!where && weather.guests) return undefined;
+  const followed = (where?.slide ?? []) as readonly PartOfSlides[];
   const view = service.tenants.viewOf(name);
   const isFollowed = isInOne(followed);
   const isWanted = ({ model, id, data }: ServerRow) => model !== "slide" || isFollowed({ ...data, id });

@@ -131,6 +131,30 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
   expect(heard({ isBehind: false, position: 7 })).toBe("partial");
 });
 
+test("[Q41] a tab that slept while another one took the lead does not speak for it", () => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const rows: Rows = { logId: "log", position: 5, viewHash: "whole", tables: {} };
+  let state = initialState({ schema, paused: false, sendAtMost: 1 });
+  const hears = (happening: Happening) => {
+    [state] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    return statusOf(state).name;
+  };
+  const from = (name: "online" | "offline", generation?: number): Happening => ({
+    type: "connection",
+    connection: {
+      ...({ live: true, withheld: false, reason: undefined, retryAt: undefined, scope: {}, isBehind: false } as const),
+      ...{ logId: "log", position: 5, viewHash: "whole", rowsVersion: undefined, extent: { lastSeq: 0, changes: 0 } },
+      ...{ name, generation },
+    },
+  });
+  hears({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
+  expect(hears(from("online", 2))).toBe("online");
+  expect(hears(from("offline", 1))).toBe("online");
+  expect(hears(from("offline", 3))).toBe("offline");
+  // A tab of an older version says no generation.
+  expect(hears(from("online"))).toBe("online");
+});
+
 test("[N15] a tab that read the disk just before the leader's rows of another view were on it reads it again", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };

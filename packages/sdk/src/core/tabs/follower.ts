@@ -79,8 +79,11 @@ const readBeyond = ({ tables }: Rows, position: number): readonly RowChange[] =>
   );
 
 export function onLeaderConnection(draft: Draft, { connection }: Of<"connection">): void {
-  if (!isFollower(draft.state)) return;
-  set(draft, { tabs: { ...draft.state.tabs, connection } });
+  const { tabs } = draft.state;
+  // A tab that slept while another one took the lead does not know it yet.
+  const isReplaced = (connection.generation ?? Number.POSITIVE_INFINITY) < (tabs.connection?.generation ?? 0);
+  if (!isFollower(draft.state) || isReplaced) return;
+  set(draft, { tabs: { ...tabs, connection } });
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onFollowed(draft, connection.scope);
@@ -123,9 +126,11 @@ function connectionOf(state: ClientState): LeaderConnection {
   const {
     rows: { logId, position, viewHash, rowsVersion },
     scope,
+    generation,
   } = state;
   const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
   return {
+    generation,
     name: shownName,
     live,
     reason,

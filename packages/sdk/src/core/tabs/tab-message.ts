@@ -64,6 +64,8 @@ export interface QueueChanged {
 
 /** What followers know about the leader's connection. */
 export interface LeaderConnection {
+  /** With which the tab leads. Absent from tabs of an older version. */
+  readonly generation?: number | undefined;
   readonly name: "online" | "connecting" | "offline" | "needs-auth";
   /** False: it polls. */
   readonly live: boolean;

@@ -12,7 +12,7 @@ export interface SavedEntry {
   readonly entry: StoredEntry;
   /** Position of the entry that created its record. */
   readonly createdSyncId: number;
-  /** Of an update: the record's values before it; null if there was no record. */
+  /** Of an update or a delete: the record's values before it; null if there was no record. Undefined: they are not known. */
   readonly dataBefore: JsonObject | null | undefined;
   /** The record after it. */
   readonly after: RecordState | null;

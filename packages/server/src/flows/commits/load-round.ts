@@ -241,9 +241,9 @@ const receiptNames = (commit: CommitRequest) => {
 const writtenNames = ({ principal: { tenant }, operations }: CommitRequest) =>
   operations.map(({ model, id }) => ({ tenant, model, id }));
 
-/** A deleted record's values are needed only if it has moved, which is not known yet. */
+/** A deleted record's values say which readers had it. */
 const writtenValues = ({ principal: { tenant }, operations }: CommitRequest): RequestedRecord[] =>
-  operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "delete" && action !== "erase" }));
+  operations.map(({ action, model, id }) => ({ tenant, model, id, values: action !== "erase" }));
 
 const readNames = ({ principal: { tenant }, reads }: CommitRequest) =>
   reads.flatMap(({ model, id }) => (model === undefined || id === undefined ? [] : [{ tenant, model, id }]));

@@ -314,12 +314,18 @@ function write(
     groups,
     groupsBefore: before && !jsonEqual(before.groups, groups) ? before.groups : null,
     createdSyncId,
-    dataBefore: operation.action === "update" ? (before?.data ?? null) : undefined,
+    dataBefore: operation.action === "update" || operation.action === "delete" ? valuesOf(before) : undefined,
     after,
     text,
   });
   const writes = operation.action === "create" || operation.action === "update";
   return writes && text !== null ? checkRecordSize(text, state.recordBytes) : undefined;
+}
+
+/** Undefined: a delete needs no values to be judged, and these were large. */
+function valuesOf(before: RecordState | null): JsonObject | null | undefined {
+  if (!before) return null;
+  return before.bytes === "not read" ? undefined : before.data;
 }
 
 /** The fields whose values differ. */

@@ -242,7 +242,7 @@ export interface NewEntry {
   readonly groupsBefore: readonly string[] | null;
   /** Position of the entry that created the record. */
   readonly createdSyncId: number;
-  /** Of an update: the values before it; null if there was no record. */
+  /** Of an update or a delete: the values before it; null if there was no record. Undefined: they are not known. */
   readonly dataBefore: JsonObject | null | undefined;
   /** The record after the change; null if it is deleted. */
   readonly after: RecordState | null;

@@ -141,6 +141,11 @@ test.each<[string, Partial<View>, MadeEntry]>([
   ["another model", { models: new Set(["note"]) }, made({})],
   ["another model, and a part of this one", { models: new Set(["note", "slide"]), where: of("b") }, made({})],
   ["another value, of a record that comes", { where: of("b") }, made({ verb: "created", changed: ["deck"] })],
+  [
+    "another value, of a record that ends",
+    { where: of("c") },
+    made({ verb: "deleted", data: () => null, changed: [], dataBefore: { deck: "b" } }),
+  ],
   ["another value, of a record that moves", { where: of("c") }, made({ changed: ["deck"], dataBefore: { deck: "b" } })],
 ])("[T18] a reader of %s is not asked", (_, view, entry) => {
   const index = createReaderIndex(models);

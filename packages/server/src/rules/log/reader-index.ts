@@ -1,7 +1,7 @@
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { hallmarkOf, markedBy } from "./judge-parts.ts";
 import { createShelves, type Place } from "./shelves.ts";
-import { type FiledEntry, followedParts, type View } from "./view.ts";
+import { type FiledEntry, followedParts, isEndKnown, type View } from "./view.ts";
 
 /**
  * Finds the readers that an entry may be for, so that it costs nothing for all others, however many there are. Readers
@@ -71,7 +71,7 @@ export function createReaderIndex<Reader extends object>(
     const { dataBefore } = entry;
     const data = entry.data();
     const changed = verb === "updated" && dataBefore === undefined ? entry.changedFields() : [];
-    if (data === null || changed === null) return yield [`all ${key}`, "", ""];
+    if (changed === null || (data === null && !isEndKnown(entry))) return yield [`all ${key}`, "", ""];
     yield [`any ${key}`, "", ""];
     for (const name of changed) yield [`field of ${key}`, "", name];
     for (const values of [dataBefore, data])

@@ -99,13 +99,13 @@ test("[T14] a reader of parts has the records that meet them, whether or not it 
             ...{ id: "s", verb, model: "slide", groups: [], groupsBefore: null },
             data: () => data,
             changedFields: () => (verb === "updated" ? changed : null),
-            dataBefore: isKnown && verb === "updated" ? before : undefined,
+            dataBefore: isKnown && verb !== "created" ? before : undefined,
           },
           MODELS,
         );
         // What it does not have, it is not told of in a form that needs what it has.
         if (sight === "whole" && verb === "updated") expect(has).toBe(true);
-        if (sight === "left" && isKnown) expect(has).toBe(true);
+        if (isKnown && (sight === "left" || (verb === "deleted" && sight !== "hidden"))) expect(has).toBe(true);
         if (sight === "left" || (sight !== "hidden" && data === null)) has = false;
         else if (sight !== "hidden") has = true;
         expect(has).toBe(data !== null && meets(data));

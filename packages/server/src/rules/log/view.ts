@@ -108,7 +108,7 @@ export interface FiledEntry extends Filed {
   /** Null: the record has ended, or its values were erased. */
   data(): JsonObject | null;
   changedFields(): readonly string[] | null;
-  /** Of an update: the values before it; null: there was no record. Undefined: they are not known. */
+  /** Of an update or a delete: the values before it; null: there was no record. Undefined: they are not known. */
   readonly dataBefore: JsonObject | null | undefined;
 }
 
@@ -133,18 +133,18 @@ function sightByGroup(groups: View["groups"], entry: Filed): Sight {
 }
 
 /**
- * The log has a record's state after each entry. What it was before is known only of updates that this process has just
- * committed. So a reader gets the end of every record, and, of updates from elsewhere, a `left` for each record that
- * does not meet the conditions after one of their fields was written: it may have met them before.
+ * The log has a record's state after each entry. What it was before is known only of updates and deletes that this
+ * process has just committed. Of others, a reader gets each delete, and a `left` for each record that does not meet the
+ * conditions after one of their fields was written: it may have met them before.
  */
 function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
   const { id, verb, dataBefore } = entry;
   const data = entry.data();
-  if (data === null) return "whole";
+  const wasMet = dataBefore ? followed.isMet(id, dataBefore) : false;
+  if (data === null) return wasMet || !isEndKnown(entry) ? "whole" : "hidden";
   const isMet = followed.isMet(id, data);
   if (verb !== "updated") return isMet ? "whole" : "hidden";
   if (dataBefore !== undefined) {
-    const wasMet = dataBefore !== null && followed.isMet(id, dataBefore);
     if (isMet) return wasMet ? "whole" : "entered";
     return wasMet ? "left" : "hidden";
   }
@@ -153,6 +153,10 @@ function sightByRecord(followed: PartsJudge, entry: FiledEntry): Sight {
   if (isMet) return mayDiffer ? "entered" : "whole";
   return mayDiffer ? "left" : "hidden";
 }
+
+/** Whether it is known what the entry has ended. An erasure concerns all that may ever have had the record. */
+export const isEndKnown = ({ verb, dataBefore }: Pick<FiledEntry, "verb" | "dataBefore">): boolean =>
+  verb === "deleted" && dataBefore !== undefined;
 
 const compiled = new WeakMap<View, { models: unknown; followed: ReadonlyMap<string, PartsJudge> }>();
 
