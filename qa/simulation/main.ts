@@ -26,9 +26,12 @@ a trace of them.`,
     print(`seed ${seed}`);
     const startedAt = performance.now();
     let saidAt = startedAt;
+    let told = 0;
     const totals = await runMany({
       ...{ file: ownSimulation, seed, schedules, processes },
       onTotals: (sum) => {
+        for (; told < sum.broken.length; told += 1)
+          print(`violation with seed ${sum.broken[told]?.seed}: ${sum.broken[told]?.check}`);
         if (performance.now() - saidAt < SAY_EVERY_MS) return;
         saidAt = performance.now();
         print(`${sum.schedules} of ${schedules} schedules, ${sum.broken.length} violations`);

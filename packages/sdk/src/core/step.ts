@@ -82,6 +82,8 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return tabs.onLeaderLog(draft, event);
     case "rows":
       return tabs.onLeaderRows(draft, event);
+    case "parts":
+      return tabs.onLeaderParts(draft, event);
     case "queueRead":
       if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
       tabs.onQueueRead(draft, event);

@@ -98,7 +98,7 @@ export function createPerformer(
   const rows = new RowKeeper(storage, {
     current: () => currentState().rows,
     toDisk,
-    replaced: (other) => post({ type: "rows", other }),
+    replaced: (other, scope) => post({ type: "rows", other, scope }),
     settled: (removed, kept) => queue.publish(kept, { removed }),
     fenced: (generation) => dispatch({ type: "fenced", generation }),
   });

@@ -9,8 +9,8 @@ import type { Kept, Storage, StoredLogRange } from "./ports.ts";
 export interface RowKeeperDeps {
   current(): Rows;
   toDisk(work: () => Promise<void>): void;
-  /** All rows on disk were replaced. `other`: by rows of another log. */
-  replaced(other: boolean): void;
+  /** All rows on disk were replaced. `other`: by rows of another log. `scope`: or only those of new parts were added. */
+  replaced(other: boolean, scope?: string): void;
   /** These writes have left the queue on disk. */
   settled(removed: readonly Removed[], kept: Kept): void;
   fenced(generation: number): void;
@@ -91,8 +91,7 @@ export class RowKeeper {
     // Another tab has stored rows before, or the store contains another log, view or scope: store all rows of this tab.
     else if (kept === "gap") this.keepAll(gathered.settled, generation);
     else {
-      // The other tabs have not heard of the rows that came with more parts.
-      if (range.was !== undefined) this.#deps.replaced(false);
+      if (range.was !== undefined) this.#deps.replaced(false, scope);
       this.#deps.settled(gathered.settled, kept);
     }
   }

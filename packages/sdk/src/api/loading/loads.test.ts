@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import type { ClientOptions } from "../../options.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
@@ -355,6 +355,40 @@ test("[N27] tabs share what they load: each sees all, and what one needs stays w
   await second.client.load("issue", { projectId: "p3" }).ready;
   await settled();
   for (const { ids } of [second, third]) expect(ids()).toContain("p3-1 p3-2");
+});
+
+test.each([
+  ["from the leader", 5_000, false],
+  ["from disk, if there are many", 5_001, true],
+])("[N47] other tabs get the rows of a new part %s", async (_, many, isOnDisk) => {
+  const { open, commit, settled, disk } = start();
+  for (let n = 0; n < many; n++) commit("create", `n${n}`, { projectId: "large", title: "1" });
+  const profile = new Profile();
+  const first = await open(NONE, { tabs: profile.tab().tabs });
+  const second = await open(NONE, { tabs: profile.tab().tabs });
+  const reads = vi.spyOn(disk, "look");
+  const loaded = second.client.load("issue", { projectId: "large" });
+  await loaded.ready;
+  await settled();
+  for (const { client } of [first, second]) expect(client.models.issue.list()).toHaveLength(many);
+  expect(reads.mock.results.some(({ value }) => value.rows)).toBe(isOnDisk);
+});
+
+test("[N47] what goes with a new part goes in the other tabs too", async () => {
+  const { open, settled, disk } = start();
+  const profile = new Profile();
+  const tab = () => open(NONE, { tabs: profile.tab().tabs, releasedParts: 0 });
+  const [first, second] = [await tab(), await tab()];
+  const reads = vi.spyOn(disk, "look");
+  const loaded = first.client.load("issue", { projectId: "p1" });
+  await loaded.ready;
+  await settled();
+  expect(second.ids()).toBe("p1-1 p1-2");
+  loaded.release();
+  await first.client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p2-1 p2-2");
+  expect(reads.mock.results.some(({ value }) => value.rows)).toBe(false);
 });
 
 test("[N45] tabs that keep no released parts each keep what they use: neither drops the other's again and again", async () => {

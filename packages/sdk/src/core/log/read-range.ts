@@ -57,8 +57,13 @@ export function withPartsRead(
       const known = lookUp(before.tables, record);
       if (!known || known.syncId < value.syncId) changes.push({ record, value });
     }
-  const next = { ...before, tables: changeTables(before.tables, changes), scope: scopeKey(reached) };
-  return { rows: withAhead(next, shownAhead(rows)), changes };
+  return { rows: withParts(rows, scopeKey(reached), changes), changes };
+}
+
+/** The rows with what new parts change in those at the position, which become rows of this scope. */
+export function withParts(rows: Rows, scope: string, changes: readonly RowChange[]): Rows {
+  const before = atPosition(rows);
+  return withAhead({ ...before, tables: changeTables(before.tables, changes), scope }, shownAhead(rows));
 }
 
 function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {

@@ -7,7 +7,7 @@ import { reachedScope } from "./parts.ts";
 import { withPartsRead } from "./read-range.ts";
 import { compareRows, dropPartial, isOtherLog, keepLost, noteCovered, readEnded, replaceRows } from "./reading.ts";
 import { rowChanges } from "./row-changes.ts";
-import type { PartialSnapshot, Rows, Scope } from "./rows.ts";
+import type { PartialSnapshot, RowChange, Rows, Scope } from "./rows.ts";
 import { checkScope, isWanted } from "./scope.ts";
 import { scopeKey, scopeOf } from "./scope-key.ts";
 import { changeTables, recordKey } from "./tables.ts";
@@ -84,17 +84,29 @@ function continuesRows(draft: Draft, event: Extract<ClientEvent, { type: "snapsh
 
 /** The missing parts have been read. What has changed since the position of the rows, the log will say. */
 function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
-  const { rows: before, models, generation, scope } = draft.state;
-  const { logId = "", position = 0, scope: was = "" } = before;
+  const { rows: before, models, generation, scope, tabs } = draft.state;
+  const { logId = "", position = 0, scope: was = "", viewHash, rowsVersion } = before;
   const reached = reachedScope(scopeOf(was), parts, scope);
   const { rows, changes } = withPartsRead(before, { read, reached, models });
-  const keys = changes.map(({ record }) => recordKey(record));
-  keepLost(draft, rows, keys);
-  set(draft, { rows, reading: { ...draft.state.reading, verified: true, resync: "no", partial: undefined } });
-  touch(draft, keys);
-  checkScope(draft);
+  set(draft, { reading: { ...draft.state.reading, verified: true } });
+  takeParts(draft, rows, changes);
   if (generation === undefined) return;
   emit(draft, { do: "keepRows", logId, was, from: position, to: position, changes, settled: [], generation });
+  if (!tabs.listening || changes.length > MOST_POSTED) return;
+  const added = { logId, viewHash, rowsVersion, position, was, scope: scopeKey(reached), changes };
+  emit(draft, { do: "post", message: { type: "parts", ...added } });
+}
+
+/** More rows would keep another tab busy; it reads them from disk piece by piece. */
+const MOST_POSTED = 5_000;
+
+/** The rows with the new parts, and what has changed in them. */
+export function takeParts(draft: Draft, rows: Rows, changes: readonly RowChange[]): void {
+  const keys = changes.map(({ record }) => recordKey(record));
+  keepLost(draft, rows, keys);
+  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", partial: undefined } });
+  touch(draft, keys);
+  checkScope(draft);
 }
 
 type StateOfLog = Pick<PartialSnapshot, "logId" | "rowsVersion" | "viewHash">;

@@ -103,6 +103,32 @@ test("[N27] what a leader or the server tells of other parts than a tab's rows h
   expect(apply({ type: "log", ...range, from: 6, to: 7, scope: rows.scope })).toEqual([7, undefined]);
 });
 
+test.each<[string, Partial<Rows>, boolean]>([
+  ["the same", {}, true],
+  ["at another position", { position: 4 }, false],
+  ["of another view", { viewHash: "narrow" }, false],
+  ["of other parts", { scope: '[null,null,[["slide",[{"title":"b"}]]]]' }, false],
+  ["of another log", { logId: "another" }, false],
+])("[N47] a tab whose rows are %s adds the leader's new parts, or reads the disk", (_, different, isAdded) => {
+  const numbers = { mutations: [], changes: 0, lastSeq: 0 };
+  const scopeOfParts = (...parts: readonly string[]) =>
+    JSON.stringify([null, null, [["slide", parts.map((title) => ({ title }))]]]);
+  const same = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1 };
+  const rows: Rows = { ...same, scope: scopeOfParts(), tables: {}, ...different };
+  const scope = { where: { slide: [{ title: "new" }] } };
+  let state = initialState({ schema, scope, paused: false, sendAtMost: 1 });
+  const hears = (happening: Happening) => {
+    const [next, effects] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    state = next;
+    return effects.some((effect) => effect.do === "readQueue");
+  };
+  hears({ type: "restored", clientId: "c", storeId: "c", ...numbers, generation: 1, rows });
+  const parts = { was: scopeOfParts(), scope: scopeOfParts("new"), changes: [{ record, value: row }] };
+  hears({ type: "parts", ...same, ...parts });
+  expect(lookUp(state.rows.tables, record)).toBe(isAdded ? row : undefined);
+  expect(hears({ type: "rows", other: false, scope: parts.scope })).toBe(!isAdded);
+});
+
 test("[R27] a follower's rows are complete when the leader's are, and it has all that the leader has", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };
   let state = initialState({ schema, paused: false, sendAtMost: 1 });

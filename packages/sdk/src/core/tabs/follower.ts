@@ -1,11 +1,12 @@
 import { updateWithheld } from "../connection/owner.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { withAhead } from "../log/read-range.ts";
+import { withAhead, withParts } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onFollowed } from "../log/scope.ts";
 import { isSameScope } from "../log/scope-key.ts";
+import { takeParts } from "../log/snapshot.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
@@ -33,9 +34,20 @@ export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, en
   onLogRange(draft, { from, to, entries });
 }
 
-/** The leader has replaced all rows on disk. `other`: by rows of another log, so that the rows here are invalid. */
-export function onLeaderRows(draft: Draft, { other }: Of<"rows">): void {
-  if (isFollower(draft.state)) reloadQueue(draft, other ? "other" : "all");
+/** The leader has added parts to its rows. A tab with the same rows does it too, and another one reads the disk. */
+export function onLeaderParts(draft: Draft, { was, scope, changes, ...added }: Of<"parts">): void {
+  const { rows } = draft.state;
+  const isSame = rows.logId === added.logId && rows.position === added.position && isSameScope(rows.scope, was);
+  if (isFollower(draft.state) && isSame && isSameView(rows, added))
+    takeParts(draft, withParts(rows, scope, changes), changes);
+}
+
+/** The leader has changed rows on disk. `other`: to those of another log, so that the rows here are invalid. */
+export function onLeaderRows(draft: Draft, { other, scope }: Of<"rows">): void {
+  const { rows, reading } = draft.state;
+  // It has heard of the new parts by itself.
+  const isThere = scope !== undefined && isSameScope(rows.scope, scope) && reading.resync === "no";
+  if (isFollower(draft.state) && !isThere) reloadQueue(draft, other ? "other" : "all");
 }
 
 /** The disk has answered a reload. */
@@ -91,8 +103,9 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   if (connection.position === undefined) return;
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
   // This tab led, and was about to read all rows again, or read the disk just before they were replaced. The leader does
-  // not say again that they are there.
-  if (reading.resync !== "no" || !isSameView(rows, connection)) reloadQueue(draft, "all");
+  // not say again that they are there. It may still be reading parts that this tab lacks.
+  const mayBeThere = reading.resync === "parts" ? !connection.isBehind : reading.resync !== "no";
+  if (mayBeThere || !isSameView(rows, connection)) reloadQueue(draft, "all");
   if (connection.position > rows.position)
     set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
 }

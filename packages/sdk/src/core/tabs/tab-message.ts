@@ -1,5 +1,5 @@
 import type { LogEntry } from "../../protocol/log/log.ts";
-import type { Scope } from "../log/rows.ts";
+import type { RowChange, Scope } from "../log/rows.ts";
 import type { Mutation, Put, Removed } from "../queue/mutation.ts";
 import type { Reply } from "../queue/outcome.ts";
 
@@ -20,8 +20,13 @@ export type TabMessage =
       readonly to: number;
       readonly entries: readonly LogEntry[];
     }
-  /** All rows on disk were replaced. `other`: by rows of another log, or of a log that was set back. */
-  | { readonly type: "rows"; readonly other: boolean }
+  /**
+   * All rows on disk were replaced. `other`: by rows of another log, or of a log that was set back. `scope`: or only those
+   * of new parts were added, so that they are now the rows of this scope.
+   */
+  | { readonly type: "rows"; readonly other: boolean; readonly scope?: string | undefined }
+  /** The leader has read parts: what that changes in rows of `was`, which become those of `scope`. */
+  | ({ readonly type: "parts" } & AddedParts)
   /** The state of the leader's connection. */
   | { readonly type: "connection"; readonly connection: LeaderConnection }
   /** A tab is new, or has learned of a new leader. It requests the state of the leader's connection. */
@@ -60,6 +65,17 @@ export interface QueueChanged {
   readonly change: number;
   readonly put: readonly Put[];
   readonly removed: readonly Removed[];
+}
+
+/** New parts, as they are added to the rows at a position. */
+export interface AddedParts {
+  readonly logId: string;
+  readonly viewHash: string | undefined;
+  readonly rowsVersion: number | undefined;
+  readonly position: number;
+  readonly was: string;
+  readonly scope: string;
+  readonly changes: readonly RowChange[];
 }
 
 /** What followers know about the leader's connection. */
