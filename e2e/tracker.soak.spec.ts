@@ -73,6 +73,8 @@ test("[V32] two people and 5 000 issues: membership, presence, offline, a confli
   await expect(ann.issues.getByRole("listitem").first()).toContainText("the logo");
   await expect(ann.issues.getByRole("listitem").first()).toContainText("bug");
   await report.step(ann.page, "Issues in progress with the label bug that are about the logo.");
+  await filters.getByLabel("Search").fill("no issue has these words");
+  await expect(ann.issues).toContainText("There are no such issues in your projects.");
   await filters.getByLabel("Search").fill("");
   await ann.choose("Label", "");
   await filters.getByRole("button", { name: "doing 1000" }).click();

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { chromium, type Page } from "playwright";
 import { expect, inject, onTestFinished } from "vitest";
@@ -24,6 +24,22 @@ export function openFolder(name: string): string {
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   return folder;
+}
+
+/** Writes the `tsconfig.json` of a page, with the page's own command. */
+export async function configureTypes(folder: string, page: string): Promise<void> {
+  const command = commandsOf(page)
+    .flatMap((block) => block.split("\n"))
+    .find((line) => line.endsWith("> tsconfig.json"));
+  expect(await ending(runIn(folder, "sh", ["-c", command ?? "exit 1"]))).toMatchObject({ code: 0 });
+}
+
+/** `npx tsc` */
+export function runTsc(folder: string): ReturnType<typeof ending> {
+  const modules = join(folder, "node_modules");
+  mkdirSync(modules, { recursive: true });
+  symlinkSync(join(root, "node_modules", "vite"), join(modules, "vite"), "junction");
+  return ending(runIn(folder, process.execPath, [join(root, "node_modules", "typescript", "bin", "tsc")]));
 }
 
 /** `npx tsx file` */

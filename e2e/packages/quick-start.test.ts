@@ -6,7 +6,16 @@ import { until } from "../../scripts/testing/until.ts";
 import { filesOf } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
-import { ADDRESS, commandsOf, openFolder, runTsx, startBrowser, startVite } from "./newcomer-page.ts";
+import {
+  ADDRESS,
+  commandsOf,
+  configureTypes,
+  openFolder,
+  runTsc,
+  runTsx,
+  startBrowser,
+  startVite,
+} from "./newcomer-page.ts";
 
 const newcomer = inject("newcomer");
 const page = readFileSync(fileURLToPath(new URL("../../docs/quick-start.md", import.meta.url)), "utf8");
@@ -28,6 +37,9 @@ test("[DP4] the quick start leads to two windows that sync, work without the ser
   // Only the port differs from the page.
   expect(files.get("shared.ts")?.split(ADDRESS)).toHaveLength(2);
   for (const [name, text] of files) writeFileSync(join(folder, name), text.replace(ADDRESS, server.url));
+
+  await configureTypes(folder, page);
+  expect(await runTsc(folder)).toMatchObject({ code: 0, output: "" });
 
   expect(commands).toContain("npx tsx hello.ts");
   const hello = await runTsx(folder, "hello.ts");

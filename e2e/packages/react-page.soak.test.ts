@@ -7,8 +7,7 @@ import { until } from "../../scripts/testing/until.ts";
 import { filesOf, printed } from "../docs/fences.ts";
 import type {} from "./global-setup.ts";
 import { holdfastIn, startInstalled } from "./installed-server.ts";
-import { ADDRESS, commandsOf, openFolder, runTsx, startBrowser, startVite } from "./newcomer-page.ts";
-import { ending, runIn } from "./run-command.ts";
+import { ADDRESS, commandsOf, configureTypes, openFolder, runTsx, startBrowser, startVite } from "./newcomer-page.ts";
 
 const read = (name: string) => readFileSync(fileURLToPath(new URL(`../../docs/${name}`, import.meta.url)), "utf8");
 const page = read("react.md");
@@ -21,6 +20,7 @@ async function start(): Promise<string> {
   onTestFinished(() => server.stop());
   for (const [name, text] of [...filesOf(read("quick-start.md")), ...own])
     writeFileSync(join(folder, name), text.replace(ADDRESS, server.url));
+  await configureTypes(folder, read("quick-start.md"));
   expect(await runTsx(folder, "hello.ts")).toMatchObject({ code: 0 });
   return folder;
 }
@@ -130,11 +130,7 @@ test("[DP6] every component of the React page behaves in two windows as document
   expect(faults).toEqual([]);
 
   // The server.
-  const commands = commandsOf(page);
-  expect(commands).toHaveLength(1);
-  const [configure = "", run] = commands[0]?.split("\n") ?? [];
-  expect(await ending(runIn(folder, "sh", ["-c", configure]))).toMatchObject({ code: 0 });
-  expect(run).toBe("npx tsx render.tsx");
+  expect(commandsOf(page)).toEqual(["npx tsx render.tsx"]);
   const rendered = await runTsx(folder, "render.tsx");
   expect(rendered, rendered.output).toMatchObject({ code: 0, stdout: printed(own.get("render.tsx") ?? "") });
 });

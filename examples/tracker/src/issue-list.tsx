@@ -15,6 +15,7 @@ export const IssueList = memo(function IssueList({ issueId, query }: Place) {
   });
   const box = useRef<HTMLDivElement>(null);
   const count = rows.length;
+  const said = { loading: "Reading…", partial: `${count} issues, perhaps more`, complete: `${count} issues` };
   const list = useVirtualizer({ count, getScrollElement: () => box.current, estimateSize: () => 56, overscan: 4 });
   // Rows are keyed by their place: when the list changes, elements stay and only their contents are new.
   const shown = list
@@ -23,12 +24,11 @@ export const IssueList = memo(function IssueList({ issueId, query }: Place) {
   return (
     <section aria-label="Issues" className="issues">
       <div className="above">
-        <span role="status">
-          {count} issues{status !== "complete" && ", perhaps more"}
-        </span>
+        <span role="status">{said[status]}</span>
         <NewIssue projectId={filter.project} query={query} />
       </div>
       <div className="box" ref={box}>
+        {count === 0 && status === "complete" && <p>There are no such issues in your projects.</p>}
         <ul style={{ height: list.getTotalSize() }}>
           {shown.map(({ issue: { id, title, status, project, assignee, labels }, index, start }) => (
             <li key={index} aria-setsize={count} aria-posinset={index + 1} style={{ top: start }}>

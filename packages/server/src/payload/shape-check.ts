@@ -40,9 +40,16 @@ function toRefusal(error: ErrorObject | undefined): Refusal {
     default:
       return refuse("invalid_value", {
         ...(path !== "" && { param: path }),
-        message: `"${path}" ${error.keyword === "anyOf" ? "has a value that is not allowed" : error.message}.`,
+        message: `"${path}" ${error.keyword === "anyOf" ? oneOf(error.schema) : error.message}.`,
       });
   }
+}
+
+/** Lists the values if these are all that is allowed. */
+function oneOf(shapes: unknown): string {
+  const values = (shapes as readonly { readonly const?: unknown }[]).map((shape) => shape.const);
+  if (values.includes(undefined)) return "has a value that is not allowed";
+  return `must be one of ${values.map((value) => JSON.stringify(value)).join(", ")}`;
 }
 
 /** Not a field of the pushed schema, which the code's own sentence is about. */

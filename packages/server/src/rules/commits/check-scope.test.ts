@@ -96,6 +96,31 @@ test("[K4] a denial names the missing scope only in groups that the writer may k
   expect(lacked(remove("whole", "w"))).toMatchObject({ scope: "whole.delete", syncGroup: "deck:1" });
 });
 
+test.each([
+  [
+    "a model without groups",
+    create("whole", "x", { a: "1" }),
+    'The token\'s scope does not cover whole.create in org:org_1. The model "whole" has no "groups", so its records belong to the whole organization.',
+  ],
+  [
+    "a model that is not in the pushed schema",
+    create("task", "x", {}),
+    'The token\'s scope does not cover task.create in deck:1. The pushed schema has no model "task".',
+  ],
+  [
+    "a record in no group that the token has",
+    create("slide", "x", { deckId: "3" }),
+    "The token's scope does not cover Slide.create in deck:3.",
+  ],
+] as [string, CommitOperation, string][])(
+  "[K13] the message of a denial says what is wrong with %s",
+  (_, operation, message) => {
+    const scope = { operations: ["slide.*", "whole.*"], groups: ["deck:1"] };
+    const { decision } = write(decks(), [operation], { scope });
+    expect(decision).toMatchObject({ refusal: { code: DENIED, message } });
+  },
+);
+
 test("[K4] a denied update of a favorite names the capability to request, its issuer and its lifetime", () => {
   const state = emptyTenant();
   const { decision } = write(state, [update("favorite", "f", { recordId: "x" })], {

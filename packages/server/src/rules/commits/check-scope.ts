@@ -38,7 +38,7 @@ function checkOperations(state: TenantState, commit: CommitRequest, scope: Scope
     const isNew = after && !before && may(scope, operation.model, "create");
     const unfiled = isNew ? unfiledField(state, operation, after) : undefined;
     if (unfiled !== undefined) return missingGroup(commit, index, lack, unfiled);
-    return denyOperation(commit, operation, index, lack);
+    return denyOperation(state, commit, operation, index, lack);
   }
   return undefined;
 }
@@ -96,8 +96,15 @@ const missingGroup = (commit: CommitRequest, index: number, { model }: Lack, fie
  * On the update route, the denial for a favorite also names the issuer, the lifetime and a nonce for a capability
  * request.
  */
-function denyOperation(commit: CommitRequest, operation: CommitOperation, index: number, lack: Lack): Refusal {
-  const refusal = deny(lack, commit.single ? {} : { param: operationParam(index) });
+function denyOperation(
+  state: TenantState,
+  commit: CommitRequest,
+  operation: CommitOperation,
+  index: number,
+  lack: Lack,
+): Refusal {
+  const denied = deny(lack, commit.single ? {} : { param: operationParam(index) });
+  const refusal = { ...denied, message: `${denied.message}${causeInSchema(state, operation, lack)}` };
   if (commit.endpoint !== "updateRecord" || operation.model !== "favorite") return refusal;
   return {
     ...refusal,
@@ -109,6 +116,14 @@ function denyOperation(commit: CommitRequest, operation: CommitOperation, index:
       nonce: commit.serverTxId,
     },
   };
+}
+
+/** Why the schema lets no token like this one write it, if that is so. Says the same whether the record exists or not. */
+function causeInSchema({ models, organization }: TenantState, operation: CommitOperation, lack: Lack): string {
+  const declared = models.get(operation.model);
+  if (!declared) return ` The pushed schema has no model "${lack.model}".`;
+  if (lack.syncGroup !== organizationGroup(organization) || declared.model.groups?.length) return "";
+  return ` The model "${lack.model}" has no "groups", so its records belong to the whole organization.`;
 }
 
 /** The usual lifetime of a capability. */
