@@ -98,9 +98,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/read-range.ts`,
-        find: "scope: scopeKey(reached) };",
+        find: "scope }, shownAhead(rows));",
         replace:
-          "scope: scopeKey(reached), position: Math.max(rows.position ?? 0, ...changes.map(({ value }) => value?.syncId ?? 0)) };",
+          "scope, position: Math.max(rows.position ?? 0, ...changes.map(({ value }) => value?.syncId ?? 0)) }, shownAhead(rows));",
       },
     ],
   },
@@ -117,14 +117,26 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: other tabs do not hear of a new part",
+    name: "client, parts: tabs that had other rows than the leader do not hear that a new part is on disk",
     judge: inSchedulesFrom(FIRST_WITH.parts),
     finds: ["every tab shows what the server has in its view", "every tab says that its rows are complete"],
     edits: [
       {
         file: `${sdk}/engine/row-keeper.ts`,
-        find: "      if (range.was !== undefined) this.#deps.replaced(false);\n",
+        find: "      if (range.was !== undefined) this.#deps.replaced(false, scope);\n",
         replace: "",
+      },
+    ],
+  },
+  {
+    name: "client, parts: a tab adds the leader's new parts to rows of another position",
+    judge: inSchedulesFrom(FIRST_WITH.parts),
+    finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
+    edits: [
+      {
+        file: `${sdk}/core/tabs/follower.ts`,
+        find: "rows.logId === added.logId && rows.position === added.position &&",
+        replace: "rows.logId === added.logId &&",
       },
     ],
   },
@@ -147,8 +159,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${sdk}/core/log/read-range.ts`,
-        find: "const next = { ...before, tables: changeTables(before.tables, changes),",
-        replace: "const next = { ...before, tables: changeTables(before.tables, changes.filter(({ value }) => value)),",
+        find: "return withAhead({ ...before, tables: changeTables(before.tables, changes),",
+        replace:
+          "return withAhead({ ...before, tables: changeTables(before.tables, changes.filter(({ value }) => value)),",
       },
     ],
   },
