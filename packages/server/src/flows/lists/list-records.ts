@@ -81,11 +81,9 @@ function placesBeside({ records, hasMore }: Listed, end: PageEnd | undefined, is
 
 const NO_PAGE: Listed = { records: [], hasMore: false };
 
-/** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
-const SLOW_LISTS = { most: 4 };
+/** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. A tenant leaves one to others. */
+const SLOW_LISTS = { most: 4, mostPerKey: 3 };
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
-/** They wait in order of arrival, whichever tenant they are of. */
-const ALL = 0;
 
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
@@ -122,7 +120,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     });
     const counts = count || countBy !== undefined;
     const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
-    if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
+    if (mayTakeLong && !(await limiter.enter(tenant, reader.tokenId, PATIENCE))) return refuse("overloaded");
     const page = await read()
       .catch((error: unknown) => {
         const message =
@@ -131,7 +129,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         throw error;
       })
       .finally(() => {
-        if (mayTakeLong) limiter.leave(ALL);
+        if (mayTakeLong) limiter.leave(tenant);
       });
     if (isRefusal(page)) return page;
     const { records } = page;
