@@ -206,6 +206,31 @@ test("[DS45] a key of char(n) is the same id in the log, in lists and in reads",
   });
 });
 
+test("[G4] [DS45] long texts are sorted by all of them, and their cursors fit into a URL, both ways", async () => {
+  await db.query(`create table public.longs (id text primary key, title text);
+    insert into longs select 'r' || n, repeat('é', 20000) || (9 - n) from generate_series(1, 7) n`);
+  await attach("public.longs", { title: {} });
+  const page = async (cursor = "") => {
+    const { status, body, text } = await app.call("GET", `/v1/models/longs?order_by=title&limit=2${cursor}`);
+    expect(status, text.slice(0, 300)).toBe(200);
+    return { ...body, ids: (body.data as { id: string }[]).map(({ id }) => id) };
+  };
+  type Page = Awaited<ReturnType<typeof page>> & { next_cursor?: string; previous_cursor?: string };
+  const pages: Page[] = [await page()];
+  for (let last = pages[0]; last?.next_cursor; last = pages.at(-1))
+    pages.push(await page(`&starting_after=${last.next_cursor}`));
+  expect(pages.map(({ ids }) => ids)).toEqual([["r7", "r6"], ["r5", "r4"], ["r3", "r2"], ["r1"]]);
+  for (const [n, { previous_cursor }] of pages.entries())
+    if (n > 0) expect((await page(`&ending_before=${previous_cursor}`)).ids).toEqual(pages[n - 1]?.ids);
+
+  const path = `/v1/models/longs?order_by=title&starting_after=${pages[0]?.next_cursor}`;
+  for (const change of ["update longs set title = title || '.' where id = 'r6'", "delete from longs where id = 'r6'"]) {
+    await db.query(change);
+    const { status, body } = await app.call("GET", path);
+    expect([status, body.code, body.param]).toEqual([400, "invalid_cursor", "starting_after"]);
+  }
+});
+
 test("[DS46] while a table is gone, its model cannot be read, and others can", async () => {
   await db.query("create table public.goings (id text primary key, title text); insert into goings values ('a', 'A')");
   await attach("public.goings", { title: {} });
