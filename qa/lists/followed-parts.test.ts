@@ -18,6 +18,7 @@ const model: Model = {
       ]),
     ),
     array: { type: "array", nullable: true },
+    json: { type: "json", nullable: true },
   },
 };
 
@@ -26,12 +27,17 @@ const anyScalar = fc.oneof(...types.map((type) => valuesByType[type]), fc.consta
   string | number | boolean | null
 >;
 const items = fc.constantFrom("a", "b", "é");
+const json = fc.constantFrom("a", "[1]", "{}", 1, true, null);
 const record = fc
   .tuple(
     fc.dictionary(fc.constantFrom(...types), anyScalar),
+    fc.option(fc.oneof(json, fc.constantFrom([1], {})), { nil: undefined }),
     fc.option(fc.array(fc.oneof(items, fc.constant(1)), { maxLength: 3 }), { nil: undefined }),
   )
-  .map(([data, array]): JsonObject => ({ ...data, ...(array && { array }) }) as JsonObject);
+  .map(
+    ([data, any, array]): JsonObject =>
+      ({ ...data, ...(any !== undefined && { json: any }), ...(array && { array }) }) as JsonObject,
+  );
 const bound = anyScalar.filter((value) => typeof value === "string" || typeof value === "number");
 const condition = fc.oneof(
   anyScalar,
@@ -40,7 +46,13 @@ const condition = fc.oneof(
   fc.record({ gt: bound, lte: bound }, { requiredKeys: [] }).filter((one) => Object.keys(one).length > 0),
   fc.record({ gte: bound, lt: bound }, { requiredKeys: [] }).filter((one) => Object.keys(one).length > 0),
 );
-const part = fc.dictionary(fc.constantFrom(...types, "array", "id", "gone"), condition, { maxKeys: 3 });
+const part = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.dictionary(fc.constantFrom(...types, "array", "json", "id", "gone"), condition, { maxKeys: 3 }),
+  },
+  { weight: 1, arbitrary: fc.record({ json: fc.oneof(json, fc.record({ in: fc.array(json, { maxLength: 3 }) })) }) },
+);
 
 test("[T14] many parts are judged together as each by itself", () => {
   let met = 0;

@@ -57,7 +57,7 @@ export { QueryBody } from "./lists/query-body.ts";
 export { folded, searchedFields, searchWords } from "./lists/text-search.ts";
 export { type FollowedConditions, FollowedRecords } from "./log/followed-records.ts";
 export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } from "./log/log.ts";
-export { meetsConditions } from "./log/meets-conditions.ts";
+export { followedValue, meetsConditions } from "./log/meets-conditions.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
 export { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
 export {

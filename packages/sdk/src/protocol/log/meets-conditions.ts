@@ -1,5 +1,5 @@
 import type { Json, JsonObject } from "../json.ts";
-import { comparable, compareValues } from "../lists/compare-values.ts";
+import { type Comparable, comparable, compareValues } from "../lists/compare-values.ts";
 import { ownValue } from "../own-value.ts";
 import type { Field, Model } from "../schema/model-schema.ts";
 import type { FollowedConditions } from "./followed-records.ts";
@@ -21,10 +21,14 @@ export const meetsConditions = (
     return operators.every(([operator, operand]) => meets(type, value, operator, operand as Json));
   });
 
+/** What conditions compare of a value. Undefined: none. A list or an object in a field of the type json equals no value. */
+export const followedValue = (type: Field["type"], value: Json | undefined): Comparable | undefined =>
+  type === "json" && Object(value) === value ? Number.NaN : comparable(type, value);
+
 function meets(type: Field["type"], value: Json | undefined, operator: string, operand: Json): boolean {
   if (operator === "contains") return type === "array" && Array.isArray(value) && value.includes(operand);
   if (type === "array") return false;
-  const own = comparable(type, value);
+  const own = followedValue(type, value);
   const is = (one: Json) => (one === null || own !== undefined) && own === comparable(type, one);
   if (operator === "eq") return is(operand);
   if (operator === "in") return (operand as Json[]).some(is);

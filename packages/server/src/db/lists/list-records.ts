@@ -283,6 +283,7 @@ function equalToAny(
     return [exact === undefined ? equal : `${equal} and ${exact} = any(${wanted})`];
   }
   const { expression, type } = columnOf(source, column, param);
+  if (type === "int8") return [`${expression} = any(${param(values.filter(isWhole))}::int8[])`];
   if (type !== "timestamptz") return [`${expression} = any(${param(values)}::${type}[])`];
   const instants = values.map((one) => `holdfast.instant(${param(one)}::text)`);
   return [`${expression} = any(array[${instants.join(", ")}])`];
@@ -373,12 +374,15 @@ const MOST_WHOLE = 2 ** 53;
 
 /** A bound may lie between two whole numbers, and anywhere beyond those that a bigint has. */
 function comparedWhole(expression: string, operator: Comparison, value: number, param: Param): string {
-  const isWhole = Number.isInteger(value);
+  if (operator === "eq" && !isWhole(value)) return "false";
   const bound = Math.min(Math.max(Math.floor(value), -MOST_WHOLE), MOST_WHOLE);
-  const ofFraction = { eq: undefined, gt: ">", gte: ">", lt: "<=", lte: "<=" }[operator];
-  const sign = isWhole ? OPERATORS[operator] : ofFraction;
-  return sign === undefined ? "false" : `${expression} ${sign} ${param(bound)}::int8`;
+  const ofFraction = { eq: "=", gt: ">", gte: ">", lt: "<=", lte: "<=" }[operator];
+  const sign = Number.isInteger(value) ? OPERATORS[operator] : ofFraction;
+  return `${expression} ${sign} ${param(bound)}::int8`;
 }
+
+/** Whether a field of the type integer can have the value. */
+const isWhole = (value: FilterValue): boolean => Number.isInteger(value) && Math.abs(value as number) <= MOST_WHOLE;
 
 /** Whether a value is longer than what the column's expression has of a text. */
 function longIn(source: RecordSource, column: ListColumn): (value: FilterValue) => boolean {

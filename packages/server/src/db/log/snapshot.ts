@@ -1,5 +1,5 @@
 import type { QueryResultRow } from "pg";
-import type { ListFilter } from "../../rules/lists/list-filter.ts";
+import type { ListCondition } from "../../rules/lists/list-filter.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
@@ -28,7 +28,7 @@ export interface SnapshotQuestion {
 export interface SnapshotPart {
   /** In lower case. */
   readonly model: string;
-  readonly alternatives: readonly (readonly ListFilter[])[];
+  readonly alternatives: readonly (readonly ListCondition[])[];
 }
 
 export interface SnapshotPage {

@@ -1,10 +1,16 @@
+import { hash } from "node:crypto";
 import { limits, type Model } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { countRecords, countValues, type ValueCounts } from "../../db/lists/count-records.ts";
 import { hostedSource } from "../../db/lists/hosted-source.ts";
-import { type Listed, listRecords as listStored, type PageEnd } from "../../db/lists/list-records.ts";
+import {
+  type Listed,
+  type ListQuestion,
+  listRecords as listStored,
+  type PageEnd,
+} from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
 import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
@@ -79,13 +85,38 @@ function placesBeside({ records, hasMore }: Listed, end: PageEnd | undefined, is
   return isBackward ? { next: behind, previous: ahead } : { next: ahead, previous: behind };
 }
 
+/** What a cursor keeps of a place. If its values are long, their fingerprint: a cursor has to fit into a URL. */
+type KeptEnd = PageEnd | (Omit<PageEnd, "values"> & { readonly values?: undefined; readonly of: string });
+
+/** Bytes of JSON. */
+const MOST_KEPT = 4_096;
+
+function keptEnd(end: PageEnd): KeptEnd {
+  const text = JSON.stringify(end.values);
+  if (Buffer.byteLength(text) <= MOST_KEPT) return end;
+  const { values: _, ...rest } = end;
+  return { ...rest, of: hash("sha256", text, "base64url") };
+}
+
+/** The place that a cursor keeps. Undefined: it has long values, and its record has others by now, or is gone. */
+async function endOf(
+  db: Database,
+  wanted: Omit<ListQuestion, "after" | "limit">,
+  kept: KeptEnd,
+): Promise<PageEnd | undefined> {
+  if (kept.values) return kept;
+  const { of, ...rest } = kept;
+  const one = { ...wanted, state: "all", ids: [kept.id], filters: [], groups: undefined, after: undefined } as const;
+  const [record] = (await listStored(db, { ...one, limit: 1 })).records;
+  const isSame = record && hash("sha256", JSON.stringify(record.values), "base64url") === of;
+  return isSame ? { ...rest, values: record.values } : undefined;
+}
+
 const NO_PAGE: Listed = { records: [], hasMore: false };
 
-/** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. */
-const SLOW_LISTS = { most: 4 };
+/** Lists that may scan a whole model are limited to a few connections, so that other reads find a free one. A tenant leaves one to others. */
+const SLOW_LISTS = { most: 4, mostPerKey: 3 };
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
-/** They wait in order of arrival, whichever tenant they are of. */
-const ALL = 0;
 
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
 export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
@@ -106,15 +137,17 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const { filters, order, countBy } = query;
     const groups = scope?.groups && [...scope.groups].sort();
     const context = JSON.stringify(["list", tenant, key, order, state, ids ?? null, filters, groups ?? null]);
-    const end = cursor && (cursors.decode(context, cursor.cursor) as PageEnd | undefined);
-    if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
+    const kept = cursor && (cursors.decode(context, cursor.cursor) as KeptEnd | undefined);
+    if (cursor && !kept) return refuse("invalid_cursor", { param: cursor.side });
     const isBackward = cursor?.side === "ending_before";
-    const place = isBackward ? { after: undefined, before: end } : { after: end };
     if (declared.model.table) await awaitCaptured(db, schema, tenant);
     const { syncId: stamp, rewriting } = await readHead(db, tenant);
     const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
     const wanted = { tenant, model: key, source, state, ids, filters, groups };
     const bytes = limits.pageBytes;
+    const end = kept && (await endOf(db, { ...wanted, order, bytes }, kept));
+    if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
+    const place = isBackward ? { after: undefined, before: end } : { after: end };
     const read = async () => ({
       count: count ? await countRecords(db, wanted) : undefined,
       counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
@@ -122,7 +155,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     });
     const counts = count || countBy !== undefined;
     const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
-    if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
+    if (mayTakeLong && !(await limiter.enter(tenant, reader.tokenId, PATIENCE))) return refuse("overloaded");
     const page = await read()
       .catch((error: unknown) => {
         const message =
@@ -131,7 +164,7 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         throw error;
       })
       .finally(() => {
-        if (mayTakeLong) limiter.leave(ALL);
+        if (mayTakeLong) limiter.leave(tenant);
       });
     if (isRefusal(page)) return page;
     const { records } = page;
@@ -139,8 +172,8 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     return {
       model: declared.name,
       records: records.map(({ data }) => data),
-      nextCursor: next ? cursors.encode(context, next) : null,
-      previousCursor: previous ? cursors.encode(context, previous) : null,
+      nextCursor: next ? cursors.encode(context, keptEnd(next)) : null,
+      previousCursor: previous ? cursors.encode(context, keptEnd(previous)) : null,
       stamp,
       archived: Object.fromEntries(
         records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),

@@ -35,11 +35,9 @@ interface SnapshotCursor {
   readonly rowsVersion: number;
 }
 
-/** With conditions a page may scan a whole model: a few at a time, so that other reads find a free connection. */
-const SLOW_SNAPSHOTS = { most: 4 };
+/** With conditions a page may scan a whole model: a few at a time, so that other reads find a free connection. A tenant leaves one to others. */
+const SLOW_SNAPSHOTS = { most: 4, mostPerKey: 3 };
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
-/** They wait in order of arrival, whichever tenant they are of. */
-const ALL = 0;
 
 /**
  * The stamp is the head before the first page, and the cursor carries it along. A reader that continues with the log
@@ -48,8 +46,9 @@ const ALL = 0;
 export const readSnapshot = (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot => {
   const limiter = createLimiter(SLOW_SNAPSHOTS);
   return async (request) => {
+    const { tenant, tokenId } = request.reader;
     const mayTakeLong = request.view.where !== undefined;
-    if (mayTakeLong && !(await limiter.enter(ALL, "", PATIENCE))) return refuse("overloaded");
+    if (mayTakeLong && !(await limiter.enter(tenant, tokenId, PATIENCE))) return refuse("overloaded");
     try {
       const { cursor, reader } = request;
       if (cursor === undefined) await awaitCaptured(db, await liveSchema(db, schemas, reader.tenant), reader.tenant);
@@ -57,7 +56,7 @@ export const readSnapshot = (db: Database, schemas: SchemaCache, cursors: PageCu
       // through the log.
       return await momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
     } finally {
-      if (mayTakeLong) limiter.leave(ALL);
+      if (mayTakeLong) limiter.leave(tenant);
     }
   };
 };

@@ -196,7 +196,10 @@ async function land(
     models,
     changes: nextChanges(before, rewritten, renames, head.syncId),
     hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
-    rowsVersion: rewritten.length + hidden.length + diff.regrouped.length > 0 ? version : before.rowsVersion,
+    rowsVersion:
+      rewritten.length + hidden.length + diff.regrouped.length + diff.recompared.length > 0
+        ? version
+        : before.rowsVersion,
   });
   await updateGroupRules(tx, tenant, models);
   for (const { table, columns } of tables.changed) await replaceColumns(tx, table, columns, head.syncId);

@@ -6,11 +6,13 @@ import {
   ownValue,
 } from "@holdfast/sdk/protocol";
 import { type ListColumn, listColumn } from "../lists/list-column.ts";
-import { columnType, type ListFilter } from "../lists/list-filter.ts";
+import { columnType, type JsonFilter, type ListFilter } from "../lists/list-filter.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 
 /** The records of one model that a reader follows: those that meet all filters of one of these alternatives. */
-export type Followed = readonly (readonly ListFilter[])[];
+export type Followed = readonly (readonly FollowedFilter[])[];
+
+type FollowedFilter = ListFilter | JsonFilter;
 
 type Scalar = string | number | boolean | null;
 type Operator = "eq" | "in" | "contains" | "gt" | "gte" | "lt" | "lte";
@@ -41,8 +43,8 @@ export function followedRecords(
 function filtersOf(
   conditions: FollowedConditions,
   fields: Readonly<Record<string, Field>>,
-): readonly ListFilter[] | undefined {
-  const filters: ListFilter[] = [];
+): readonly FollowedFilter[] | undefined {
+  const filters: FollowedFilter[] = [];
   for (const [name, condition] of Object.entries(conditions)) {
     const column = columnOf(name, fields);
     const operators = typeof condition === "object" && condition !== null ? condition : { eq: condition };
@@ -58,14 +60,15 @@ function filtersOf(
 /** An entry of the log has the record's fields and its id, but not its times. */
 function columnOf(name: string, fields: Readonly<Record<string, Field>>): ListColumn {
   const field = ownValue(fields, name);
-  if (field?.type === "array") return { kind: "field", name, type: "array" };
+  if (field?.type === "array" || field?.type === "json") return { kind: "field", name, type: field.type };
   const column = field || name === "id" ? listColumn(name, { fields }) : undefined;
   return column ?? { kind: "field", name, type: "string" };
 }
 
-function filterOf(column: ListColumn, operator: Operator, operand: unknown): ListFilter | undefined {
+function filterOf(column: ListColumn, operator: Operator, operand: unknown): FollowedFilter | undefined {
   const type = columnType(column);
   if ((type === "array") !== (operator === "contains")) return undefined;
+  if (type === "json") return jsonFilter(column, operator, operand);
   switch (operator) {
     case "contains":
       return { column, operator, value: operand as Scalar, json: [JSON.stringify(operand)] };
@@ -82,6 +85,12 @@ function filterOf(column: ListColumn, operator: Operator, operand: unknown): Lis
     }
   }
 }
+
+/** Any value is one of the type json, so that equal JSON is meant. */
+const jsonFilter = (column: ListColumn, operator: Operator, operand: unknown): JsonFilter | undefined =>
+  operator === "eq" || operator === "in"
+    ? { column, operator: "jsonIn", values: [operand].flat().map((value) => JSON.stringify(value)) }
+    : undefined;
 
 /** Text has no ranges here: few readers need them, and its order in the database is not that of JavaScript. */
 const RANGED: ReadonlySet<Field["type"]> = new Set(["number", "integer", "datetime"]);

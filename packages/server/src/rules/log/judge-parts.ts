@@ -3,6 +3,7 @@ import {
   comparable,
   type Field,
   type FollowedConditions,
+  followedValue,
   type Json,
   type JsonObject,
   type Model,
@@ -34,7 +35,7 @@ export function partsJudge(parts: readonly FollowedConditions[], model: Model): 
   }
   const lookups = [...wanted].map(([name, values]) => {
     const type = typeOf(name, model);
-    return (id: string, data: JsonObject) => values.has(comparable(type, name === "id" ? id : ownValue(data, name)));
+    return (id: string, data: JsonObject) => values.has(followedValue(type, name === "id" ? id : ownValue(data, name)));
   });
   return {
     names: new Set(parts.flatMap((part) => Object.keys(part))),
@@ -70,7 +71,7 @@ export function markedBy(
 ): readonly (Comparable | undefined)[] {
   const type = typeOf(name, model);
   const value = name === "id" ? id : ownValue(data, name);
-  if (type !== "array") return [comparable(type, value)];
+  if (type !== "array") return [followedValue(type, value)];
   return Array.isArray(value) ? (value as Comparable[]) : [];
 }
 

@@ -195,6 +195,22 @@ test.each([
   },
 );
 
+test.each([
+  ["datetime", "string", true],
+  ["string", "json", true],
+  ["array", "json", true],
+  ["number", "json", true],
+  ["integer", "number", false],
+  ["enum", "string", false],
+  ["datetime", "datetime", false],
+] as const)("[M9] whether other records meet a condition if a field of the type %s becomes %s", (from, to, isSo) => {
+  const of = (type: Field["type"]) => ({
+    models: { m: { fields: { a: { type, ...(type === "enum" && { values: ["x"] }) } } } },
+  });
+  expect(diffSchemas(of(from), of(to), () => true).recompared).toEqual(isSo ? ["m"] : []);
+  expect(diffSchemas(of(from), of(to), () => false).recompared).toEqual([]);
+});
+
 test("[M8] a renamed field is neither dropped nor new, but may not be narrowed on the way", () => {
   const problems = (to: Field) =>
     diffSchemas(before, one({ c: to, b: text }), () => true, new Map([["m", { a: "c" }]])).problems;

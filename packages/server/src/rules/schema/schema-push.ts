@@ -169,6 +169,8 @@ export interface SchemaDiff {
   readonly changed: readonly string[];
   /** Models that are no longer declared. */
   readonly dropped: readonly string[];
+  /** Models with records of which a field compares otherwise: other records meet a condition on it. */
+  readonly recompared: readonly string[];
 }
 
 /** What a push changes. `hasRecords`: whether a model (as declared before) has any record. */
@@ -181,6 +183,7 @@ export function diffSchemas(
   const problems: Problem[] = [];
   const regrouped: string[] = [];
   const dropped: string[] = [];
+  const recompared: string[] = [];
   const changed = Object.keys(after.models).filter((name) => !modelNamed(before, name));
   const nowByKey = new Map(Object.entries(after.models).map(([name, model]) => [name.toLowerCase(), { name, model }]));
   for (const [name, model] of Object.entries(before.models)) {
@@ -195,10 +198,11 @@ export function diffSchemas(
           ...fieldProblems(name, model, now.model, hasRecords(name), renames.get(name.toLowerCase()) ?? {}),
         );
       if (!jsonEqual(model.fields as never, now.model.fields as never)) changed.push(now.name);
+      if (hasRecords(name) && comparesOtherwise(model, now.model)) recompared.push(now.name);
       if (!sameGroups(model.groups, now.model.groups)) regrouped.push(now.name);
     }
   }
-  return { problems, regrouped, changed, dropped };
+  return { problems, regrouped, changed, dropped, recompared };
 }
 
 export const sameGroups = (a: readonly GroupRule[] = [], b: readonly GroupRule[] = []): boolean =>
@@ -233,6 +237,16 @@ function fieldProblems(
       say(name, "The new required field needs a default, because records exist.");
   return problems;
 }
+
+/** A field that is gone, renamed or narrowed is a problem or a change of the records anyway. */
+const comparesOtherwise = (before: Model, after: Model): boolean =>
+  Object.entries(before.fields).some(([name, field]) => {
+    const now = fieldOf(after, name);
+    return now !== undefined && comparedAs(field) !== comparedAs(now);
+  });
+
+const comparedAs = ({ type }: Field): Field["type"] =>
+  type === "integer" ? "number" : type === "enum" ? "string" : type;
 
 /** A field may have the name of an object method, hence `hasOwn`. */
 const fieldOf = ({ fields }: Model, name: string): Field | undefined => ownValue(fields, name);
