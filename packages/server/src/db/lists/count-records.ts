@@ -2,8 +2,8 @@ import type { Json } from "@holdfast/sdk/protocol";
 import type { ListColumn } from "../../rules/lists/list-column.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { columnOf, conditionsOf, type Param, type WantedRecords } from "./list-records.ts";
 import type { RecordSource } from "./record-source.ts";
+import { columnOf, conditionsOf, type Param, type WantedRecords } from "./wanted-records.ts";
 
 export interface ValueCounts {
   readonly values: readonly { readonly value: Json; readonly count: number }[];

@@ -3,8 +3,8 @@ import type { ListCondition } from "../../rules/lists/list-filter.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
-import { filterSql, type Param } from "../lists/list-records.ts";
 import type { RecordSource } from "../lists/record-source.ts";
+import { filterSql, type Param } from "../lists/wanted-records.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
