@@ -314,6 +314,36 @@ test.each([
   expect(ids()).toBe("p1-1 p1-2");
 });
 
+test("[N26] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
+  const { open, settled } = start();
+  const named = { projectId: "p3" };
+  const { client, ids } = await open({ where: { issue: [named], project: [] } });
+  const long = (name: string, length: number) => ({ in: [name, "x".repeat(length)] });
+  const used = async (part: ReturnType<typeof client.load>) => {
+    await part.ready;
+    part.release();
+    await settled();
+  };
+  await used(client.load("project", { id: long("p4", 1_500) }));
+  await used(client.load("issue", { id: long("p1-1", 1_500) }));
+  const projects = () => client.models.project.list().map(({ id }) => id);
+  expect(projects()).toEqual(["p4"]);
+  expect(ids()).toBe("p1-1 p3-1 p3-2");
+  const held = client.load("issue", { id: long("p2-1", 1_500) });
+  await held.ready;
+  await settled();
+  expect(projects()).toEqual([]);
+  expect(ids()).toBe("p1-1 p2-1 p3-1 p3-2");
+  await client.load("project", { id: long("p1", 1_500) }).ready;
+  await settled();
+  expect(projects()).toEqual(["p1"]);
+  expect(ids()).toBe("p2-1 p3-1 p3-2");
+  await expect(client.load("issue", { id: long("p2-2", 1_500) }).ready).rejects.toMatchObject({
+    code: "invalid_options",
+  });
+  expect(ids()).toBe("p2-1 p3-1 p3-2");
+});
+
 test("[N25] releasing a part that was refused does nothing", async () => {
   const { open, settled } = start();
   const { client } = await open();
