@@ -305,6 +305,11 @@ test.each([
   [{ projectId: {} }],
   [{ or: [{ projectId: "p1" }] }],
   [{ $createdBy: "user:ann" }],
+  [{ title: "\0" }],
+  [{ projectId: { in: ["p1", "\ud83d"] } }],
+  [{ labels: { contains: "\ud83d" } }],
+  [{ projectId: { in: [undefined, "p1"] } }],
+  [null],
 ])("[N24] [N25] a condition that the server cannot follow by throws at once: %j", async (where) => {
   const { open } = start();
   const { client, ids } = await open();
@@ -342,6 +347,30 @@ test("[N26] released parts of any model whose conditions leave no room go, those
     code: "invalid_options",
   });
   expect(ids()).toBe("p2-1 p3-1 p3-2");
+});
+
+test("[N25] a part is one object of conditions, which may be a proxy, and may change afterwards", async () => {
+  const { open, settled } = start();
+  const { client, ids } = await open();
+  expect(() => client.load("issue", [{ projectId: "p1" }] as never)).toThrow(/plain object/);
+  expect(() => client.load("issue", undefined as never)).toThrow(/plain object/);
+  expect(() => client.load("issue", new Map() as never)).toThrow(/plain object/);
+  const conditions = { projectId: "p1" };
+  const part = client.load("issue", new Proxy(conditions, {}));
+  conditions.projectId = "p2";
+  await part.ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2");
+  expect(client.models.issue.status({ where: { projectId: "p1" } })).toBe("complete");
+});
+
+test("[N24] a model whose conditions are undefined is not limited", async () => {
+  const { open, settled } = start();
+  const { client, ids } = await open();
+  client.follow({ where: { issue: undefined, project: { name: "p1" } } });
+  await settled();
+  expect(ids()).toContain("p4-1");
+  expect(client.models.project.list()).toHaveLength(1);
 });
 
 test("[N25] releasing a part that was refused does nothing", async () => {
