@@ -53,6 +53,17 @@ test("[V33] a window grows page by page, and says whether there is more", async 
   expect(result.current.rows).toBe(rows);
 });
 
+test("[V33] a window that is extended in both directions at once has both pages", async () => {
+  const { idOf, wrapper } = await slides(40);
+  const { result } = renderHook(() => useInfiniteQuery("slide", byOrder, { pageSize: 2, at: idOf(20) }), { wrapper });
+  act(() => {
+    result.current.fetchNextPage();
+    result.current.fetchPreviousPage();
+    result.current.fetchNextPage();
+  });
+  expect(orders(result.current)).toEqual([18, 19, 20, 21, 22, 23]);
+});
+
 test.each([undefined, "s020"])("[V26] a query with another value in each render does not loop: at %s", async (at) => {
   const { wrapper } = await slides(40);
   let renders = 0;

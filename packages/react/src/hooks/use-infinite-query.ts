@@ -89,10 +89,10 @@ export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {
       status,
       hasNextPage: next.hasMore,
       hasPreviousPage: previous.hasMore,
-      fetchNextPage: () => next.hasMore && setExtent({ ...extent, after: after + page }),
-      fetchPreviousPage: () => previous.hasMore && setExtent({ ...extent, before: before + page }),
+      fetchNextPage: () => next.hasMore && setExtent((now) => ({ ...now, after: after + page })),
+      fetchPreviousPage: () => previous.hasMore && setExtent((now) => ({ ...now, before: before + page })),
     }),
-    [rows, status, next, previous, extent, before, after, page],
+    [rows, status, next, previous, before, after, page],
   );
 };
 
