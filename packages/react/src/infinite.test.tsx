@@ -53,6 +53,34 @@ test("[V33] a window grows page by page, and says whether there is more", async 
   expect(result.current.rows).toBe(rows);
 });
 
+test("[V33] a window that is extended in both directions at once has both pages", async () => {
+  const { idOf, wrapper } = await slides(40);
+  const { result } = renderHook(() => useInfiniteQuery("slide", byOrder, { pageSize: 2, at: idOf(20) }), { wrapper });
+  act(() => {
+    result.current.fetchNextPage();
+    result.current.fetchPreviousPage();
+    result.current.fetchNextPage();
+  });
+  expect(orders(result.current)).toEqual([18, 19, 20, 21, 22, 23]);
+});
+
+test.each([undefined, "s020"])("[V26] a query with another value in each render does not loop: at %s", async (at) => {
+  const { wrapper } = await slides(40);
+  let renders = 0;
+  const { result, rerender } = renderHook(
+    () => {
+      renders += 1;
+      return useInfiniteQuery("slide", { ...byOrder, where: { order: { lt: 1_000 + renders } } }, { pageSize: 5, at });
+    },
+    { wrapper },
+  );
+  expect(renders).toBeLessThan(10);
+  expect(orders(result.current)).toEqual(at ? [20, 21, 22, 23, 24] : [0, 1, 2, 3, 4]);
+  renders = 0;
+  rerender();
+  expect(renders).toBeLessThan(5);
+});
+
 test("[V34] a window in the middle stays where it is, whatever comes, changes or goes before it", async () => {
   const { slide, idOf, wrapper } = await slides(40);
   const { result } = renderHook(() => useInfiniteQuery("slide", byOrder, { pageSize: 5, at: idOf(20) }), { wrapper });

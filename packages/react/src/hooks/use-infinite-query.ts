@@ -56,11 +56,11 @@ export type UseInfiniteQuery<S extends ModelSchema> = <
  *                                      └────────────── rows ───────────────┘
  */
 interface Extent {
-  readonly of: readonly unknown[];
+  of: readonly unknown[];
   /** What the record `at` had in the fields that count for the order. Undefined: the beginning of the list. */
-  readonly anchor: AnyRow | undefined;
-  readonly before: number;
-  readonly after: number;
+  anchor: AnyRow | undefined;
+  before: number;
+  after: number;
 }
 
 /** A part of a query's records, which can be extended in both directions. `"skip"` reads nothing. */
@@ -69,12 +69,13 @@ export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {
   checkWindow(query, page, others);
   const asked = useFirstOfEquals(query);
   const of = [model, asked, page, at];
-  const [kept, setKept] = useState<Extent>({ of, anchor: undefined, before: 0, after: page });
-  // Another query begins a new window in the same render, so that none is shown with the extent of another.
-  let extent = shallowEqual(kept.of, of) ? kept : { of, anchor: undefined, before: 0, after: page };
+  const begun: Extent = { of, anchor: undefined, before: 0, after: page };
+  const [extent, setExtent] = useState(begun);
+  // Another query begins a new window in the same render, so that none is shown with the extent of another. Not with a
+  // state update, as in `useFirstOfEquals`.
+  if (!shallowEqual(extent.of, of)) Object.assign(extent, begun);
   const record = useRecord(model, at === undefined || extent.anchor ? "skip" : at);
-  if (record && asked !== "skip") extent = { ...extent, anchor: placeOf(record, asked.orderBy) };
-  if (extent !== kept) setKept(extent);
+  if (record && asked !== "skip") extent.anchor = placeOf(record, asked.orderBy);
 
   const { anchor, before, after } = extent;
   const isFound = anchor !== undefined && asked !== "skip";
@@ -88,10 +89,10 @@ export const useInfiniteQuery: UseInfiniteQuery<ModelSchema> = (model, query = {
       status,
       hasNextPage: next.hasMore,
       hasPreviousPage: previous.hasMore,
-      fetchNextPage: () => next.hasMore && setKept({ ...extent, after: after + page }),
-      fetchPreviousPage: () => previous.hasMore && setKept({ ...extent, before: before + page }),
+      fetchNextPage: () => next.hasMore && setExtent((now) => ({ ...now, after: after + page })),
+      fetchPreviousPage: () => previous.hasMore && setExtent((now) => ({ ...now, before: before + page })),
     }),
-    [rows, status, next, previous, extent, before, after, page],
+    [rows, status, next, previous, before, after, page],
   );
 };
 

@@ -1,12 +1,14 @@
 import type { Scope } from "../core/log/rows.ts";
 import { tableOf } from "../core/log/tables.ts";
 import type { ClientState } from "../core/state.ts";
+import { jsonProblem } from "../protocol/json-problem.ts";
 import type { FollowedRecords } from "../protocol/log/followed-records.ts";
 import { fits } from "../protocol/schema/field-value.ts";
 import type { Field, Model, ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { DataOf, ModelName } from "../protocol/schema/row-types.ts";
 import type { Operators } from "./lists/query.ts";
-import { fieldOf, isObject, mustBe } from "./lists/query-error.ts";
+import { checkObject, fieldOf, mustBe } from "./lists/query-error.ts";
+import { copyOf } from "./lists/shown-rows.ts";
 import { checkModel } from "./writes/check-model.ts";
 
 /** Which records a client reads. An absent member does not limit it. */
@@ -38,25 +40,28 @@ export function followedScope<S extends ModelSchema>(
   { models, groups, where }: FollowScope<S> | Scope,
 ): Scope {
   for (const model of models ?? []) checkModel(schema, model);
-  for (const [model, conditions] of Object.entries(where ?? {})) {
+  // One that is undefined limits nothing, and the copy is without it.
+  for (const [model, conditions = {}] of Object.entries(where ?? {})) {
     checkModel(schema, model);
     for (const one of [conditions].flat()) checkConditions(model, schema[tableOf(model)], one as object);
   }
   return {
     ...(models && { models }),
     ...(groups && { groups }),
-    ...(where && { where: structuredClone(where) as FollowedRecords }),
+    ...(where && { where: copyOf(where) as FollowedRecords }),
   };
 }
 
 /** Throws for what the server would not take, or what no record can meet. */
 function checkConditions(model: string, schema: Model | undefined, conditions: object): void {
+  checkObject(conditions, "where");
   for (const [name, condition] of Object.entries(conditions)) {
     const at = `where.${name}`;
     const field = fieldOf(model, schema, name, at);
-    const operators = Object.entries(isObject(condition) ? condition : { eq: condition });
+    const operators = Object.entries(typeof condition === "object" && condition ? condition : { eq: condition });
     const isTaken = operators.length > 0 && operators.every(([operator, operand]) => takes(field, operator, operand));
-    if (name.startsWith("$") || !isTaken) throw mustBe(at, "a value, in, contains of an array, or a range", condition);
+    if (name[0] === "$" || !isTaken || jsonProblem(condition))
+      throw mustBe(at, "a value, in, contains of an array, or a range", condition);
   }
 }
 

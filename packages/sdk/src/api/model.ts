@@ -10,7 +10,7 @@ import type { Lazy } from "./lazy.ts";
 import type { AnyQuery } from "./lists/list-query.ts";
 import type { Lists } from "./lists/lists.ts";
 import type { ModelApi } from "./sync-client.ts";
-import { checkId, jsonCopy } from "./writes/payload.ts";
+import { checkId, objectCopy } from "./writes/payload.ts";
 import { makeWrite, type WriteDeps } from "./writes/write.ts";
 
 /** `client.models.slide`: each method makes one write or reads once. */
@@ -39,12 +39,12 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
     claim: async (id, options) => {
       if (deps.isClosed()) throw localError("client_closed", "The client is closed: it cannot claim.");
       const { meta, ...rest } = options ?? {};
-      const request = { ...rest, ...(meta !== undefined && { meta: jsonCopy(meta, "meta") }) };
+      const request = { ...rest, ...(meta !== undefined && { meta: objectCopy(meta, "meta") }) };
       const checkedId = checkId(id);
       return (await (await collab.load()).claim(model, checkedId, request)) as unknown as Lease<S, M>;
     },
-    count: (query = {}) => lists.counts(model, query as AnyQuery).get(true) ?? 0,
-    exists: (query = {}) => lists.counts(model, query as AnyQuery).size > 0,
+    count: (query = {}) => lists.counts(model, query as AnyQuery, true).get(true) ?? 0,
+    exists: (query = {}) => lists.counts(model, query as AnyQuery, true).size > 0,
     countBy: (field, query = {}) => lists.counts(model, query as AnyQuery, field) as ReadonlyMap<never, number>,
     status: (query = {}) => lists.status(model, query as AnyQuery),
     subscribe: (query, listener) => {
@@ -58,6 +58,6 @@ export function modelApi<S extends ModelSchema, M extends ModelName<S>>(
       tell();
       return subscribe(tell);
     },
-    list: (query) => lists.list(model, (query ?? {}) as AnyQuery) as never,
+    list: (query = {}) => lists.list(model, query as AnyQuery) as never,
   };
 }

@@ -1,12 +1,13 @@
 import { odd } from "../../errors.ts";
 import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
+import { isPlainObject } from "../../protocol/json-problem.ts";
 import { comparable, compareValues, isScalar, typedValue } from "../../protocol/lists/compare-values.ts";
 import { hasWords, searchedFields, searchWords } from "../../protocol/lists/text-search.ts";
 import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
-import { checkJson } from "../writes/payload.ts";
-import { checkObject, fieldOf, isObject, listOf, mustBe, TEXT } from "./query-error.ts";
+import { jsonCopy } from "../writes/payload.ts";
+import { ANY, checkObject, fieldOf, listOf, mustBe, TEXT } from "./query-error.ts";
 import { valueIn } from "./value-in.ts";
 
 /** Conditions on a record, all of which must hold. */
@@ -57,7 +58,7 @@ const range =
 const OPERATORS: Readonly<Record<string, Operator>> = {
   contains: (operand, param, field) => {
     const { type, items } = field;
-    const part = operandOf(operand, param, isText(type) ? TEXT : items ? { type: items } : ANYTHING);
+    const part = operandOf(operand, param, isText(type) ? TEXT : items ? { type: items } : ANY);
     return (value) =>
       Array.isArray(value)
         ? value.some((item) => jsonEqual(item as Json, part))
@@ -125,14 +126,11 @@ function oneOf(wanted: unknown, param: string, field: Field): Test<Json> {
   return anyOf(values, field);
 }
 
-const ANYTHING: Field = { type: "json", nullable: true };
-
 /** A value that a field could have. Throws for any other: no record would match it. */
 function operandOf(wanted: unknown, param: string, field: Field): Json {
   const value = plain(wanted, field.type);
   if (!fits(field, value)) throw mustBe(param, expectedValue(field), wanted);
-  if (!isScalar(field)) checkJson(value, param);
-  return value;
+  return isScalar(field) ? value : jsonCopy(value, param);
 }
 
 /** A value of another type than its field's equals null, as an absent one does. */
@@ -149,7 +147,7 @@ const plain = (value: unknown, type: Field["type"]): Json =>
 
 /** Whether the condition contains only operators. Any other object is an error unless the field holds objects. */
 function isOperators(wanted: unknown, field: Field, param: string): wanted is object {
-  if (!isObject(wanted)) return false;
+  if (!isPlainObject(wanted)) return false;
   const known = operatorsOf(field);
   const keys = Object.keys(wanted);
   if (keys.length > 0 && keys.every((key) => known.includes(key))) return true;

@@ -2,14 +2,14 @@ import { shownRow } from "../../core/conflicts/overlay.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Row } from "../../protocol/commits/apply.ts";
-import type { JsonObject } from "../../protocol/json.ts";
+import type { Json, JsonObject } from "../../protocol/json.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import { checkJson } from "../writes/payload.ts";
+import { jsonCopy } from "../writes/payload.ts";
 import { type Conditions, compileConditions, compileSearch } from "./conditions.ts";
 import { checkKeys, checkObject, checkOneOf, fieldOf, mustBe } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
-import { asGiven, type ShownRows } from "./shown-rows.ts";
+import { asGiven, copyOf, type ShownRows } from "./shown-rows.ts";
 import { compileOrder, type SortOptions, type SortOrder } from "./sort-order.ts";
 
 /** A query on any model. */
@@ -74,21 +74,23 @@ export function listQuery(
   checkObject(include, "include");
   checkOneOf(archived, ["without", "only", "with"], "archived");
   checkOneOf(staleOk, [true, false], "staleOk");
-  if (typeof limit !== "number" || !(limit >= 0) || limit % 1) throw mustBe("limit", "a whole number from 0", limit);
+  if (typeof limit !== "number" || limit % 1 || !(limit >= 0)) throw mustBe("limit", "a whole number from 0", limit);
   const tests = [compileConditions(model, schema, where)];
+  const asked = copyOf(where);
   if (search !== undefined) tests.push(compileSearch(schema, search));
   const order = compileOrder(model, schema, query);
   const side = query.before === undefined ? "from" : "before";
   const place = query[side];
   if (place !== undefined) {
-    if (side === "before" && query.from) throw mustBe("from", "absent beside before", query.from);
+    if (query.before && query.from) throw mustBe("from", "absent beside before", query.from);
     if (typeof place?.id !== "string") throw mustBe(side, "a record with its id", place);
-    for (const name of order.fields) checkJson(place[name] ?? null, `${side}.${name}`);
+    const end: Record<string, Json> = { id: place.id };
+    for (const name of order.fields) end[name] = jsonCopy(place[name] ?? null, `${side}.${name}`);
     // A record that has no value to sort by does not name the field either.
     if (!order.fields.every((name) => name in place))
       for (const name of Object.keys(place))
         if (!ownValue(include, name)) fieldOf(model, schema, name, `${side}.${name}`);
-    tests.push((data) => order.compare(data, place) > (side === "before" ? 0 : -1));
+    tests.push((data) => order.compare(data, end) > (side === "before" ? 0 : -1));
   }
   const table = tableOf(model);
   const key = queryKey(model, query);
@@ -110,7 +112,7 @@ export function listQuery(
     find: (state, id) => matching(shownRow(state, { model: table, id })),
     all(state, take) {
       const takeIf = (data: JsonObject | undefined) => data && take(data);
-      const found = findIndexed(state, table, where);
+      const found = findIndexed(state, table, asked);
       if (found) for (const id of found) takeIf(this.find(state, id));
       else {
         const over = ownValue(state.overlay, table);

@@ -40,7 +40,7 @@ interface KeptView {
   /** The number of changes when it was last read. */
   readAfter: number;
   /** Whether it was read while the rows were complete. */
-  wasComplete: boolean;
+  wasComplete?: boolean;
 }
 
 /**
@@ -84,10 +84,10 @@ export class Lists {
   /** Counts a subscriber. Returns a function that ends the subscription. */
   subscribed(): () => void {
     this.#subscribers += 1;
-    let isGone = false;
+    let held = 1;
     return () => {
-      if (!isGone) this.#subscribers -= 1;
-      isGone = true;
+      this.#subscribers -= held;
+      held = 0;
     };
   }
 
@@ -144,10 +144,10 @@ export class Lists {
     return this.#later()?.queryStatus(this.#state(), model, query) ?? "loading";
   }
 
-  /** How many records match, by their value of a field; without a field, all of them under `true`. */
-  counts(model: string, query: AnyQuery, field?: string): Counts {
-    return this.#read(`counts ${field ?? ""} ${queryKey(model, query)}`, () => {
-      if (field !== undefined) checkCounted(model, this.#state().models[tableOf(model)], field);
+  /** How many records match, by their value of a field; `true`: all of them, under `true`. */
+  counts(model: string, query: AnyQuery, field: string | true): Counts {
+    return this.#read(`counts ${queryKey(model, [field, query])}`, () => {
+      if (field !== true) checkCounted(model, this.#state().models[tableOf(model)], field);
       return new LiveCounts(this.compiled(model, query, COUNT_KEYS), field);
     });
   }
@@ -180,7 +180,7 @@ export class Lists {
 
   #keep(key: string, view: LiveView): KeptView {
     const { table } = view.query;
-    const kept: KeptView = { key, view, readAt: 0, readAfter: 0, wasComplete: false };
+    const kept: KeptView = { key, view, readAt: 0, readAfter: 0 };
     this.#kept.set(key, kept);
     const views = this.#byTable.get(table) ?? new Set();
     this.#byTable.set(table, views.add(view));

@@ -6,15 +6,15 @@ import { valueIn } from "./value-in.ts";
 /** By value, or item of an array: how many records have it. */
 export type Counts = ReadonlyMap<Json, number>;
 
-/** How many records of a query have which value of a field, updated incrementally. Without a field: how many there are. */
+/** How many records of a query have which value of a field, updated incrementally. `true`: how many there are. */
 export class LiveCounts {
   readonly query: ListQuery;
-  readonly #field: string | undefined;
+  readonly #field: string | true;
   readonly #valueOf = new Map<string, Json>();
   #counts: Counts = new Map();
   readonly #stale = new StaleIds();
 
-  constructor(query: ListQuery, field?: string) {
+  constructor(query: ListQuery, field: string | true) {
     this.query = query;
     this.#field = field;
   }
@@ -35,7 +35,7 @@ export class LiveCounts {
     const found = new Map<string, JsonObject | undefined>();
     for (const id of stale ?? this.#valueOf.keys()) found.set(id, stale && this.query.find(state, id));
     if (!stale) this.query.all(state, (data) => found.set(data.id as string, data));
-    if (found.size > 0) this.#recount(found);
+    this.#recount(found);
     return this.#counts;
   }
 
@@ -57,15 +57,15 @@ export class LiveCounts {
     const counts = new Map(this.#counts);
     for (const [value, by] of moved) {
       const count = (counts.get(value) ?? 0) + by;
-      if (count === 0) counts.delete(value);
-      else counts.set(value, count);
+      if (count) counts.set(value, count);
+      else counts.delete(value);
     }
     this.#counts = counts;
   }
 
   #value(data: JsonObject): Json {
     const field = this.#field;
-    if (field === undefined) return true;
-    return valueIn(field.startsWith("$") ? this.query.give(data) : data, field) ?? null;
+    if (field === true) return true;
+    return valueIn(field[0] === "$" ? this.query.give(data) : data, field) ?? null;
   }
 }

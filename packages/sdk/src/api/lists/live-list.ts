@@ -48,7 +48,6 @@ export class LiveList {
   /** Returns the same array until something in it changes. */
   read(state: StateOfRows): readonly JsonObject[] {
     const stale = this.#stale.take();
-    if (stale?.size === 0) return this.#shown;
     if (stale && !this.#mend(stale, state)) return this.#shown;
     if (!stale) this.#fill(state);
     this.#shown = same(this.#shown, this.#kept.slice(0, this.query.limit));

@@ -1,4 +1,5 @@
 import { invalid, odd } from "../../errors.ts";
+import { isPlainObject } from "../../protocol/json-problem.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 
@@ -11,11 +12,8 @@ export const shown = (value: unknown): string =>
     ? JSON.stringify(value).slice(0, 200)
     : String(value);
 
-export const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
-
 export function checkObject(given: unknown, param: string): void {
-  if (!isObject(given)) throw mustBe(param, "an object", given);
+  if (!isPlainObject(given)) throw mustBe(param, "a plain object", given);
 }
 
 export function listOf(given: unknown, param: string): readonly unknown[] {
@@ -36,7 +34,7 @@ export function checkKeys(given: unknown, keys: readonly string[], param = "quer
 const TIME: Field = { type: "datetime" };
 export const TEXT: Field = { type: "string" };
 /** Of a model whose schema is not known. */
-const ANY: Field = { type: "json" };
+export const ANY: Field = { type: "json", nullable: true };
 
 /** What a query can ask of every record. The server's own facts: see `RowFacts`. */
 const FACTS: Readonly<Record<string, Field>> = {

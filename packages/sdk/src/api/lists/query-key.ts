@@ -1,16 +1,15 @@
 import { tableOf } from "../../core/log/tables.ts";
+import { isPlainObject, jsonProblem } from "../../protocol/json-problem.ts";
 
 /** The same for queries of a model that ask for the same. */
 export const queryKey = (model: string, query: unknown): string => `${tableOf(model)} ${JSON.stringify(query, apart)}`;
 
 /**
- * Marks values that JSON would drop or change, so that a wrong query never has the key of a right one. Record strings
- * cannot contain NUL, so the marker is unambiguous.
+ * Marks values that JSON would drop or change, and strings with NUL, so that a wrong query never has the key of a right
+ * one.
  */
 function apart(this: Readonly<Record<string, unknown>>, key: string, value: unknown): unknown {
   const own = this[key];
-  const type = typeof own;
-  const isJson =
-    type === "number" ? Number.isFinite(own) : type === "string" || type === "boolean" || type === "object";
-  return isJson && own === value ? value : `\0${type}${String(value)}`;
+  const isJson = Array.isArray(own) || isPlainObject(own) || !jsonProblem(own);
+  return isJson ? own : `\0${typeof own}${String(value)}`;
 }

@@ -47,8 +47,8 @@ export function shownRows(models: Readonly<Record<string, Model>>, facts?: () =>
   };
 }
 
-/** Rows get copies of a default, because the original belongs to the schema. */
-const copyOf = (value: unknown): Json => JSON.parse(JSON.stringify(value)) as Json;
+/** What belongs to the app may change later: a default of its schema, the conditions of a query. */
+export const copyOf = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
 /** Bundlers replace the expression. Without a bundler, it counts as production. */
 function isDevelopment(): boolean {

@@ -34,7 +34,7 @@ interface Untyped {
 }
 
 async function open() {
-  const { client: make } = createTestServer(schema);
+  const { client: make, settle } = createTestServer(schema);
   const { client } = make();
   await client.ready();
   client.models.project.create({ name: "Website" }, { id: "p1" });
@@ -46,7 +46,8 @@ async function open() {
     { id: "t1" },
   );
   client.models.task.create({ title: "Empty" }, { id: "t2" });
-  return { task: client.models.task as unknown as Untyped, project: client.models.project as unknown as Untyped };
+  const { task, project } = client.models as unknown as Readonly<Record<"task" | "project", Untyped>>;
+  return { client, settle, task, project };
 }
 
 function errorOf(run: () => unknown): SyncError | undefined {
@@ -244,6 +245,76 @@ test("[R18] a query that only counts refuses what does not count", async () => {
   expect(errorOf(() => task.subscribe(undefined, () => {}))).toMatchObject({ param: "query" });
   expect(errorOf(() => task.countBy("statos"))).toMatchObject({ param: "field" });
   expect(errorOf(() => task.countBy("meta"))).toMatchObject({ param: "field" });
+});
+
+class Filter {
+  readonly effort = 2;
+}
+
+class Inherited {
+  get where() {
+    return { effort: 2 };
+  }
+}
+
+test.each<[string, unknown, string]>([
+  ["an instance", { where: new Filter() }, "where"],
+  ["an instance with toJSON", { where: Object.assign(new Filter(), { toJSON: () => ({ effort: 2 }) }) }, "where"],
+  ["a map", { where: new Map([["effort", 2]]) }, "where"],
+  ["an instance within or", { where: { or: [new Filter()] } }, "where.or[0]"],
+  ["an instance as a query", new Inherited(), "query"],
+  ["a query with inherited keys", Object.create({ where: { effort: 2 } }), "query"],
+  ["a condition with inherited operators", { where: { effort: Object.create({ in: [2] }) } }, "where.effort"],
+  ["null", null, "query"],
+])("[R18] %s is no query, whatever was asked before", async (_, query, param) => {
+  const { task } = await open();
+  for (const right of [{}, { where: { effort: 2 } }, { where: {} }, { where: { or: [{ effort: 2 }] } }]) {
+    expect(task.list(right)).not.toHaveLength(0);
+    task.count(right);
+  }
+  for (const ask of [() => task.list(query), () => task.count(query), () => task.countBy("effort", query)])
+    expect(errorOf(ask)).toMatchObject({ code: "invalid_value", param });
+  expect(task.list({})).toHaveLength(2);
+});
+
+test("[R18] a query may have no prototype, or be a proxy of a plain object", async () => {
+  const { task } = await open();
+  const bare = Object.assign(Object.create(null), { where: Object.assign(Object.create(null), { effort: 2 }) });
+  expect(task.list(bare).map(({ id }) => id)).toEqual(["t1"]);
+  const proxied = new Proxy({ where: new Proxy({ effort: { in: new Proxy([2], {}) } }, {}) }, {});
+  expect(task.list(proxied).map(({ id }) => id)).toEqual(["t1"]);
+});
+
+test("[R18] what is counted by is a field, whatever was counted before", async () => {
+  const { task } = await open();
+  expect(task.count()).toBe(2);
+  for (const field of [undefined, null, "", "nope", Symbol("effort"), "__proto__"])
+    expect(errorOf(() => task.countBy(field))).toMatchObject({ code: "unknown_field", param: "field" });
+});
+
+test("[R76] an object that was passed in a query may change afterwards: the list is that of the query", async () => {
+  const { task, client, settle } = await open();
+  const where = { effort: 2 };
+  const meta = { a: 1 };
+  const labels = ["text"];
+  const from = { id: "t2" };
+  const ids = (query: object) => task.list(query).map(({ id }) => id);
+  const right = [{ where: { effort: 2 } }, { where: { meta: { a: 1 } } }, { where: { labels: ["text"] } }];
+  // The second list of a field finds its records by an index.
+  for (const query of [{ where: { effort: 5 } }, { where }, { where: { meta } }, { where: { labels } }, { from }])
+    ids(query);
+  where.effort = 3;
+  meta.a = 2;
+  labels.push("more");
+  from.id = "t1";
+  client.models.task.update("t1", { rank: 2 });
+  client.models.task.update("t2", { rank: 3 });
+  for (let i = 0; i < 4; i++) await settle();
+  // All rows are read again.
+  client.follow({ models: ["task"] });
+  for (let i = 0; i < 4; i++) await settle();
+  for (const query of right) expect(ids(query), JSON.stringify(query)).toEqual(["t1"]);
+  expect(ids({ from: { id: "t2" } })).toEqual(["t2"]);
 });
 
 test("[R70] a wrong condition throws also after the right one that it resembles was asked", async () => {

@@ -305,6 +305,11 @@ test.each([
   [{ projectId: {} }],
   [{ or: [{ projectId: "p1" }] }],
   [{ $createdBy: "user:ann" }],
+  [{ title: "\0" }],
+  [{ projectId: { in: ["p1", "\ud83d"] } }],
+  [{ labels: { contains: "\ud83d" } }],
+  [{ projectId: { in: [undefined, "p1"] } }],
+  [null],
 ])("[N24] [N25] a condition that the server cannot follow by throws at once: %j", async (where) => {
   const { open } = start();
   const { client, ids } = await open();
@@ -312,6 +317,60 @@ test.each([
   expect(() => client.follow({ where: { issue: where as never } })).toThrow(/must be|no field/);
   await client.load("issue", { projectId: { in: ["p1", null] } as never }).ready;
   expect(ids()).toBe("p1-1 p1-2");
+});
+
+test("[N26] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
+  const { open, settled } = start();
+  const named = { projectId: "p3" };
+  const { client, ids } = await open({ where: { issue: [named], project: [] } });
+  const long = (name: string, length: number) => ({ in: [name, "x".repeat(length)] });
+  const used = async (part: ReturnType<typeof client.load>) => {
+    await part.ready;
+    part.release();
+    await settled();
+  };
+  await used(client.load("project", { id: long("p4", 1_500) }));
+  await used(client.load("issue", { id: long("p1-1", 1_500) }));
+  const projects = () => client.models.project.list().map(({ id }) => id);
+  expect(projects()).toEqual(["p4"]);
+  expect(ids()).toBe("p1-1 p3-1 p3-2");
+  const held = client.load("issue", { id: long("p2-1", 1_500) });
+  await held.ready;
+  await settled();
+  expect(projects()).toEqual([]);
+  expect(ids()).toBe("p1-1 p2-1 p3-1 p3-2");
+  await client.load("project", { id: long("p1", 1_500) }).ready;
+  await settled();
+  expect(projects()).toEqual(["p1"]);
+  expect(ids()).toBe("p2-1 p3-1 p3-2");
+  await expect(client.load("issue", { id: long("p2-2", 1_500) }).ready).rejects.toMatchObject({
+    code: "invalid_options",
+  });
+  expect(ids()).toBe("p2-1 p3-1 p3-2");
+});
+
+test("[N25] a part is one object of conditions, which may be a proxy, and may change afterwards", async () => {
+  const { open, settled } = start();
+  const { client, ids } = await open();
+  expect(() => client.load("issue", [{ projectId: "p1" }] as never)).toThrow(/plain object/);
+  expect(() => client.load("issue", undefined as never)).toThrow(/plain object/);
+  expect(() => client.load("issue", new Map() as never)).toThrow(/plain object/);
+  const conditions = { projectId: "p1" };
+  const part = client.load("issue", new Proxy(conditions, {}));
+  conditions.projectId = "p2";
+  await part.ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2");
+  expect(client.models.issue.status({ where: { projectId: "p1" } })).toBe("complete");
+});
+
+test("[N24] a model whose conditions are undefined is not limited", async () => {
+  const { open, settled } = start();
+  const { client, ids } = await open();
+  client.follow({ where: { issue: undefined, project: { name: "p1" } } });
+  await settled();
+  expect(ids()).toContain("p4-1");
+  expect(client.models.project.list()).toHaveLength(1);
 });
 
 test("[N25] releasing a part that was refused does nothing", async () => {

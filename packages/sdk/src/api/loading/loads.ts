@@ -97,9 +97,10 @@ export class Loads {
    */
   #want(why: "load" | "add"): "too much" | undefined {
     const state = this.#deps.engine.store.getState();
-    const lists = Object.entries(state.scope.where ?? {}).filter(([, wanted]) => Array.isArray(wanted));
     let where: Where = { ...state.scope.where };
-    for (const [model, followed] of lists as [string, FollowedConditions[]][]) {
+    for (const model of Object.keys(where)) {
+      const followed = where[model];
+      if (!Array.isArray(followed)) continue;
       const known = new Set(followed.map((conditions) => nameOf(model, conditions)));
       const missing = [...this.#parts].filter(
         ([name, part]) => isUsed(part) && part.model === model && !known.has(name),
@@ -107,11 +108,13 @@ export class Loads {
       if (missing.length === 0) continue;
       let wanted = why === "load" ? this.#kept(state, model, followed, missing.length) : followed;
       for (const [, { conditions }] of missing) {
-        const more = [...wanted, conditions];
-        if (!isTooMuch({ ...where, [model]: more })) wanted = more;
-        else if (why === "load") return "too much";
+        const more = { ...where, [model]: [...wanted, conditions] };
+        const fitting = why === "load" ? this.#fitting(more) : !isTooMuch(more) && more;
+        if (fitting) {
+          where = fitting;
+          wanted = fitting[model] as FollowedConditions[];
+        } else if (why === "load") return "too much";
       }
-      where = { ...where, [model]: wanted };
     }
     if (scopeKey({ where }) !== scopeKey({ where: state.scope.where ?? {} }))
       this.#deps.engine.dispatch({ type: "followed", scope: { ...state.scope, where } });
@@ -125,12 +128,9 @@ export class Loads {
     followed: readonly FollowedConditions[],
     added: number,
   ): FollowedConditions[] {
-    const base = [ownValue(this.#deps.base().where, model) ?? []].flat().map((conditions) => nameOf(model, conditions));
-    const isFixed = (name: string) => base.includes(name) || isUsed(this.#parts.get(name));
+    const isFixed = this.#isFixed(model);
     const byName = new Map(followed.map((conditions) => [nameOf(model, conditions), conditions]));
-    const idle = [...byName.keys()]
-      .filter((name) => !isFixed(name))
-      .sort((a, b) => this.#recent.indexOf(b) - this.#recent.indexOf(a));
+    const idle = [...byName.keys()].filter((name) => !isFixed(name)).sort((a, b) => this.#age(a) - this.#age(b));
     const fixed = [...byName.keys()].filter(isFixed);
     const { releasedParts, releasedRows } = this.#deps.settings;
     const most = Math.min(releasedParts, limits.followedAlternatives - fixed.length - added);
@@ -138,12 +138,40 @@ export class Loads {
     const kept = idle.slice(0, Math.max(0, most)).filter((name) => room(byName.get(name) as FollowedConditions));
     return [...fixed, ...kept].map((name) => byName.get(name) as FollowedConditions);
   }
+
+  /** Without the idle parts of any model, those used longest ago first, for which there is no room. Undefined: none is left. */
+  #fitting(where: Where): Where | undefined {
+    if (!isTooMuch(where)) return where;
+    const idle = listsOf(where).flatMap(([model, parts]) => {
+      const isFixed = this.#isFixed(model);
+      return parts.filter((part) => !isFixed(nameOf(model, part))).map((part) => ({ model, parts, part }));
+    });
+    const age = ({ model, part }: (typeof idle)[number]) => this.#age(nameOf(model, part));
+    const [oldest] = idle.sort((a, b) => age(b) - age(a));
+    if (!oldest) return undefined;
+    const { model, parts, part } = oldest;
+    return this.#fitting({ ...where, [model]: parts.filter((one) => one !== part) });
+  }
+
+  /** Whether a part of the model is in use, or one that `follow` names. */
+  #isFixed(model: string): (name: string) => boolean {
+    const base = [ownValue(this.#deps.base().where, model) ?? []].flat().map((conditions) => nameOf(model, conditions));
+    return (name) => base.includes(name) || isUsed(this.#parts.get(name));
+  }
+
+  /** How many were used since; of what another tab has loaded, more than of all others. */
+  #age(name: string): number {
+    const at = this.#recent.indexOf(name);
+    return at < 0 ? MOST_REMEMBERED : this.#recent.length - at;
+  }
 }
 
+const listsOf = (where: Where) =>
+  Object.entries(where).filter(([, wanted]) => Array.isArray(wanted)) as [string, FollowedConditions[]][];
+
 function isTooMuch(where: Where): boolean {
-  const lists = Object.values(where).filter((wanted) => Array.isArray(wanted));
   return (
-    lists.some(({ length }) => length > limits.followedAlternatives) ||
+    listsOf(where).some(([, { length }]) => length > limits.followedAlternatives) ||
     JSON.stringify(where).length > limits.followedLength
   );
 }

@@ -3,7 +3,7 @@ import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Collab } from "../claims/collab.ts";
 import { type Lazy, use } from "../lazy.ts";
-import { jsonCopy } from "../writes/payload.ts";
+import { objectCopy } from "../writes/payload.ts";
 import type { Presence } from "./presence-api.ts";
 import type { RoomUse, ShownRoom } from "./presence-rooms.ts";
 
@@ -53,7 +53,7 @@ export function presenceIn(collab: Lazy<Collab>, name: string): Presence {
 }
 
 function checkedState(given: JsonObject): JsonObject {
-  const state = jsonCopy(given, "state");
+  const state = objectCopy(given, "state");
   if (new TextEncoder().encode(JSON.stringify(state)).length > limits.presenceStateBytes)
     throw odd("state", "The presence state is larger than 4 KiB.");
   return state;

@@ -93,9 +93,11 @@ export class JoinedRows {
   #join(joined: Joined, state: StateOfRows): void {
     joined.isFresh = true;
     const { plain: plainBefore, data: before } = joined;
+    const heldBefore = [...joined.held];
     const plain = this.#query.find(state, joined.id);
     joined.plain = plain;
     const parts = this.#branches.map((branch, at) => this.#include(branch, at, joined, state));
+    this.#letGo(heldBefore, joined);
     if (!plain || parts.length === 0) joined.data = plain && this.#query.give(plain);
     else if (!before || plain !== plainBefore || this.#branches.some(({ name }, at) => before[name] !== parts[at]))
       joined.data = this.#query.give({ ...plain, ...this.#named(parts) }, plain);
@@ -119,7 +121,8 @@ export class JoinedRows {
           .slice(0, query.limit)
           .map((data) => data.id as string)
       : idsIn(joined.plain?.[field]);
-    this.#hold(at, ids, joined, rows);
+    for (const id of ids) rows.hold(id, joined);
+    joined.held[at] = ids;
     const found: JsonObject[] = [];
     for (const id of ids) {
       // Also one that is not there: what was never read does not say that it came.
@@ -134,13 +137,12 @@ export class JoinedRows {
     return Array.isArray(before) && isSameList(before, records) ? before : records;
   }
 
-  /** Holds the ids of a branch, and releases those that it no longer has. */
-  #hold(at: number, ids: readonly string[], joined: Joined, rows: JoinedRows): void {
-    const before = joined.held[at] ?? [];
-    for (const id of ids) rows.hold(id, joined);
-    const now = new Set(ids);
-    for (const id of before) if (!now.has(id)) rows.release(id, joined);
-    joined.held[at] = ids;
+  /** Releases what was held before. Several branches may hold the same record, which stays while one of them does. */
+  #letGo(before: Joined["held"], joined: Joined): void {
+    for (const [at, { rows }] of this.#branches.entries()) {
+      const now = new Set(this.#branches.flatMap((other, i) => (other.rows === rows ? joined.held[i] : []) ?? []));
+      for (const id of before[at] ?? []) if (!now.has(id)) rows.release(id, joined);
+    }
   }
 }
 

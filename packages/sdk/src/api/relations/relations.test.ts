@@ -131,6 +131,24 @@ test("[R32] a change gives new objects only where it shows, up to the record tha
   expect(read().map((row) => row.comments.map(({ text }) => text))).toEqual([["behind the limit"], ["one"]]);
 });
 
+test("[R32] a record that two relations include is followed until neither does", async () => {
+  const { task } = await tracker();
+  task.create({ title: "A", parent: "t2" }, { id: "t1" });
+  task.create({ title: "B", parent: "t1" }, { id: "t2" });
+  const read = () => task.list({ where: { id: "t1" }, include: { parent: true, parts: true } })[0];
+  expect([read()?.parent?.title, read()?.parts.length]).toEqual(["B", 1]);
+  const parent = read()?.parent;
+  task.update("t2", { parent: "nothing" });
+  expect([read()?.parent?.title, read()?.parts.length]).toEqual(["B", 0]);
+  expect(read()?.parent).not.toBe(parent);
+  task.update("t2", { title: "C" });
+  expect(read()?.parent?.title).toBe("C");
+  task.delete("t2");
+  expect(read()?.parent).toBeNull();
+  task.create({ title: "D" }, { id: "t2" });
+  expect(read()?.parent?.title).toBe("D");
+});
+
 test("[R33] an unknown relation, and a wrong query in one, say where they are", async () => {
   const { task, label } = await tracker();
   const param = (query: object) => {
@@ -230,7 +248,8 @@ test("[R32] whatever changes, a list that includes others says what joining plai
       project: { include: { tasks: { orderBy: "rank", limit: 2 } } },
       labels: { orderBy: "name", include: { tasks: true } },
       comments: { orderBy: "at", order: "desc", limit: 2, where: { at: { lt: 3 } } },
-      parts: { include: { parent: true, comments: { archived: "with" } } },
+      parent: true,
+      parts: { include: { parent: true, parts: true, comments: { archived: "with" } } },
     },
   } as const;
   await fc.assert(

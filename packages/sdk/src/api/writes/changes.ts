@@ -14,7 +14,7 @@ import { ownValue } from "../../protocol/own-value.ts";
 import { brokenRule } from "../../protocol/schema/field-rules.ts";
 import { expectedValue, fits } from "../../protocol/schema/field-value.ts";
 import { got } from "./got.ts";
-import { jsonCopy } from "./payload.ts";
+import { objectCopy } from "./payload.ts";
 
 /** No plain object, so that one inside of a value is refused there. */
 const MARK = {};
@@ -38,7 +38,7 @@ export const remove = <T extends Item>(...items: readonly T[]): Change<readonly 
 
 const split: SplitPatch = (patch, { name: modelName, model, shown }) => {
   const entries = Object.entries(patch);
-  const changes = jsonCopy(
+  const changes = objectCopy(
     Object.fromEntries(entries.flatMap(([name, value]) => (isChange(value) ? [[name, value[CHANGE].change]] : []))),
     "changes",
   ) as unknown as FieldChanges;

@@ -8,7 +8,7 @@ import { jsonEqual } from "../../protocol/json-equal.ts";
 import { same } from "../same.ts";
 import type { AttentionItem, Conflict } from "../sync-client.ts";
 import { editedOperations, makeDecision } from "./make-decision.ts";
-import { jsonCopy } from "./payload.ts";
+import { objectCopy } from "./payload.ts";
 import type { WriteDeps } from "./write.ts";
 
 export interface DecisionItems {
@@ -95,7 +95,7 @@ function conflictOf(deps: WriteDeps, open: OpenConflict, position: number): Conf
     keepMine: () => makeDecision(deps, clientTxId, id, { kind: "keep-mine", asOf }),
     takeTheirs: () => void makeDecision(deps, clientTxId, id, { kind: "take-theirs", asOf }),
     merge(given: JsonObject) {
-      const patch = jsonCopy(given, "patch");
+      const patch = objectCopy(given, "patch");
       const declared = deps.engine.store.getState().models[tableOf(model)]?.fields ?? {};
       // A field in conflict that this schema does not have was written by a newer version of the app: the server judges it.
       const judged = Object.entries(patch).filter(

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { SyncError } from "../../errors.ts";
-import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import { checkId, checkTxId, objectCopy } from "./payload.ts";
 
 const deep = (levels: number): unknown => (levels === 0 ? 1 : { in: deep(levels - 1) });
 class Point {
@@ -24,20 +24,20 @@ test.each([
   ["60 levels, which are 65 in a request", deep(60), undefined],
   ["no object at all", [1], "data"],
 ])("[Q19] %s is refused where it was given", (_, data, param) => {
-  const error = caught(() => jsonCopy(data, "data"));
+  const error = caught(() => objectCopy(data, "data"));
   expect(error).toBeInstanceOf(SyncError);
   expect(error).toMatchObject({ code: "invalid_value", ...(param && { param }) });
   expect(error.message).toMatch(/^data.*\.$/s);
 });
 
 test("[Q19] any finite number is a double, and -0 is 0 from the start", () => {
-  const copy = jsonCopy({ avogadro: 6.02e23, large: [2 ** 60, -1e300], zero: [-0] }, "data");
+  const copy = objectCopy({ avogadro: 6.02e23, large: [2 ** 60, -1e300], zero: [-0] }, "data");
   expect(copy).toEqual({ avogadro: 6.02e23, large: [2 ** 60, -1e300], zero: [0] });
 });
 
 test("[Q19] JSON values are copied, so that a later change of the app's object changes nothing", () => {
   const data = { text: "ä😀", list: [1, { a: null }], f: 1e-7, no: false, deep: deep(58) };
-  const copy = jsonCopy(data, "data");
+  const copy = objectCopy(data, "data");
   expect(copy).toEqual(data);
   data.list.push(2);
   expect(copy.list).toEqual([1, { a: null }]);

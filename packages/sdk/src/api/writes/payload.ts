@@ -1,23 +1,24 @@
 import { invalid, odd } from "../../errors.ts";
-import type { JsonObject } from "../../protocol/json.ts";
+import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
 import { isRecordId } from "../../protocol/record-id.ts";
 import { checkObject } from "../lists/query-error.ts";
 
-/**
- * Copies data of the app and checks that it is valid JSON. Writes are stored as text. Values that would change or
- * vanish in JSON (undefined, NaN, a Date, a function) are refused here, where the mistake is made.
- */
-export function jsonCopy(data: unknown, path: string): JsonObject {
+/** An object of the app, as `jsonCopy` gives it. */
+export function objectCopy(data: unknown, path: string): JsonObject {
   checkObject(data, path);
-  checkJson(data, path);
-  return JSON.parse(JSON.stringify(data)) as JsonObject;
+  return jsonCopy(data as JsonObject, path);
 }
 
-/** Throws for what JSON would change or drop. */
-export function checkJson(value: unknown, path: string): void {
+/**
+ * Copies data of the app and checks that it is valid JSON. Writes are stored as text, and the app may change its own
+ * afterwards. Values that would change or vanish in JSON (undefined, NaN, a Date, a function) are refused here, where the
+ * mistake is made.
+ */
+export function jsonCopy<T extends Json>(value: T, path: string): T {
   const problem = jsonProblem(value, path, levelsOfData);
   if (problem) throw odd(problem.path, `${problem.path} ${problem.what}.`);
+  return JSON.parse(JSON.stringify(value)) as T;
 }
 
 export function checkId(id: unknown): string {

@@ -24,7 +24,7 @@ import type { ShownRows } from "../lists/shown-rows.ts";
 import { checkModel } from "./check-model.ts";
 import { got } from "./got.ts";
 import type { judgeCommit } from "./judge-commit.ts";
-import { checkId, checkTxId, jsonCopy } from "./payload.ts";
+import { checkId, checkTxId, objectCopy } from "./payload.ts";
 import type { SeenRecords } from "./seen-before.ts";
 import type { undoOf } from "./undo.ts";
 import type { LeaseRef, OperationRequest, UndoableWrite, WriteOptions } from "./write-api.ts";
@@ -138,7 +138,7 @@ export function checked(
   checkModel(models, model);
   switch (action) {
     case "create": {
-      const fields = jsonCopy(data, "data");
+      const fields = objectCopy(data, "data");
       const own = checkId(id ?? fields.id ?? deps.random.id());
       if (fields.id !== undefined && fields.id !== own)
         throw invalid("id_mismatch", "data.id must equal the record's id.", "data.id");
@@ -147,12 +147,12 @@ export function checked(
     case "update": {
       const own = checkId(id);
       const patch = patchOf(deps, { model, id: own }, data ?? (stored && {}), isAlone);
-      const fields = jsonCopy(patch.data, "data");
+      const fields = objectCopy(patch.data, "data");
       const changes = stored || patch.changes ? { ...stored, ...patch.changes } : undefined;
       if (Object.keys({ ...fields, ...changes }).length === 0)
         throw invalid("empty_update", "An update needs at least one field.", "data");
       const update = { action, model, id: own, data: checkedData(models, model, action, fields) };
-      return { ...update, ...(changes && { changes }), ...(base && { base: jsonCopy(base, "base") }) };
+      return { ...update, ...(changes && { changes }), ...(base && { base: objectCopy(base, "base") }) };
     }
     case "delete":
     case "archive":
