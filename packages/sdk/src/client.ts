@@ -213,8 +213,10 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       engine.dispatch({ type: "followed", scope: followed });
     },
     load(model, where, loadOptions) {
-      const scope = followedScope(models, { where: { [model]: [where] } });
-      const [checked] = scope.where?.[model] as [FollowedConditions];
+      const scope = followedScope(models, { where: { [model]: [where] } }) as {
+        where: Record<string, FollowedConditions[]>;
+      };
+      const [checked] = scope.where[model] as [FollowedConditions];
       const part = loads.load().then((made) => made.load(model, checked, loadOptions));
       const ready = part.then((made) => made.ready);
       // An app need not wait for it.
