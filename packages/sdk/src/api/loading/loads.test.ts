@@ -391,6 +391,18 @@ test("[N25] a model that is followed whole, or by conditions alone, is loaded al
   expect(connection.asked.snapshot).toBe(1);
 });
 
+test("[N25] a part is loaded however the model is spelled", async () => {
+  const { open } = start();
+  const { client, ids } = await open();
+  const first = client.load("Issue" as "issue", { projectId: "p1" });
+  await first.ready;
+  expect(ids()).toBe("p1-1 p1-2");
+  await client.load("issue", { projectId: "p1" }).ready;
+  first.release();
+  await client.load("ISSUE" as "issue", { projectId: "p2" }).ready;
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+});
+
 test("[N27] tabs share what they load: each sees all, and what one needs stays when another follows something else", async () => {
   const { open, settled, disk } = start();
   const profile = new Profile();

@@ -16,7 +16,7 @@ type Where = NonNullable<Scope["where"]>;
 
 /** Records that meet conditions, which some code of the app has loaded. */
 interface Part {
-  /** As the schema spells it. */
+  /** As `follow` spells it. */
   readonly model: string;
   readonly conditions: FollowedConditions;
   /** How many have loaded it and not released it. */
@@ -63,7 +63,9 @@ export class Loads {
     });
   }
 
-  load(model: string, conditions: FollowedConditions, { keep = false }: LoadOptions = {}): LoadedPart {
+  load(given: string, conditions: FollowedConditions, { keep = false }: LoadOptions = {}): LoadedPart {
+    const { where = {} } = this.#deps.engine.store.getState().scope;
+    const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
     const name = nameOf(model, conditions);
     const part = this.#parts.get(name) ?? { model, conditions, users: 0, isPinned: false };
     this.#parts.set(name, part);
