@@ -239,6 +239,8 @@ export class ModelServer {
     entries: LogEntry[],
     pending: Map<string, ServerRow | undefined>,
   ): ErrorCode | undefined {
+    // Otherwise each commit would copy all records.
+    if (!this.#values.areDeclared) return undefined;
     const own = entries.length;
     const followed = new Set<string>();
     for (;;) {

@@ -21,9 +21,13 @@ const MOST_DEPENDENTS = 1_000;
  */
 export class ModelValues {
   readonly #schema: ModelSchema;
+  /** Whether a field of any model is unique or has checked references. */
+  readonly areDeclared: boolean;
 
   constructor(schema: ModelSchema) {
     this.#schema = schema;
+    const fields = Object.values(schema.models).flatMap((model) => Object.values(model.fields));
+    this.areDeclared = fields.some(({ unique, onDelete }) => unique !== undefined || onDelete !== undefined);
   }
 
   /** What becomes of the records that reference deleted ones, in the order of the service. */
