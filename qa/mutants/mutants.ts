@@ -129,14 +129,14 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: a tab adds the leader's new parts to rows of another position",
+    name: "client, parts: a tab that lacks other parts takes the leader's word that it has all",
     judge: inSchedulesFrom(FIRST_WITH.parts),
     finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
     edits: [
       {
         file: `${sdk}/core/tabs/follower.ts`,
-        find: "rows.logId === added.logId && rows.position === added.position &&",
-        replace: "rows.logId === added.logId &&",
+        find: "rows.position === added.position && isSameScope(rows.scope, was);",
+        replace: "rows.position === added.position;",
       },
     ],
   },

@@ -49,7 +49,7 @@ export { errorSentences, remedySentences, statusesInBodies } from "./errors/erro
 export { headers } from "./headers.ts";
 export type { Json, JsonObject } from "./json.ts";
 export { jsonEqual } from "./json-equal.ts";
-export { type JsonProblem, jsonProblem, type Rounded } from "./json-problem.ts";
+export { type JsonProblem, jsonProblem } from "./json-problem.ts";
 export { limits, type ServerLimits, serverLimits } from "./limits.ts";
 export { type Comparable, comparable, compareValues, isScalar, SORTED_CHARACTERS } from "./lists/compare-values.ts";
 export { type List, ListEnvelope } from "./lists/list.ts";

@@ -9,13 +9,12 @@ export interface JsonProblem {
 /** Where the data of an operation is in a bulk: the nesting of a value counts from the body. */
 export const levelsOfData = 5;
 
-/** The numbers that were rounded when a text was parsed. Asked only if there is a number so large. */
-export type Rounded = () => ReadonlySet<unknown>;
-const none: Rounded = () => new Set();
+/** What is wrong with a number that was parsed from a text. Asked only of those so large that they may be rounded. */
+type NumberProblem = (value: unknown) => string | undefined;
 
 /**
  * What JSON, the database or other clients could not return unchanged: values that JSON drops or changes, NUL, lone
- * surrogates, numbers that overflow or are `rounded`, nesting deeper than 64, objects with more than 1 000 keys or with
+ * surrogates, numbers that overflow or are `unkept`, nesting deeper than 64, objects with more than 1 000 keys or with
  * the key `__proto__`. The recursion has a depth limit, so a million brackets cannot exhaust the stack. `level`: how
  * deep the value is in its request.
  */
@@ -23,15 +22,17 @@ export const jsonProblem = (
   value: unknown,
   path = "",
   level = path ? 1 : 0,
-  rounded: Rounded = none,
-): JsonProblem | undefined => (isPlain(value) ? undefined : problemOf(value, path, level, rounded));
+  unkept?: NumberProblem,
+): JsonProblem | undefined => (isPlain(value) ? undefined : problemOf(value, path, level, unkept));
 
-function problemOf(value: unknown, path: string, level: number, rounded: Rounded): JsonProblem | undefined {
+function problemOf(value: unknown, path: string, level: number, unkept?: NumberProblem): JsonProblem | undefined {
   const problem = (what: string): JsonProblem => ({ path, what });
   const type = typeof value;
   if (type === "string") return problem(NOT_TEXT);
-  if (Number.isFinite(value))
-    return rounded().has(value) ? problem("has more digits than a number keeps; send it as text") : undefined;
+  if (Number.isFinite(value)) {
+    const what = unkept?.(value);
+    return what ? problem(what) : undefined;
+  }
   if (value === undefined) return problem("is undefined; omit the field, or use null");
   if (type !== "object" || value === null)
     return problem(`is ${type === "number" ? value : `a ${type}`}, which JSON cannot represent`);
@@ -47,7 +48,7 @@ function problemOf(value: unknown, path: string, level: number, rounded: Rounded
     if (isPlain(item) && key !== "__proto__") continue;
     const at = isArray ? `${path}[${key}]` : path ? `${path}.${key}` : `${key}`;
     if (key === "__proto__") return { path: at, what: "is a key that is not allowed" };
-    const found = problemOf(item, at, level + 1, rounded);
+    const found = problemOf(item, at, level + 1, unkept);
     if (found) return found;
   }
   return undefined;
