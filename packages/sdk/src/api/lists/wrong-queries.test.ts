@@ -277,6 +277,17 @@ test.each<[string, unknown, string]>([
   expect(task.list({})).toHaveLength(2);
 });
 
+test.each([
+  ["undefined", undefined],
+  ["a function", String],
+  ["a symbol", Symbol("open")],
+])("[R18] %s as a value throws, also after a text that is written like it", async (_, value) => {
+  const { task } = await open();
+  for (const text of [`\0${typeof value}${String(value)}`, `\0string\0${typeof value}${String(value)}`])
+    expect(task.list({ where: { title: text } })).toEqual([]);
+  expect(errorOf(() => task.list({ where: { title: value } }))).toMatchObject({ param: "where.title" });
+});
+
 test("[R18] a query may have no prototype, or be a proxy of a plain object", async () => {
   const { task } = await open();
   const bare = Object.assign(Object.create(null), { where: Object.assign(Object.create(null), { effort: 2 }) });

@@ -3,6 +3,7 @@ import type { Json, JsonObject } from "../../protocol/json.ts";
 import { jsonProblem, levelsOfData } from "../../protocol/json-problem.ts";
 import { isRecordId } from "../../protocol/record-id.ts";
 import { checkObject } from "../lists/query-error.ts";
+import { copyOf } from "../lists/shown-rows.ts";
 
 /** An object of the app, as `jsonCopy` gives it. */
 export function objectCopy(data: unknown, path: string): JsonObject {
@@ -18,7 +19,7 @@ export function objectCopy(data: unknown, path: string): JsonObject {
 export function jsonCopy<T extends Json>(value: T, path: string): T {
   const problem = jsonProblem(value, path, levelsOfData);
   if (problem) throw odd(problem.path, `${problem.path} ${problem.what}.`);
-  return JSON.parse(JSON.stringify(value)) as T;
+  return copyOf(value);
 }
 
 export function checkId(id: unknown): string {
