@@ -117,30 +117,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: tabs that had other rows than the leader do not hear that a new part is on disk",
-    judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["every tab shows what the server has in its view", "every tab says that its rows are complete"],
-    edits: [
-      {
-        file: `${sdk}/engine/row-keeper.ts`,
-        find: "      if (range.was !== undefined) this.#deps.replaced(false, scope);\n",
-        replace: "",
-      },
-    ],
-  },
-  {
-    name: "client, parts: a tab that lacks other parts takes the leader's word that it has all",
-    judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
-    edits: [
-      {
-        file: `${sdk}/core/tabs/follower.ts`,
-        find: "rows.position === added.position && isSameScope(rows.scope, was);",
-        replace: "rows.position === added.position;",
-      },
-    ],
-  },
-  {
     name: "client, parts: a record that has left its part stays",
     judge: inSchedulesFrom(FIRST_WITH.parts),
     finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
