@@ -1,7 +1,8 @@
 import type { NewOperation } from "../../core/events.ts";
 import { tableOf } from "../../core/log/tables.ts";
 import { knownFailure } from "../../core/queue/known-failure.ts";
-import { type Premise, sentOf, utf8Length } from "../../core/queue/mutation.ts";
+import type { Premise } from "../../core/queue/mutation.ts";
+import { sentOf, utf8Length } from "../../core/queue/serialized.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
 import { type CommitProblem, commitProblem, commitSizeProblem } from "../../protocol/commits/commit-problem.ts";

@@ -1,7 +1,8 @@
 import { OWNER_UNKNOWN, ownerOfTab } from "../../core/connection/owner-name.ts";
 import { isSameOwner } from "../../core/connection/same-owner.ts";
-import { type Mutation, serialized } from "../../core/queue/mutation.ts";
+import type { Mutation } from "../../core/queue/mutation.ts";
 import { inOrder } from "../../core/queue/queue.ts";
+import { serialized } from "../../core/queue/serialized.ts";
 import { adapted } from "../../core/schema/upcast.ts";
 import type { ClientState } from "../../core/state.ts";
 import { localError } from "../../errors.ts";

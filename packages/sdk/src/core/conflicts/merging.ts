@@ -2,9 +2,10 @@ import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Plan } from "../events.ts";
 import { recordKey, tableOf } from "../log/tables.ts";
-import { expectedSlot, keysOf, type Mutation, serialized } from "../queue/mutation.ts";
+import { expectedSlot, keysOf, type Mutation } from "../queue/mutation.ts";
 import { nextName } from "../queue/next-name.ts";
 import { withReplaced } from "../queue/queue-changes.ts";
+import { serialized } from "../queue/serialized.ts";
 import type { ClientState } from "../state.ts";
 
 /** How often in a row a write is merged, if others change the same field each time before it arrives. */

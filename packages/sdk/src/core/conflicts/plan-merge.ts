@@ -7,9 +7,10 @@ import type { Field } from "../../protocol/schema/model-schema.ts";
 import { brokenPattern } from "../../protocol/schema/pattern.ts";
 import type { Plan } from "../events.ts";
 import { lookUp, recordKey, tableOf } from "../log/tables.ts";
-import { type Mutation, type MutationOperation, sentOf, utf8Length } from "../queue/mutation.ts";
+import type { Mutation, MutationOperation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
+import { sentOf, utf8Length } from "../queue/serialized.ts";
 import type { ClientState } from "../state.ts";
 import { openConflictsOf, pick } from "./conflict.ts";
 

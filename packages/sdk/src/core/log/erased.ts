@@ -1,8 +1,9 @@
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { type Draft, keep, set, touch } from "../draft.ts";
-import { type Mutation, type MutationOperation, serialized, waitsForPerson } from "../queue/mutation.ts";
+import { type Mutation, type MutationOperation, waitsForPerson } from "../queue/mutation.ts";
 import { eachOnRecord, find, type Queue, waitingWrites } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
+import { serialized } from "../queue/serialized.ts";
 import type { ClientState } from "../state.ts";
 import type { LogRange } from "./rows.ts";
 import { recordKey } from "./tables.ts";

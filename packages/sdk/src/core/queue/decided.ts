@@ -3,9 +3,10 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { DISCARDED, TOO_LATE } from "./discarded.ts";
 import type { Failure } from "./failure.ts";
-import { expectedSlot, keysOf, type Mutation, serialized } from "./mutation.ts";
+import { expectedSlot, keysOf, type Mutation } from "./mutation.ts";
 import { find } from "./queue.ts";
 import { withoutMutations, withReplaced } from "./queue-changes.ts";
+import { serialized } from "./serialized.ts";
 
 export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
   if (!plan || find(draft.state.queue, plan.write.clientTxId) !== plan.write) return tooLate(draft, newTxId);

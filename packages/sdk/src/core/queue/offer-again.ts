@@ -4,10 +4,11 @@ import { ownValue } from "../../protocol/own-value.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { lookUp, recordKey } from "../log/tables.ts";
-import { expectedSlot, type Mutation, type MutationOperation, serialized } from "./mutation.ts";
+import { expectedSlot, type Mutation, type MutationOperation } from "./mutation.ts";
 import { nextName } from "./next-name.ts";
 import { inOrder } from "./queue.ts";
 import { withChanged, withReplaced } from "./queue-changes.ts";
+import { serialized } from "./serialized.ts";
 
 /**
  * The log was replaced by another one (a restored backup), so positions of the old log are invalid. Offers every write

@@ -6,7 +6,8 @@ import type { Rows } from "../log/rows.ts";
 import { changeTables, lookUp } from "../log/tables.ts";
 import { initialState, type QueueSnapshot } from "../state.ts";
 import { machine } from "../step.ts";
-import { keysOf, type Mutation, serialized } from "./mutation.ts";
+import { keysOf, type Mutation } from "./mutation.ts";
+import { serialized } from "./serialized.ts";
 
 const schema = { models: { slide: { fields: { order: { type: "number" } } } } } as const;
 const record = { model: "slide", id: "a" };
