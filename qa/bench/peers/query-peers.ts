@@ -24,7 +24,7 @@ const NOTES = `50 lists of issues, filtered, sorted and cut, each with its proje
 process of its own, in turns. Milliseconds from the call until the listeners of all lists have the new result, after ${WARM_UP} changes that do not count, then ${CHANGES} of each kind and
 run. After each turn the lists of all three must be equal.
 
-- What each does meanwhile: Holdfast queues the change, stores it (in memory here) and reads all 50 lists each time. TanStack DB has local-only collections: no queue, no
+- What each does meanwhile: Holdfast queues the change, stores it (in memory here) and reads all 50 lists each time, each with the same query object, as its hooks do. TanStack DB has local-only collections: no queue, no
   storage; for changes that arrive, a collection with a \`sync\` of its own. Zero runs its local mutators with storage in memory and no server, so its writes stay pending. For changes that
   arrive Zero exports nothing that runs without its server: there only its engine for queries is measured, imported by its file, without its store.
 - Neither TanStack DB nor Zero can relate a list of ids: both have a table between issues and labels, of 38,000 more rows. Zero cannot sort labels through that table, and leaves them unsorted.

@@ -7,7 +7,7 @@ import { fits } from "../protocol/schema/field-value.ts";
 import type { Field, Model, ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { DataOf, ModelName } from "../protocol/schema/row-types.ts";
 import type { Operators } from "./lists/query.ts";
-import { checkObject, fieldOf, mustBe } from "./lists/query-error.ts";
+import { checkKeys, checkObject, fieldOf, mustBe } from "./lists/query-error.ts";
 import { copyOf } from "./lists/shown-rows.ts";
 import { checkModel } from "./writes/check-model.ts";
 
@@ -37,8 +37,10 @@ export type FollowedWhere<Row> = {
 /** Checks a scope against the schema. Throws for an unknown model or field. */
 export function followedScope<S extends ModelSchema>(
   schema: ClientState["models"],
-  { models, groups, where }: FollowScope<S> | Scope,
+  scope: FollowScope<S> | Scope,
 ): Scope {
+  checkKeys(scope, ["models", "groups", "where"], "follow");
+  const { models, groups, where } = scope;
   for (const model of models ?? []) checkModel(schema, model);
   // One that is undefined limits nothing, and the copy is without it.
   for (const [model, conditions = {}] of Object.entries(where ?? {})) {

@@ -24,6 +24,7 @@ export function rowFacts(getState: () => ClientState): ShownRows {
   const prototypes = new Map<string, object>();
   /** What has been read of an object. */
   const read = new WeakMap<JsonObject, RowFacts>();
+  let wasRead = false;
   /** What is shown in place of a row's object. */
   const instead = new WeakMap<JsonObject, JsonObject>();
 
@@ -37,6 +38,7 @@ export function rowFacts(getState: () => ClientState): ShownRows {
           const base = this[BASE] ?? this;
           const facts = read.get(base) ?? factsOf(shownState(getState()), { model, id: base.id as string });
           if (facts) read.set(base, facts);
+          wasRead = true;
           return facts?.[name];
         },
       },
@@ -52,6 +54,7 @@ export function rowFacts(getState: () => ClientState): ShownRows {
 
   return {
     show(table, row) {
+      if (!wasRead && Object.isExtensible(row.data)) return row;
       let data = instead.get(row.data) ?? row.data;
       const known = read.get(data);
       const now = known && factsOf(shownState(getState()), { model: table, id: data.id as string });

@@ -90,7 +90,8 @@ export function listQuery(
     if (!order.fields.every((name) => name in place))
       for (const name of Object.keys(place))
         if (!ownValue(include, name)) fieldOf(model, schema, name, `${side}.${name}`);
-    tests.push((data) => order.compare(data, end) > (side === "before" ? 0 : -1));
+    const compared = order.comparedWith(end);
+    tests.push((data) => compared(data) > (side === "before" ? 0 : -1));
   }
   const table = tableOf(model);
   const key = queryKey(model, query);

@@ -146,7 +146,7 @@ export class Lists {
 
   /** How many records match, by their value of a field; `true`: all of them, under `true`. */
   counts(model: string, query: AnyQuery, field: string | true): Counts {
-    return this.#read(`counts ${queryKey(model, [field, query])}`, () => {
+    return this.#read(`counts ${JSON.stringify(field)} ${queryKey(model, query)}`, () => {
       if (field !== true) checkCounted(model, this.#state().models[tableOf(model)], field);
       return new LiveCounts(this.compiled(model, query, COUNT_KEYS), field);
     });

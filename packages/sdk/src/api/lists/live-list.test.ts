@@ -51,11 +51,11 @@ function naive(state: State, query: AnyQuery): JsonObject[] {
   const ids = new Set<string>();
   for (const [id] of state.rows.tables.slide?.entries() ?? []) ids.add(id);
   for (const [id] of state.overlay.slide?.entries() ?? []) ids.add(id);
-  const { find, compare, limit } = listQuery("slide", query, model);
+  const { find, comparedWith, limit } = listQuery("slide", query, model);
   return [...ids]
     .map((id) => find(state, id))
     .filter((data) => data !== undefined)
-    .sort(compare)
+    .sort((a, b) => comparedWith(b)(a))
     .slice(0, limit);
 }
 

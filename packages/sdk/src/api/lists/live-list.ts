@@ -59,13 +59,15 @@ export class LiveList {
     const { sorted } = this.query;
     let found: JsonObject[] = [];
     this.#isWhole = true;
+    let isBehind = (_: JsonObject) => false;
     this.query.all(state, (data) => {
       // Sort and cut at intervals, which bounds memory. Later records must then beat the last kept one.
-      if (this.#isBehind(data, found[this.#capacity - 1])) return;
+      if (isBehind(data)) return;
       found.push(data);
       if (found.length < 2 * this.#capacity) return;
       found = sorted(found).slice(0, this.#capacity);
       this.#isWhole = false;
+      isBehind = this.#behind(found.at(-1));
     });
     this.#kept = sorted(found);
     this.#byId.clear();
@@ -81,7 +83,7 @@ export class LiveList {
     for (const id of stale) {
       const before = this.#byId.get(id);
       const matched = this.query.find(state, id);
-      const now = matched && this.#isBehind(matched, last) ? undefined : matched;
+      const now = matched && this.#behind(last)(matched) ? undefined : matched;
       if (before === now) continue;
       moves.push({ before, now });
       if (now) this.#byId.set(id, this.query.give(now));
@@ -117,9 +119,11 @@ export class LiveList {
     this.#kept = this.query.sorted(stay);
   }
 
-  /** Without a last record there is no capacity: every record lies behind. */
-  #isBehind(data: JsonObject, last: JsonObject | undefined): boolean {
-    return !this.#isWhole && (!last || this.query.compare(data, last) > 0);
+  /** Whether a record lies behind the last kept one. Without that one there is no capacity: every record does. */
+  #behind(last: JsonObject | undefined): (data: JsonObject) => boolean {
+    if (this.#isWhole) return () => false;
+    const compared = last && this.query.comparedWith(last);
+    return (data) => !compared || compared(data) > 0;
   }
 
   #trim(): void {

@@ -16,9 +16,10 @@ export function checkObject(given: unknown, param: string): void {
   if (!isPlainObject(given)) throw mustBe(param, "a plain object", given);
 }
 
+/** An item that is left out is undefined. */
 export function listOf(given: unknown, param: string): readonly unknown[] {
   if (!Array.isArray(given)) throw mustBe(param, "a list", given);
-  return given;
+  return [...given];
 }
 
 export function checkOneOf(given: unknown, values: readonly unknown[], param: string): void {

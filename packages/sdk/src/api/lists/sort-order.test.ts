@@ -19,12 +19,12 @@ const rows: readonly JsonObject[] = [
   { id: "5", status: "done", order: 1, title: "apfel" },
 ];
 const ids = (options: SortOptions) => {
-  const { sorted, compare } = compileOrder("task", model, options);
+  const { sorted, comparedWith } = compileOrder("task", model, options);
   const found = sorted(rows).map(({ id }) => id);
   expect(
     [...rows]
       .reverse()
-      .sort(compare)
+      .sort((a, b) => comparedWith(b)(a))
       .map(({ id }) => id),
   ).toEqual(found);
   return found.join("");

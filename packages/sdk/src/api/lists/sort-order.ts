@@ -30,7 +30,8 @@ export interface SortOptions {
 export interface SortOrder {
   /** By what it sorts before the id. */
   readonly fields: readonly string[];
-  compare(a: JsonObject, b: JsonObject): number;
+  /** How a record compares with this one. Negative: it comes first. */
+  comparedWith(b: JsonObject): (a: JsonObject) => number;
   sorted(records: readonly JsonObject[]): JsonObject[];
   /** The first index of sorted records whose record does not sort before this one. */
   placeOf(data: JsonObject, records: readonly JsonObject[]): number;
@@ -40,6 +41,13 @@ interface CompiledKey {
   readonly field: string;
   readonly sign: 1 | -1;
   keyOf(value: unknown): Comparable | undefined;
+}
+
+/** A record with the keys that it is sorted by. `rest`: those after the first. */
+interface Keyed {
+  readonly data: JsonObject;
+  readonly key: Comparable | undefined;
+  readonly rest: Keyed | undefined;
 }
 
 /** Compiles an order. Throws for an invalid one. */
@@ -76,30 +84,36 @@ export function compileOrder(
   );
   const way = before ? -1 : 1;
   const ofTies = keys[0]?.sign ?? (order === "desc" ? -1 : 1);
-  const keyed = (data: JsonObject) => ({ values: keys.map(({ field, keyOf }) => keyOf(valueIn(data, field))), data });
-  const compareKeyed = (a: ReturnType<typeof keyed>, b: ReturnType<typeof keyed>): number => {
-    for (const [i, { sign }] of keys.entries()) {
-      const found = compareKeys(a.values[i], b.values[i], sign, collate);
-      if (found !== 0) return way * found;
-    }
+  const keyed = (data: JsonObject, at = 0): Keyed => {
+    const by = keys[at];
+    return { data, key: by?.keyOf(valueIn(data, by.field)), rest: keys[at + 1] && keyed(data, at + 1) };
+  };
+  const compareKeyed = (a: Keyed, b: Keyed, at = 0): number => {
+    const found = compareKeys(a.key, b.key, keys[at]?.sign ?? 1, collate);
+    if (found !== 0) return way * found;
+    if (a.rest && b.rest) return compareKeyed(a.rest, b.rest, at + 1);
     return way * ofTies * compareValues(a.data.id as string, b.data.id as string);
   };
-  const compare = (a: JsonObject, b: JsonObject) => compareKeyed(keyed(a), keyed(b));
+  const comparedWith = (b: JsonObject) => {
+    const its = keyed(b);
+    return (a: JsonObject) => compareKeyed(keyed(a), its);
+  };
   return {
     fields: keys.map(({ field }) => field),
-    compare,
+    comparedWith,
     // Computes each record's sort keys once, so that dates are not parsed in every comparison.
     sorted: (records) =>
       records
-        .map(keyed)
-        .sort(compareKeyed)
+        .map((data) => keyed(data))
+        .sort((a, b) => compareKeyed(a, b))
         .map(({ data }) => data),
     placeOf: (data, records) => {
+      const compared = comparedWith(data);
       let low = 0;
       let high = records.length;
       while (low < high) {
         const middle = (low + high) >>> 1;
-        if (compare(records[middle] as JsonObject, data) < 0) low = middle + 1;
+        if (compared(records[middle] as JsonObject) < 0) low = middle + 1;
         else high = middle;
       }
       return low;
@@ -119,6 +133,7 @@ function compareKeys(
   if (left === right) return 0;
   if (left === undefined || right === undefined) return left === undefined ? 1 : -1;
   if (collate && typeof left === "string" && typeof right === "string") return sign * collate(left, right);
+  if (typeof left === typeof right) return left > right ? sign : -sign;
   return sign * compareValues(left, right);
 }
 

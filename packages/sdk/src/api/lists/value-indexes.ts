@@ -64,6 +64,8 @@ export class ValueIndexes {
   }
 }
 
+/** To look up more than this share of all records takes longer than to look at all. */
+const MOST_FOUND = 0.5;
 /** More changes than this are not worth keeping: building anew is cheaper then. */
 const MOST_STALE = 5_000;
 
@@ -91,7 +93,8 @@ class ValueIndex {
     if (this.#stale) this.refresh(state);
     else this.#build(state);
     const keys = new Set(values.map((value) => this.#keyOf(value)));
-    return [...keys].flatMap((key) => this.#ids.get(key) ?? []);
+    const found = [...keys].flatMap((key) => this.#ids.get(key) ?? []);
+    return sizeOf(found) > MOST_FOUND * this.#keys.size ? undefined : found;
   }
 
   note(id: string | undefined): void {

@@ -328,6 +328,35 @@ test("[R76] an object that was passed in a query may change afterwards: the list
   expect(ids({ from: { id: "t2" } })).toEqual(["t2"]);
 });
 
+test("[R76] a query that the app changes is another one, however often it was asked before", async () => {
+  const { task } = await open();
+  const query: { where: Record<string, unknown>; limit?: number } = { where: { effort: { in: [2] } } };
+  const ids = () => task.list(query).map(({ id }) => id);
+  const thrice = (found: readonly string[]) => {
+    for (let i = 0; i < 3; i++) {
+      expect(ids()).toEqual(found);
+      expect(task.count({ where: query.where })).toBe(found.length);
+    }
+  };
+  thrice(["t1"]);
+  (query.where.effort as { in: unknown[] }).in.push(null);
+  thrice(["t1", "t2"]);
+  query.where = {};
+  thrice(["t1", "t2"]);
+  query.where.effort = 3;
+  thrice([]);
+  for (const wrong of [undefined, Number.NaN, () => 3, new Date(0)]) {
+    query.where.effort = wrong;
+    for (let i = 0; i < 3; i++) expect(errorOf(ids)).toMatchObject({ param: "where.effort" });
+  }
+  query.where.effort = { gte: new Date(0) };
+  expect(errorOf(ids)).toMatchObject({ name: "SyncError" });
+  query.where = { due: { gte: new Date("2030-01-01T00:00:00Z") } };
+  thrice(["t1"]);
+  (query.where.due as { gte: Date }).gte.setFullYear(2031);
+  thrice([]);
+});
+
 test("[R70] a wrong condition throws also after the right one that it resembles was asked", async () => {
   const { task } = await open();
   const pairs: readonly (readonly [right: object, wrong: object])[] = [
@@ -337,6 +366,7 @@ test("[R70] a wrong condition throws also after the right one that it resembles 
     [{ title: "1970-01-01T00:00:00.000Z" }, { title: new Date(0) }],
     [{ rank: null }, { rank: Number.NaN }],
     [{ effort: { in: [null] } }, { effort: { in: [undefined] } }],
+    [{ effort: { in: [null] } }, { effort: { in: Array(1) } }],
     [{ effort: 2 }, { effort: 2n }],
   ];
   for (const [right, wrong] of pairs) {

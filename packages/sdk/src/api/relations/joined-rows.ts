@@ -130,8 +130,8 @@ export class JoinedRows {
       const matched = query.find(state, id);
       if (matched) found.push(matched);
     }
-    if (isOrdered && !groups) found.sort(query.compare);
-    const records = found.slice(0, query.limit).map(({ id }) => rows.read(id as string, state).data ?? null);
+    const inOrder = isOrdered && !groups ? query.sorted(found) : found;
+    const records = inOrder.slice(0, query.limit).map(({ id }) => rows.read(id as string, state).data ?? null);
     if (kind === "one") return records[0] ?? null;
     const before = joined.data?.[name];
     return Array.isArray(before) && isSameList(before, records) ? before : records;

@@ -56,6 +56,20 @@ test("[N14] only what is followed is read and kept; following something else rea
   expect(() => client.follow({ models: ["nope" as "deck"] })).toThrow(/no model/);
 });
 
+test.each([{ wehre: { slide: { title: "a" } } }, { slide: [{ title: "a" }] }])(
+  "[N14] %j follows nothing by mistake everything",
+  async (scope) => {
+    const [param] = Object.keys(scope);
+    const { open, settle } = start();
+    const { client, shown } = await open({ models: ["slide"] });
+    const wrong = scope as object;
+    expect(() => client.follow(wrong)).toThrow(expect.objectContaining({ code: "invalid_value", param }));
+    await settle();
+    expect(shown()).toEqual([0, 1]);
+    await expect(open(wrong)).rejects.toMatchObject({ code: "invalid_value", param });
+  },
+);
+
 test("[N14] the same again reads nothing, also after a reload; another one after a reload is read when there is a line", async () => {
   const { open, settle, clock } = start();
   const first = await open({ models: ["slide", "deck"], groups: ["g"] });

@@ -43,9 +43,10 @@ export function comparable(type: FieldType | undefined, given: unknown): Compara
 
 /** Negative: `a` comes first. Numbers precede text. */
 export function compareValues(a: Comparable, b: Comparable): number {
-  const [left, right] = typeof a === typeof b ? [a, b] : [typeof a, typeof b];
-  return Number(left > right) - Number(left < right);
+  return typeof a === typeof b ? orderOf(a, b) : orderOf(typeof a, typeof b);
 }
+
+const orderOf = (a: Comparable, b: Comparable): number => Number(a > b) - Number(a < b);
 
 /**
  * JavaScript compares UTF-16 units. Surrogates, whose code points come last, change places with the units above them:
@@ -59,6 +60,8 @@ function inOrder(character: string): string {
 /** In microseconds. Undefined: no date-time. */
 function instantOf(text: string): bigint | undefined {
   if (!isDateTime(text)) return undefined;
+  // Few texts say more than milliseconds.
+  if (!/\.\d{4}/.test(text)) return BigInt(Date.parse(text)) * 1_000n;
   const [start, digits = "0", end = ""] = text.split(/\.(\d+)/);
   // As Postgres rounds: doubles beyond 2^52 are whole, and half a microsecond goes to the even one.
   return BigInt(Date.parse(start + end)) * 1_000n + BigInt(Number(`.${digits}`) * 1e6 + 2 ** 52 - 2 ** 52);
