@@ -5,7 +5,7 @@ import { noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.
 import { type Tables, tableOf } from "./log/tables.ts";
 import type { Mutation, Removed } from "./queue/mutation.ts";
 import { emptyQueue, type Queue } from "./queue/queue.ts";
-import { type SeqSet, seqSetUpTo } from "./queue/reconcile/seq-set.ts";
+import type { SeqSet } from "./queue/reconcile/seq-set.ts";
 import type { Upcast } from "./schema/old-operation.ts";
 import { schemaHash } from "./schema/schema-hash.ts";
 import type { LeaderConnection, QueueChanged, QueueNumbers } from "./tabs/tab-message.ts";
@@ -299,7 +299,7 @@ export function initialState(given: {
       ownSocket: false,
     },
     shared: {
-      seqs: seqSetUpTo(0),
+      seqs: { upTo: 0, ahead: [] },
       changes: 0,
       outOfOrder: [],
       knownElsewhere: { lastSeq: 0, changes: 0 },

@@ -10,7 +10,7 @@ import type { Joins } from "../relations/joins.ts";
 import { type AnyQuery, COUNT_KEYS, type ListQuery, listQuery } from "./list-query.ts";
 import { type Counts, LiveCounts } from "./live-counts.ts";
 import { LiveList } from "./live-list.ts";
-import { checkCounted } from "./query-error.ts";
+import { countedField } from "./query-error.ts";
 import { queryKey } from "./query-key.ts";
 import type { queryStatus } from "./query-status.ts";
 import type { ShownRows } from "./shown-rows.ts";
@@ -147,8 +147,8 @@ export class Lists {
   /** How many records match, by their value of a field; `true`: all of them, under `true`. */
   counts(model: string, query: AnyQuery, field: string | true): Counts {
     return this.#read(`counts ${JSON.stringify(field)} ${queryKey(model, query)}`, () => {
-      if (field !== true) checkCounted(model, this.#state().models[tableOf(model)], field);
-      return new LiveCounts(this.compiled(model, query, COUNT_KEYS), field);
+      const counted = field === true ? undefined : countedField(model, this.#state().models[tableOf(model)], field);
+      return new LiveCounts(this.compiled(model, query, COUNT_KEYS), field, counted?.type);
     });
   }
 

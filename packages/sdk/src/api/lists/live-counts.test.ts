@@ -1,7 +1,11 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { PersistentMap } from "../../core/log/persistent-map.ts";
+import type { FieldType } from "../../protocol/schema/model-schema.ts";
 import { defineSchema } from "../../protocol/schema/row-types.ts";
 import { createTestServer } from "../../testing/index.ts";
+import { listQuery } from "./list-query.ts";
+import { LiveCounts } from "./live-counts.ts";
 
 const schema = defineSchema({
   models: {
@@ -99,6 +103,21 @@ test("[R26] countBy an array says how many records have each item", async () => 
   ]);
   expect(tasks.countBy("tags", { where: { tags: { contains: "urgent" } } })).toEqual(new Map([["urgent", 1]]));
   expect(tasks.count()).toBe(3);
+});
+
+test("[R26] a value of another type than the field's, as after a forced push, counts as none", () => {
+  const values = { a: 1, b: "1", c: { n: 1 }, d: null, e: 2 };
+  const tables = {
+    task: PersistentMap.empty<never>().edit((draft) => {
+      for (const [id, value] of Object.entries(values))
+        draft.set(id, { data: { id, order: value, tags: value }, archivedAt: null, syncId: 1 } as never);
+    }),
+  };
+  const state = { rows: { logId: "log", position: 1, tables }, overlay: {} };
+  const query = listQuery("task", {}, schema.models.task);
+  const counts = (field: string, type: FieldType) => new LiveCounts(query, field, type).read(state);
+  expect(counts("order", "number")).toEqual(new Map([...[1, 2].map((value) => [value, 1] as const), [null, 3]]));
+  expect(counts("tags", "array")).toEqual(new Map([[null, 5]]));
 });
 
 test("[R26] counts that are mended equal those of a list, whatever changes", async () => {

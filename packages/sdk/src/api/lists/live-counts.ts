@@ -1,4 +1,6 @@
 import type { Json, JsonObject } from "../../protocol/json.ts";
+import { typedValue } from "../../protocol/lists/compare-values.ts";
+import type { FieldType } from "../../protocol/schema/model-schema.ts";
 import type { ListQuery, StateOfRows } from "./list-query.ts";
 import { StaleIds } from "./stale-ids.ts";
 import { valueIn } from "./value-in.ts";
@@ -10,13 +12,15 @@ export type Counts = ReadonlyMap<Json, number>;
 export class LiveCounts {
   readonly query: ListQuery;
   readonly #field: string | true;
+  readonly #type: FieldType | undefined;
   readonly #valueOf = new Map<string, Json>();
   #counts: Counts = new Map();
   readonly #stale = new StaleIds();
 
-  constructor(query: ListQuery, field: string | true) {
+  constructor(query: ListQuery, field: string | true, type?: FieldType) {
     this.query = query;
     this.#field = field;
+    this.#type = type;
   }
 
   /** The number of counted records. */
@@ -66,6 +70,6 @@ export class LiveCounts {
   #value(data: JsonObject): Json {
     const field = this.#field;
     if (field === true) return true;
-    return valueIn(field[0] === "$" ? this.query.give(data) : data, field) ?? null;
+    return typedValue(this.#type, valueIn(field[0] === "$" ? this.query.give(data) : data, field));
   }
 }

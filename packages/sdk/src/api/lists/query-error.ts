@@ -55,9 +55,10 @@ export function fieldOf(model: string, schema: Model | undefined, name: string, 
   throw invalid("unknown_field", `The model "${model}" has no field ${shown(name)}.`, param);
 }
 
-/** Only what can be the key of a map is counted by value: a scalar, or an item of an array. */
-export function checkCounted(model: string, schema: Model | undefined, name: string): void {
+/** Only what can be the key of a map is counted by value: a scalar, or an item of an array. Throws for another field. */
+export function countedField(model: string, schema: Model | undefined, name: string): Field {
   const field = fieldOf(model, schema, name, "field");
   if (field.type === "json" && field !== ANY)
     throw odd("field", `"${name}" has no value to count by: its type is json.`);
+  return field;
 }
