@@ -30,6 +30,8 @@ test.each([
   ["no time at all", { requestTimeoutMs: 0 }, /requestTimeoutMs/],
   ["fewer than no parts", { releasedParts: -1 }, /releasedParts must be 0 or more/],
   ["rows that are no number", { releasedRows: "all" }, /releasedRows must be 0 or more/],
+  ["parts that are null", { releasedParts: null }, /releasedParts must be 0 or more/],
+  ["a number as a text", { releasedRows: "5" }, /releasedRows must be 0 or more/],
   ["a time that is no number", { requestTimeoutMs: Number.NaN }, /requestTimeoutMs/],
 ])("[N11] %s is refused with a sentence", (_, wrong, sentence) => {
   let error: unknown;

@@ -88,7 +88,7 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     refuse("owner must have an organization and a participant.");
   if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be above 0.");
   for (const [key, most] of Object.entries({ releasedParts, releasedRows }))
-    if (!(most >= 0)) refuse(`${key} must be 0 or more.`);
+    if (typeof most !== "number" || !(most >= 0)) refuse(`${key} must be 0 or more.`);
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
   return { ...options, store, paused, requestTimeoutMs, stream, upcast, releasedParts, releasedRows };
 }
