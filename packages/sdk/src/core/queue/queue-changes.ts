@@ -1,13 +1,24 @@
+import type { PersistentMapDraft } from "../log/persistent-map.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
 import { find, isConfirmed, kept, placed, type Queue, relisted } from "./queue.ts";
 
-/** Replaces writes that are in the queue by new versions (stage, slot or body) under the same name. */
+/**
+ * Replaces writes that are in the queue by new versions (stage, slot or body) under the same name. A version may touch
+ * fewer records, after a decision against what it did to the others.
+ */
 export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue {
   if (mutations.length === 0) return queue;
   const next: Queue = {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {
       for (const m of mutations) if (draft.get(m.clientTxId)) draft.set(m.clientTxId, m);
+    }),
+    byRecord: queue.byRecord.edit((draft) => {
+      for (const { clientTxId, keys } of mutations) {
+        const before = find(queue, clientTxId)?.keys ?? [];
+        if (before.length <= keys.length) continue;
+        for (const key of before) if (!keys.includes(key)) leave(draft, key, (name) => name !== clientTxId);
+      }
     }),
     confirmed: relisted(queue.confirmed, queue, mutations, isConfirmed),
     waiting: relisted(queue.waiting, queue, mutations, waitsForPerson),
@@ -31,15 +42,18 @@ export function withoutMutations(queue: Queue, clientTxIds: readonly string[]): 
     }),
     order: queue.order.filter(stays),
     byRecord: queue.byRecord.edit((draft) => {
-      for (const key of new Set([...removed.values()].flatMap((m) => m.keys))) {
-        const names = (draft.get(key) ?? []).filter(stays);
-        if (names.length > 0) draft.set(key, names);
-        else draft.delete(key);
-      }
+      for (const key of new Set([...removed.values()].flatMap((m) => m.keys))) leave(draft, key, stays);
     }),
     confirmed: kept(queue.confirmed, stays),
     waiting: kept(queue.waiting, stays),
   };
+}
+
+/** Only these writes still touch the record. */
+function leave(byRecord: PersistentMapDraft<readonly string[]>, key: string, stays: (name: string) => boolean): void {
+  const names = (byRecord.get(key) ?? []).filter(stays);
+  if (names.length > 0) byRecord.set(key, names);
+  else byRecord.delete(key);
 }
 
 /** Replaces a write in its slot, so that a resolved write stays ahead of the writes that follow it. */

@@ -47,6 +47,7 @@ function follower() {
   const freed = () => effects.flatMap((effect) => (effect.do === "keepRows" ? effect.settled : []));
   return Object.assign(apply, {
     pending: () => state.queue.order,
+    touched: () => [...state.queue.byRecord.entries()].map(([key]) => key),
     freed: () => freed().map(({ clientTxId }) => clientTxId),
   });
 }
@@ -113,6 +114,18 @@ test("[Q35] a tab that is becoming the leader knows the writes that it stored me
   expect(apply.pending()).toEqual(["tx1", "tx2", "tx3"]);
   apply({ type: "entriesReceived", from: 0, to: 3, entries: [1, 2, 3].map(entry) });
   expect(apply.pending()).toEqual([]);
+});
+
+test("[Q50] a write that another tab has decided touches fewer records, and is no longer shown on the others", () => {
+  const apply = follower();
+  const both = { ...count(1), keys: ["slide/a", "slide/b"] };
+  expect(apply({ type: "arrived", mutations: [both] })).toBe(1);
+  const less = { ...count(1), operations: [{ ...record, id: "b", action: "create" }] as never, keys: ["slide/b"] };
+  const put = [{ mutation: { ...less, body: "less" }, over: { clientTxId: "tx1", seq: 1, phase: "queued" as const } }];
+  expect(apply({ type: "changed", change: 1, put, removed: [] })).toBe(0);
+  expect(apply.touched()).toEqual(["slide/b"]);
+  apply({ type: "changed", change: 2, put: [], removed: [{ clientTxId: "tx1", seq: 1 }] });
+  expect([apply.pending(), apply.touched()]).toEqual([[], []]);
 });
 
 test("[Q35] a confirmed write behind an unknown slot leaves the queue as soon as the slot is known", () => {
