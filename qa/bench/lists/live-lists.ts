@@ -54,7 +54,7 @@ export async function measureLiveLists({ rounds, print }: Options): Promise<Row[
   await client.ready();
   await settle();
   connection.quiet = true;
-  // Lists that nobody shows are dropped if they have too many records together.
+  // Without a subscriber, lists that have too many records together are dropped.
   client.subscribe(() => {});
   const { slide: slides } = client.models;
 

@@ -24,6 +24,7 @@ export function rowFacts(getState: () => ClientState): ShownRows {
   const prototypes = new Map<string, object>();
   /** What has been read of an object. */
   const read = new WeakMap<JsonObject, RowFacts>();
+  /** Until something was read, no row is shown in place of another, except of one that is frozen. */
   let wasRead = false;
   /** What is shown in place of a row's object. */
   const instead = new WeakMap<JsonObject, JsonObject>();

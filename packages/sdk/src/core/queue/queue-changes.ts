@@ -16,6 +16,7 @@ export function withChanged(queue: Queue, mutations: readonly Mutation[]): Queue
     byRecord: queue.byRecord.edit((draft) => {
       for (const { clientTxId, keys } of mutations) {
         const before = find(queue, clientTxId)?.keys ?? [];
+        // Most touch what they touched, and a commit may touch thousands of records.
         if (before.length <= keys.length) continue;
         for (const key of before) if (!keys.includes(key)) leave(draft, key, (name) => name !== clientTxId);
       }
