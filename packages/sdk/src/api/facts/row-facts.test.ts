@@ -1,6 +1,9 @@
 import { expect, test } from "vitest";
+import { changeTables } from "../../core/log/tables.ts";
+import { initialState } from "../../core/state.ts";
 import { defineSchema } from "../../protocol/schema/row-types.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { rowFacts } from "./row-facts.ts";
 
 const schema = defineSchema({
   models: {
@@ -198,4 +201,28 @@ test("[R41] included records have facts, which sort them", async () => {
   task.update("b", { title: "c" });
   await settle();
   expect(client.models.project.list(query)[0]?.tasks.map(({ $syncId }) => $syncId)).toEqual([4, 3]);
+});
+
+test("[R40] where rows are not frozen, as in production, one that has said something is another object once that changes", () => {
+  const data = { id: "1", title: "a" };
+  const rowAt = (syncId: number) => ({ data, archivedAt: null, syncId, createdAtMs: 0, createdBy: "user:ann" });
+  const stateAt = (syncId: number) => {
+    const tables = changeTables({}, [{ record: { model: "task", id: "1" }, value: rowAt(syncId) as never }]);
+    return {
+      ...initialState({ schema, paused: false, sendAtMost: 100 }),
+      rows: { tables, logId: "log", position: syncId },
+    };
+  };
+  let state = stateAt(1);
+  const facts = rowFacts(() => state);
+  const given = (syncId: number): Facts => facts.give("task", facts.show("task", rowAt(syncId)).data) as Facts;
+  const first = given(1);
+  state = stateAt(2);
+  // Nothing was read of it.
+  expect(given(2)).toBe(first);
+  expect(first.$syncId).toBe(2);
+  state = stateAt(3);
+  const second = given(3);
+  expect([second === first, first.$syncId, second.$syncId]).toEqual([false, 2, 3]);
+  expect(given(3)).toBe(second);
 });
