@@ -77,15 +77,14 @@ function showWrites(draft: Draft, writes: readonly Mutation[]): void {
 
 /**
  * Writes were read from disk, and the rows with them, without the entries in between. The tab that stored them has read
- * these, so what it has removed from a write, and what it has kept to restore a record, also holds here.
+ * these, so what it has removed from a write also goes here.
  */
 export function takeForgotten(draft: Draft, stored: readonly Mutation[]): void {
   const changed = stored.flatMap((onDisk) => {
     const known = find(draft.state.queue, onDisk.clientTxId);
     if (!known || known.seq !== onDisk.seq || known.stage.phase !== onDisk.stage.phase) return [];
     const isForgotten = known.operations.some(({ base }, at) => base !== null && onDisk.operations[at]?.base === null);
-    if (isForgotten) return [{ ...known, operations: onDisk.operations, lost: onDisk.lost, stage: onDisk.stage }];
-    return known.lost || !onDisk.lost ? [] : [{ ...known, lost: onDisk.lost }];
+    return isForgotten ? [{ ...known, operations: onDisk.operations, lost: onDisk.lost, stage: onDisk.stage }] : [];
   });
   showWrites(draft, changed);
 }

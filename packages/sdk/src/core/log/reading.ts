@@ -135,7 +135,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const keys = [...draft.state.queue.byRecord.entries()].map(([key]) => key);
   // A record that another log or part does not have can be restored. One that only a snapshot of the same log does not have may have been
   // erased meanwhile, or the token may not read it any more.
-  // Of rows from disk, the tab that stored them knew: what it kept is in the stored writes (`takeForgotten`).
+  // Of rows from disk, the tab that stored them knew: what it kept comes back with the stored writes (`takeAgain`).
   if (other || (!isKept && rows.scope !== before.scope)) keepLost(draft, rows, keys);
   else if (!isKept)
     forgetGone(

@@ -1,8 +1,11 @@
 import { expect, test } from "vitest";
 import type { LogEntry } from "../../protocol/log/log.ts";
+import { shownRow } from "../conflicts/overlay.ts";
 import type { Happening } from "../events.ts";
 import type { Rows } from "../log/rows.ts";
-import { changeTables, lookUp } from "../log/tables.ts";
+import { scopeKey } from "../log/scope-key.ts";
+import { changeTables, lookUp, recordKey } from "../log/tables.ts";
+import type { Mutation } from "../queue/mutation.ts";
 import { statusOf } from "../select.ts";
 import { initialState } from "../state.ts";
 import { machine } from "../step.ts";
@@ -128,6 +131,45 @@ test.each<[string, Partial<Rows>, boolean]>([
   expect(lookUp(state.rows.tables, record)).toBe(isAdded ? row : undefined);
   expect(hears({ type: "rows", other: false, scope: parts.scope })).toBe(!isAdded);
 });
+
+test.each(["follows", "begins to lead"])(
+  "[N46] a tab that %s, and reads the disk again, shows what the leader has kept of an unfollowed record",
+  (does) => {
+    const parts = (...titles: readonly string[]) => ({ where: { slide: titles.map((title) => ({ title })) } });
+    const rows: Rows = { logId: "log", position: 5, viewHash: "whole", scope: scopeKey(parts("b")), tables: {} };
+    const before: Rows = {
+      ...rows,
+      scope: scopeKey(parts("new", "b")),
+      tables: changeTables({}, [{ record, value: row }]),
+    };
+    const operation = { action: "update", ...record, data: { title: "mine" }, onStale: "notify", base: null } as const;
+    const write: Mutation = {
+      ...({ clientTxId: "t1", seq: 1, owner: null, attempts: 0, echoed: [], reads: [], bytes: 2 } as const),
+      ...{ operations: [operation], keys: [recordKey(record)], body: "{}", createdAt: 0, stage: { phase: "queued" } },
+    };
+    const numbers = { changes: 0, lastSeq: 1, generation: 1 };
+    let state = initialState({ schema, scope: parts("new", "b"), paused: false, sendAtMost: 1 });
+    const apply = (happening: Happening) => {
+      const [next, effects] = machine.step(state, { ...happening, now: 0, roll: 0 });
+      state = next;
+      return effects;
+    };
+    const shown = () => shownRow(state, record)?.data;
+    apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, mutations: [write], rows: before });
+    apply({ type: "scope", scope: parts("b") });
+    apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, mutations: [write], rows } });
+    expect(shown()).toEqual({ id: "a", title: "mine" });
+    const kept = { ...write, lost: { [recordKey(record)]: row.data } };
+    const again = { ...numbers, mutations: [kept], rows: { ...rows, viewHash: "narrow" } };
+    if (does === "follows") apply({ type: "queueRead", rows: "all", snapshot: again });
+    else {
+      apply({ type: "elected" });
+      const taken = apply({ type: "leadTaken", converted: [], snapshot: { ...again, generation: 2 } });
+      expect(taken.find((effect) => effect.do === "keep")).toMatchObject({ mutations: [{ lost: kept.lost }] });
+    }
+    expect(shown()).toEqual({ id: "a", title: "mine" });
+  },
+);
 
 test("[R27] a follower's rows are complete when the leader's are, and it has all that the leader has", () => {
   const numbers = { mutations: [], changes: 0, lastSeq: 0 };

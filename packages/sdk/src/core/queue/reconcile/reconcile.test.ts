@@ -176,6 +176,27 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
     expect(isBehind(after.view)).toBe(false);
   });
 
+  const [gone, other] = [{ "slide/gone": { title: "a" } }, { "slide/other": { title: "b" } }];
+  test.each<[string, QueueFacts, Mutation["lost"], Mutation["lost"], Mutation["lost"]]>([
+    ["a tab that dropped the values of a record takes those that the leader has kept", follower, {}, gone, gone],
+    ["a tab keeps what is not stored yet", follower, other, gone, { ...gone, ...other }],
+    ["a tab keeps what the leader has not", follower, gone, undefined, gone],
+    [
+      "a tab that begins to lead takes what the leader before it has kept",
+      { ...leader, lead: "reading" },
+      {},
+      gone,
+      gone,
+    ],
+    ["a leader takes back nothing that it has dropped", leader, {}, gone, {}],
+    ["a leader takes what it knows nothing of", leader, undefined, gone, gone],
+  ])("[N46] [ER12] %s", (_, facts, own, found, expected) => {
+    const mine = { ...write("a", 1), lost: own };
+    const view = { ...knowing([]), reloads: 1, queue: withMutations(emptyQueue, [mine]) };
+    const after = apply(view, [reloaded(snapshotOf([{ ...write("a", 1), lost: found }]))], facts);
+    expect([...inOrder(after.view.queue)].map(({ lost }) => lost)).toEqual([expected]);
+  });
+
   test("a snapshot that is older than the changes known here is read again, and changes nothing", () => {
     const after = apply(knowing(["a"], { changes: 2, reloads: 1 }), [reloaded(snapshotOf([], 1))]);
     expect(after.names).toEqual(["a"]);

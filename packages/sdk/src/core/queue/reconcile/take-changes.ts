@@ -12,6 +12,7 @@ import {
   noteSeqs,
   notify,
   notifyOutcome,
+  type QueueFacts,
   type Reconciliation,
   reload,
   touch,
@@ -144,7 +145,12 @@ export function takeAgain(r: Reconciliation, both: readonly Stored[]): void {
     r,
     changed.flatMap(({ own, found }) => [own, found]),
   );
-  update(r, { queue: withChanged(r.view.queue, changed.map(merged)) });
+  update(r, {
+    queue: withChanged(
+      r.view.queue,
+      changed.map((each) => merged(each, r.facts)),
+    ),
+  });
   for (const { own, found } of both) if (isUndecided(own)) notifyOutcome(r, found);
 }
 
@@ -157,9 +163,12 @@ const isUndecided = ({ stage }: Mutation): boolean =>
   stage.phase === "saving" ||
   (stage.phase === "rejected" && stage.failure.code === "schema_changed");
 
-function merged({ own, found }: Stored): Mutation {
-  const { echoed, attempts, stage, lost = found.lost } = own;
-  return { ...found, echoed, attempts, lost, stage: isUndecided(own) ? found.stage : stage };
+function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
+  const { echoed, attempts, stage } = own;
+  const known = isUndecided(own) ? found.stage : stage;
+  // A record that is gone may have been erased, or only be loaded no more. The leader knows, and keeps its values or not.
+  const kept = lead === "yes" && own.lost ? undefined : found.lost;
+  return { ...found, echoed, attempts, lost: kept ? { ...kept, ...own.lost } : own.lost, stage: known };
 }
 
 function takeRemoved(r: Reconciliation, { clientTxId, receipt }: Removed): void {
