@@ -7,10 +7,14 @@ import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 export const mustBe = (param: string, what: string, got: unknown) =>
   odd(param, `${param} must be ${what} (got ${shown(got)}).`);
 
-export const shown = (value: unknown): string =>
-  typeof value === "string" || (typeof value === "object" && !(value instanceof Date))
-    ? JSON.stringify(value).slice(0, 200)
-    : String(value);
+export function shown(value: unknown): string {
+  if (typeof value !== "string" && (typeof value !== "object" || value instanceof Date)) return String(value);
+  try {
+    return JSON.stringify(value).slice(0, 200);
+  } catch {
+    return "what is no JSON";
+  }
+}
 
 export function checkObject(given: unknown, param: string): void {
   if (!isPlainObject(given)) throw mustBe(param, "a plain object", given);

@@ -1,4 +1,6 @@
 import { tableOf } from "../../core/log/tables.ts";
+import { odd } from "../../errors.ts";
+import { clientLimits as limits } from "../../protocol/client-limits.ts";
 import type { Json } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
 import { isPlainObject } from "../../protocol/json-problem.ts";
@@ -23,11 +25,13 @@ function textOf(query: unknown): string {
   return text;
 }
 
-/** An item that an array leaves out counts as undefined. */
-function isJson(value: unknown): boolean {
+/** An item that an array leaves out counts as undefined. Throws for what is nested too deep, or is within itself. */
+function isJson(value: unknown, level = 0): boolean {
   if (!isHolder(value)) return isScalar(value);
-  for (const each of Array.isArray(value) ? value : Object.values(value)) if (!isJson(each)) return false;
-  return true;
+  if (level > limits.jsonDepth) throw odd("query", `query is nested deeper than ${limits.jsonDepth} levels.`);
+  let isAll = true;
+  for (const each of Array.isArray(value) ? value : Object.values(value)) isAll = isJson(each, level + 1) && isAll;
+  return isAll;
 }
 
 const isScalar = (value: unknown): boolean =>

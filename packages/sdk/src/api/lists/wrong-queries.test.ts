@@ -288,6 +288,45 @@ test.each([
   expect(errorOf(() => task.list({ where: { title: value } }))).toMatchObject({ param: "where.title" });
 });
 
+/** The object, with itself in it. */
+function within(it: Record<string, unknown>, key: string, asIts: (it: object) => unknown): object {
+  it[key] = asIts(it);
+  return it;
+}
+
+const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)]);
+
+test.each<[string, object]>([
+  ["conditions within themselves", { where: within({}, "and", (it) => [it]) }],
+  ["a value within itself", { where: { meta: within({}, "a", (it) => it) } }],
+  ["relations within themselves", { include: within({}, "project", (it) => ({ include: it })) }],
+  ["a place within itself", { from: within({ id: "t1" }, "a", (it) => it) }],
+  [
+    "a value that is nested too deep, after one that is undefined",
+    { where: { title: undefined, meta: nested(5_000) } },
+  ],
+])("[R18] %s throw what is wrong", async (_, query) => {
+  const { client, task } = await open();
+  const asks = [
+    () => task.list(query),
+    () => task.subscribe(query, () => {}),
+    ...("include" in query || "from" in query ? [] : [() => task.count(query), () => task.countBy("effort", query)]),
+    () => (client.models.task as unknown as { status(query: object): unknown }).status(query),
+  ];
+  for (const ask of asks)
+    expect(errorOf(ask)).toMatchObject({ code: "invalid_value", message: "query is nested deeper than 64 levels." });
+  const { where } = query as { readonly where?: object };
+  if (where) expect(errorOf(() => client.load("task", where))).toMatchObject({ code: expect.any(String) });
+  expect(errorOf(() => client.load("task", { meta: nested(5_000) } as object))).toMatchObject({ param: "where.meta" });
+});
+
+test("[R18] conditions have room for 64 levels", async () => {
+  const { task } = await open();
+  const and = (times: number): object => (times === 0 ? { title: "Report" } : { and: [and(times - 1)] });
+  expect(task.list({ where: and(31) }).map(({ id }) => id)).toEqual(["t1"]);
+  expect(errorOf(() => task.list({ where: and(32) }))).toMatchObject({ param: "query" });
+});
+
 test("[R18] a query may have no prototype, or be a proxy of a plain object", async () => {
   const { task } = await open();
   const bare = Object.assign(Object.create(null), { where: Object.assign(Object.create(null), { effort: 2 }) });
