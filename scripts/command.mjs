@@ -7,9 +7,13 @@ const windows = process.platform === "win32";
 /**
  * Runs a TypeScript program from its sources, in this Node. It ends with this process.
  * @param {string[]} words the program and its arguments
+ * @param {Record<string, string>} env
  */
-export const runNode = (words) =>
-  runCommand(process.execPath, [...nodeFlags, ...words], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
+export const runNode = (words, env = {}) =>
+  runCommand(process.execPath, [...nodeFlags, ...words], {
+    stdio: ["inherit", "inherit", "inherit", "ipc"],
+    env: { ...process.env, ...env },
+  });
 
 /**
  * More room for young objects than Node's 16 MB: a server of many small requests spends less on collecting them. With

@@ -5,7 +5,7 @@ import { verify, verifySteps } from "./verify.mjs";
 
 /**
  * What each `npm` script runs.
- * @type {Record<string, { says: string, program?: string, run?: (words: string[]) => Promise<number>, installs?: boolean, builds?: boolean }>}
+ * @type {Record<string, { says: string, program?: string, env?: Record<string, string>, run?: (words: string[]) => Promise<number>, installs?: boolean, builds?: boolean }>}
  */
 export const jobs = {
   start: { says: "starts server, demo and one agent; prints the URL to open", program: "apps/demo/start.ts" },
@@ -52,6 +52,8 @@ export const jobs = {
   simulate: {
     says: "simulates devices, tabs and a server with all kinds of failures, from a seed",
     program: "qa/simulation/main.ts",
+    // As users run the client: rows are not frozen there, which they are in the unit tests.
+    env: { NODE_ENV: "production" },
   },
   converge: {
     says: "runs clients over bad connections against a real server, from a seed",

@@ -28,7 +28,7 @@ async function main() {
     if (job.installs !== false) await installWhenNeeded(say);
     if (job.builds && !words.includes("--help") && (await runTool("tsc", ["-b"])) !== 0)
       return complain("The packages could not be built.");
-    return job.program ? await runNode([join(root, job.program), ...words]) : ((await job.run?.(words)) ?? 0);
+    return job.program ? await runNode([join(root, job.program), ...words], job.env) : ((await job.run?.(words)) ?? 0);
   } catch (error) {
     return complain(error instanceof Error ? error.message : String(error));
   }
