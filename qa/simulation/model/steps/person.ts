@@ -24,7 +24,7 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
     const keys = [`${model}/${id}`];
     const instead = (write: Write) => device.wrote(tab, write, keys);
     const patch = answer === "merges" ? merged(fields, chance.below(1_000)) : {};
-    const isSeen = isSeenFully(tab, conflict) && hasRead(tab, simulation, conflict);
+    const isSeen = isSeenFully(tab, simulation, conflict) && hasRead(tab, simulation, conflict);
     if (answer === "keeps mine") instead(conflict.keepMine());
     else if (answer === "merges") instead(conflict.merge(patch));
     else conflict.takeTheirs();
@@ -54,7 +54,11 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
 const SINGLE_VALUES = ["title", "notes"] as const;
 
 /** Whether nothing else than the decision says what becomes of the record. */
-function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflict): boolean {
+function isSeenFully(
+  { client, home }: Tab,
+  { service }: Simulation,
+  { model, id, clientTxId, reason }: Conflict,
+): boolean {
   const isMeant = (operation: { readonly model: string; readonly id: string }) =>
     operation.model === model && operation.id === id;
   const others = [...client.pending(), ...client.attention()].filter(
@@ -62,7 +66,11 @@ function isSeenFully({ client }: Tab, { model, id, clientTxId, reason }: Conflic
   );
   // With a second conflict, a blocked write may be an earlier one that waits for that.
   const isOnly = client.conflicts().every((other) => other.clientTxId === clientTxId || !isMeant(other));
-  const areBlocked = others.every((write) => "phase" in write && write.phase === "blocked");
+  // Tabs that have lost their disk each decide for themselves, and what is blocked here another one may have sent.
+  const areBlocked = others.every(
+    (write) =>
+      "phase" in write && write.phase === "blocked" && !service.confirmed.has(`${home.name} ${write.clientTxId}`),
+  );
   return model === "slide" && reason === "stale" && isOnly && areBlocked;
 }
 
