@@ -26,7 +26,7 @@ import { createEngine } from "./engine/engine.ts";
 import { createEventLoop } from "./engine/event-loop.ts";
 import { PendingPromises } from "./engine/pending-promises.ts";
 import type { Clock, Random } from "./engine/ports.ts";
-import { localError, notifyApp, odd, SyncError } from "./errors.ts";
+import { invalid, localError, notifyApp, SyncError } from "./errors.ts";
 import { type ClientOptions, checkOptions } from "./options.ts";
 import { clientLimits as limits } from "./protocol/client-limits.ts";
 import type { FollowedConditions } from "./protocol/log/followed-records.ts";
@@ -95,7 +95,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ? lazy(async () => {
         const { Joins } = await loaded(shell.relations);
         const { models } = store.getState();
-        return new Joins({ models, odd, compile: (model, query) => lists.compiled(model, query) });
+        return new Joins({ models, invalid, compile: (model, query) => lists.compiled(model, query) });
       })
     : undefined;
 
@@ -209,8 +209,9 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ready: ({ rows } = {}) => (rows === "complete" ? readyComplete() : readyAny()),
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow(scope) {
+      const instead = followed;
       followed = followedScope(models, scope);
-      engine.dispatch({ type: "followed", scope: followed });
+      engine.dispatch({ type: "followed", scope: followed, instead });
     },
     load(model, where, loadOptions) {
       const scope = followedScope(models, { where: { [model]: [where] } }) as {

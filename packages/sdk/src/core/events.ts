@@ -70,7 +70,8 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" | "schema" }>
   // The app
   | Mutated
-  | { readonly type: "followed"; readonly scope: Scope }
+  /** `instead`: what the app followed by itself before. What else it has loaded stays. */
+  | { readonly type: "followed"; readonly scope: Scope; readonly instead?: Scope }
   | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }

@@ -8,11 +8,11 @@ export const mustBe = (param: string, what: string, got: unknown) =>
   odd(param, `${param} must be ${what} (got ${shown(got)}).`);
 
 export function shown(value: unknown): string {
-  if (typeof value !== "string" && (typeof value !== "object" || value instanceof Date)) return String(value);
+  const isJson = typeof value === "string" || value === null || Array.isArray(value) || isPlainObject(value);
   try {
-    return JSON.stringify(value).slice(0, 200);
+    return isJson ? JSON.stringify(value).slice(0, 200) : String(value);
   } catch {
-    return "what is no JSON";
+    return "no JSON";
   }
 }
 
@@ -33,7 +33,9 @@ export function checkOneOf(given: unknown, values: readonly unknown[], param: st
 /** Throws for what is no object, or has another key. `start`: what comes before a key in its `param`. */
 export function checkKeys(given: unknown, keys: readonly string[], param = "query", start = ""): void {
   checkObject(given, param);
-  for (const key of Object.keys(given as object)) checkOneOf(key, keys, start + key);
+  for (const key of Object.keys(given as object))
+    if (!keys.includes(key))
+      throw invalid("unknown_field", `${param} has no ${shown(key)}. Known: ${keys.join(", ")}.`, start + key);
 }
 
 const TIME: Field = { type: "datetime" };

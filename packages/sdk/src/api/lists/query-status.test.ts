@@ -1,6 +1,10 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { type Conditions, compileConditions } from "./conditions.ts";
 import type { AnyQuery } from "./list-query.ts";
+import { isCovered } from "./query-status.ts";
 
 const schema = {
   models: {
@@ -47,6 +51,15 @@ test.each<[string, AnyQuery]>([
   ["a value within a range", { where: { effort: 9 } }],
   ["a point in time", { where: { due: new Date("2030-01-01T00:00:00Z") } }],
   ["it inside of and", { where: { and: [{ isDone: true }, { projectId: "p1" }] } }],
+  ["a narrower range", { where: { effort: { gte: 2, lt: 9 } } }],
+  ["the same bounds, of which one is not meant", { where: { effort: { gt: 1, lt: 10 } } }],
+  ["values of several parts", { where: { projectId: { in: ["p1", "p2", "p3"] }, isDone: false } }],
+  ["one of what several parts ask for", { where: { or: [{ projectId: "p1" }, { effort: 3 }] } }],
+  [
+    "the same, each with more that is asked in any case",
+    { where: { isDone: false, or: [{ projectId: { in: ["p1", "p2"] } }, { and: [{ effort: { gt: 5, lte: 9 } }] }] } },
+  ],
+  ["none of several", { where: { or: [] } }],
 ])("[R71] a query is complete if a part that was read has all that it can match: %s", async (_, query) => {
   expect((await start()).of(query)).toBe("complete");
 });
@@ -60,10 +73,89 @@ test.each<[string, AnyQuery]>([
   ["another item", { where: { labels: { contains: "late" } } }],
   ["a wider range", { where: { effort: { gte: 0, lt: 10 } } }],
   ["a value beside a range", { where: { effort: 10 } }],
+  ["a bound that is not meant in the part", { where: { effort: { gte: 1, lte: 10 } } }],
+  ["one bound of two", { where: { effort: { gte: 2 } } }],
+  ["values of which one is in no part", { where: { projectId: { in: ["p1", "p2", "p4"] }, isDone: false } }],
+  ["values of parts of which one asks for more", { where: { projectId: { in: ["p1", "p2"] } } }],
+  ["several of which one is in no part", { where: { or: [{ projectId: "p1" }, { projectId: "p4" }] } }],
   ["not a value", { where: { projectId: { not: "p4" } } }],
   ["it inside of or", { where: { or: [{ projectId: "p1" }, { isDone: true }] } }],
 ])("[R71] otherwise it is partial: %s", async (_, query) => {
   expect((await start()).of(query)).toBe("partial");
+});
+
+test("[R71] bounds that are one moment are the same, however they are spelled", async () => {
+  const { of } = await start({ where: { issue: [{ due: { gt: "2031-01-01T00:00:00Z" } }] } });
+  for (const due of [
+    { gt: "2031-01-01T00:00:00.000Z" },
+    { gt: new Date("2031-01-01") },
+    { gte: new Date("2031-01-02") },
+  ])
+    expect(of({ where: { due } }), JSON.stringify(due)).toBe("complete");
+  expect(of({ where: { due: { gte: "2031-01-01T01:00:00+01:00" } } })).toBe("partial");
+});
+
+test("[R71] what counts as complete is so: each record that a query can match is in a part", () => {
+  const model = schema.models.issue;
+  const value = { projectId: fc.constantFrom("p1", "p2", "p3", null), effort: fc.constantFrom(0, 1, 2, 3, null) };
+  const dues = ["2030-01-01T00:00:00Z", "2030-01-01T00:00:00.000Z", "2031-01-01T00:00:00Z"] as const;
+  const bound = fc.constantFrom(0, 1, 2, 3);
+  const range = fc.dictionary(fc.constantFrom("gt", "gte", "lt", "lte"), bound, { minKeys: 1 });
+  const due = fc.oneof(
+    fc.constantFrom(...dues),
+    fc.dictionary(fc.constantFrom("gt", "gte", "lt"), fc.constantFrom(...dues), { minKeys: 1 }),
+  );
+  const fields = (given: readonly ("projectId" | "effort" | "due" | "labels")[]) =>
+    fc
+      .subarray([...given])
+      .chain((names) =>
+        fc.record(
+          Object.fromEntries(
+            names.map((name) => [
+              name,
+              name === "projectId"
+                ? fc.oneof(value.projectId, fc.record({ in: fc.array(value.projectId, { maxLength: 3 }) }))
+                : name === "effort"
+                  ? fc.oneof(value.effort, range)
+                  : name === "due"
+                    ? due
+                    : fc.record({ contains: fc.constantFrom("a", "b") }),
+            ]),
+          ),
+        ),
+      );
+  const part = fields(["projectId", "effort", "due", "labels"]) as fc.Arbitrary<FollowedConditions>;
+  const query = fc.letrec<{ where: object }>((tie) => ({
+    where: fc
+      .tuple(
+        fields(["projectId", "effort", "due", "labels"]),
+        fc.option(fc.array(tie("where"), { maxLength: 3 }), { freq: 3 }),
+        fc.option(fc.array(tie("where"), { maxLength: 2 }), { freq: 3 }),
+      )
+      .map(([own, or, and]) => ({ ...own, ...(or && { or }), ...(and && { and }) })),
+  })).where;
+  const record = fc.record({
+    ...value,
+    due: fc.option(fc.constantFrom(...dues)),
+    labels: fc.subarray(["a", "b"]),
+  });
+  let covered = 0;
+  fc.assert(
+    fc.property(
+      query,
+      fc.array(part, { maxLength: 4 }),
+      fc.array(record, { maxLength: 30 }),
+      (where, parts, records) => {
+        if (!isCovered(where as Conditions, { parts, model: "issue", schema: model })) return;
+        covered += 1;
+        const isIn = parts.map((one) => compileConditions("issue", model, one));
+        const meets = compileConditions("issue", model, where);
+        for (const one of records) expect(!meets(one) || isIn.some((test) => test(one))).toBe(true);
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+  expect(covered).toBeGreaterThan(300);
 });
 
 test("[R71] while its part is being read, it is loading; then, as all rows, partial until the client is connected again", async () => {

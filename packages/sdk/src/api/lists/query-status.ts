@@ -28,10 +28,10 @@ export function queryStatus(state: ClientState, model: string, query: AnyQuery):
 /** Whether the scope has everything that the query can match, and what it includes. */
 function isWithin(scope: Scope, models: Models, model: string, { where = {}, include = {} }: AnyQuery): boolean {
   const table = tableOf(model);
-  if (scope.models && !scope.models.some((name) => tableOf(name) === table)) return false;
+  if (!followsModel(scope, model)) return false;
   const parts = Object.entries(scope.where ?? {}).find(([name]) => tableOf(name) === table)?.[1];
   // One condition is what the app follows of the model at all times; a list are parts that come and go.
-  if (Array.isArray(parts) && !parts.some((part) => isAskedFor(where, part, model, models[table]))) return false;
+  if (Array.isArray(parts) && !isCovered(where, { parts, model, schema: models[table] })) return false;
   const relations = relationsOf(models, model);
   return Object.entries(include).every(([name, wanted]) => {
     const other = relations.get(name)?.model;
@@ -42,24 +42,63 @@ function isWithin(scope: Scope, models: Models, model: string, { where = {}, inc
   });
 }
 
+/** What is followed of a model. */
+interface Followed {
+  readonly parts: readonly FollowedConditions[];
+  readonly model: string;
+  readonly schema: Model | undefined;
+}
+
+/** Whether each record that meets the query is in one of the parts. */
+export function isCovered(where: Conditions, followed: Followed): boolean {
+  const { parts, schema } = followed;
+  if (parts.some((part) => isAskedFor(where, part, followed))) return true;
+  const { or, ...rest } = where;
+  if (Array.isArray(or) && !schema?.fields.or && !schema?.fields.and)
+    return (or as Conditions[]).every((one) => {
+      const and = [...((one.and as Conditions[] | undefined) ?? []), rest];
+      return isCovered({ ...one, and }, followed);
+    });
+  // Each value may be in another part.
+  return Object.entries(where).some(([field, wanted]) => {
+    const values = valuesOf(wanted);
+    if (!values || values.length < 2) return false;
+    const tests = parts.flatMap(({ [field]: own, ...others }) =>
+      own !== undefined && isAskedFor(where, others, followed) ? [testOf(field, own, followed)] : [],
+    );
+    return values.every((value) => tests.some((test) => test(value)));
+  });
+}
+
 /** Whether each record that meets the query meets the part's conditions. */
-function isAskedFor(where: Conditions, part: FollowedConditions, model: string, schema: Model | undefined): boolean {
+function isAskedFor(where: Conditions, part: FollowedConditions, followed: Followed): boolean {
   return Object.entries(part).every(([field, wanted]) => {
-    const meets = compileConditions(model, schema, { [field]: wanted });
-    return askedOf(where, field, schema).some((asked) => {
+    const meets = testOf(field, wanted, followed);
+    return askedOf(where, field, followed.schema).some((asked) => {
       const values = valuesOf(asked);
-      if (values)
-        return values.every((value) =>
-          meets({ [field]: value instanceof Date ? value.toJSON() : value } as JsonObject),
-        );
-      return (
-        isObject(wanted) &&
-        isObject(asked) &&
-        Object.entries(wanted).every(([operator, operand]) => isEqual(asked[operator], operand))
-      );
+      if (values) return values.every(meets);
+      if (!isObject(wanted) || !isObject(asked)) return false;
+      return Object.entries(wanted).every(([operator, operand]) => {
+        if (operator === "contains") return isEqual(asked.contains, operand);
+        const way = operator.slice(0, 2);
+        const isInside = (own: string, bound: string) =>
+          asked[own] !== undefined && testOf(field, { [bound]: operand }, followed)(asked[own]);
+        // What is above a bound is not the bound itself.
+        return /^[gl]t/.test(way) && (isInside(way, `${way}e`) || isInside(`${way}e`, operator));
+      });
     });
   });
 }
+
+/** Tests a value of a field. */
+function testOf(field: string, condition: unknown, { model, schema }: Followed): (value: unknown) => boolean {
+  const meets = compileConditions(model, schema, { [field]: condition });
+  return (value) => meets({ [field]: value instanceof Date ? value.toJSON() : value } as JsonObject);
+}
+
+/** Whether the scope has records of the model. */
+export const followsModel = ({ models }: Scope, model: string): boolean =>
+  !models || models.some((name) => tableOf(name) === tableOf(model));
 
 /** What the query asks of a field in any case. */
 function askedOf(where: Conditions, field: string, schema: Model | undefined): unknown[] {

@@ -12,11 +12,14 @@ type Counted<T> = T extends readonly (infer Item)[] ? Item : T;
 
 /** Conditions on a record, all of which must hold. */
 export type Where<Row> = {
-  readonly [F in keyof Row]?: Value<Row[F]> | Operators<Value<Row[F]>>;
+  readonly [F in keyof Row]?: Asked<Value<Row[F]>> | Operators<Asked<Value<Row[F]>>>;
 } & {
   /** `or`: at least one of these holds; `and`: all of them. A field of that name is meant rather than the word. */
   readonly [K in Exclude<"and" | "or", keyof Row>]?: readonly Where<Row>[];
 };
+
+/** A date-time may be given as a Date, which a text may not: that throws. Both are strings in a record. */
+type Asked<T> = string extends T ? T | Date : T;
 
 /** Use null to match a field that is absent. */
 type Value<T> = Exclude<T, undefined> | (undefined extends T ? null : never);

@@ -319,6 +319,14 @@ test.each([
   expect(ids()).toBe("p1-1 p1-2");
 });
 
+test("[N25] the error says what can be followed by", async () => {
+  const { open } = start();
+  const { client } = await open();
+  expect(() => client.load("issue", { votes: { gt: "1" } } as never)).toThrow(
+    'where.votes must be a value of its type, in (up to 100), contains of an array, or a range; no json or $ field (got {"gt":"1"}).',
+  );
+});
+
 test("[N26] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
   const { open, settled } = start();
   const named = { projectId: "p3" };
@@ -389,6 +397,70 @@ test("[N25] a model that is followed whole, or by conditions alone, is loaded al
   await client.load("issue", { projectId: "p1" }).ready;
   expect(ids().split(" ")).toHaveLength(8);
   expect(connection.asked.snapshot).toBe(1);
+});
+
+test("[N25] of a model that is followed by one condition, what lies within it is loaded; anything else is refused", async () => {
+  const { open } = start();
+  const { client, ids } = await open({ where: { issue: { projectId: "p1" } } });
+  await client.load("issue", { projectId: "p1" }).ready;
+  await client.load("issue", { projectId: "p1", title: "2" }).ready;
+  const refused = { code: "invalid_options", message: expect.stringContaining("no list of conditions") };
+  await expect(client.load("issue", { projectId: "p2" }).ready).rejects.toMatchObject(refused);
+  await expect(client.load("issue", { title: "2" }).ready).rejects.toMatchObject(refused);
+  expect(ids()).toBe("p1-1 p1-2");
+});
+
+test("[N25] parts of a model that is not followed are refused", async () => {
+  const { open } = start();
+  const { client } = await open({ models: ["project"] });
+  const refused = { code: "invalid_options", message: expect.stringContaining("not these records") };
+  await expect(client.load("issue", { projectId: "p1" }).ready).rejects.toMatchObject(refused);
+  client.follow({ models: ["project"], where: { issue: [] } });
+  await expect(client.load("issue", { projectId: "p1" }).ready).rejects.toMatchObject(refused);
+  client.follow({ models: ["Project", "ISSUE"] as never, where: { issue: [] } });
+  await client.load("issue", { projectId: "p1" }).ready;
+  expect(client.models.issue.status({ where: { projectId: "p1" } })).not.toBe("loading");
+});
+
+test("[N25] released parts stay if the app follows the same again, or more; what it followed before and does not now goes", async () => {
+  const { open, settled } = start();
+  const { client, ids, connection } = await open({ where: { issue: [{ projectId: "p1" }] } });
+  const part = client.load("issue", { projectId: "p2" });
+  await part.ready;
+  part.release();
+  await settled();
+  connection.rowsRead.length = 0;
+  client.follow({ where: { issue: [{ projectId: "p1" }] } });
+  await settled();
+  expect([ids(), connection.rowsRead]).toEqual(["p1-1 p1-2 p2-1 p2-2", []]);
+  client.follow({ where: { issue: [{ projectId: "p3" }] } });
+  await settled();
+  expect([ids(), connection.rowsRead]).toEqual(["p2-1 p2-2 p3-1 p3-2", ["p3-1", "p3-2"]]);
+  client.follow({ where: { issue: { projectId: "p4" } } });
+  await settled();
+  expect(ids()).toBe("p4-1 p4-2");
+});
+
+test("[N25] [N26] of released parts there stays no more than a server follows, when the app follows more, and after a reload", async () => {
+  const { open, settled } = start();
+  const list = (many: number) => ({ where: { issue: Array.from({ length: many }, (_, n) => ({ votes: n })) } });
+  const { client, ids } = await open(list(1));
+  for (const projectId of ["p1", "p2", "p3"]) {
+    const part = client.load("issue", { projectId });
+    await part.ready;
+    part.release();
+  }
+  expect(ids().split(" ")).toHaveLength(6);
+  client.follow(list(49));
+  await settled();
+  // One of the three.
+  expect(ids().split(" ")).toHaveLength(2);
+  expect(client.status()).toMatchObject({ name: "online", rows: "complete" });
+  await client.close();
+  const again = await open(list(50));
+  await settled();
+  expect(again.client.status()).toMatchObject({ name: "online", rows: "complete" });
+  expect(again.ids()).toBe("");
 });
 
 test("[N25] a part is loaded however the model is spelled", async () => {

@@ -1,3 +1,4 @@
+import { isTooMuch, listsOf } from "../../core/log/loaded-parts.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
@@ -9,6 +10,7 @@ import { followedLimits as limits } from "../../protocol/log/followed-limits.ts"
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import { type Conditions, compileConditions } from "../lists/conditions.ts";
+import { followsModel, isCovered } from "../lists/query-status.ts";
 import { type Ending, until } from "../shutdown.ts";
 import type { LoadedPart, LoadOptions } from "./loaded-part.ts";
 
@@ -34,6 +36,9 @@ export interface LoadsDeps {
 }
 
 const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be loaded at once, with ${limits.followedLength} characters of conditions as JSON. Release some of them.`;
+
+const NO_LIST =
+  "The client follows no list of conditions of this model, and not these records: follow: { where: { issue: [] } } begins with none.";
 
 /** Names whose order is known. More parts of all models together are never followed: their conditions are too long. */
 const MOST_REMEMBERED = 500;
@@ -64,10 +69,13 @@ export class Loads {
   }
 
   load(given: string, conditions: FollowedConditions, { keep = false }: LoadOptions = {}): LoadedPart {
-    const { where = {} } = this.#deps.engine.store.getState().scope;
+    const { scope, models } = this.#deps.engine.store.getState();
+    const { where = {} } = scope;
     const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
     const name = nameOf(model, conditions);
     const part = this.#parts.get(name) ?? { model, conditions, users: 0, isPinned: false };
+    const canBe = Array.isArray(where[model]) ? followsModel(scope, model) : isFollowed(part, scope, models);
+    if (!canBe) throw localError("invalid_options", NO_LIST);
     this.#parts.set(name, part);
     part.users += 1;
     this.#touch(name);
@@ -168,16 +176,6 @@ export class Loads {
   }
 }
 
-const listsOf = (where: Where) =>
-  Object.entries(where).filter(([, wanted]) => Array.isArray(wanted)) as [string, FollowedConditions[]][];
-
-function isTooMuch(where: Where): boolean {
-  return (
-    listsOf(where).some(([, { length }]) => length > limits.followedAlternatives) ||
-    JSON.stringify(where).length > limits.followedLength
-  );
-}
-
 const isUsed = (part: Part | undefined): boolean => part !== undefined && (part.users > 0 || part.isPinned);
 
 const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${JSON.stringify(conditions)}`;
@@ -196,10 +194,24 @@ function roomFor({ rows, models }: ClientState, model: string, most: number): (p
 }
 
 /** Whether the rows contain all records of a part. */
-function isLoaded(state: ClientState, { model, conditions }: Part): boolean {
-  const { scope, rows } = state;
-  if (!ownValue(scope.where, model)) return rowsStatus(state) === "complete";
+function isLoaded(state: ClientState, part: Part): boolean {
+  const { model, conditions } = part;
+  const { scope, rows, models } = state;
+  const followed = ownValue(scope.where, model);
+  if (!followed) return rowsStatus(state) === "complete";
+  if (rows.position === undefined) return false;
+  const there = scopeOf(rows.scope);
+  if (!Array.isArray(followed)) return isFollowed(part, there, models);
   const name = nameOf(model, conditions);
   const has = ({ where }: Scope) => [ownValue(where, model) ?? []].flat().some((one) => nameOf(model, one) === name);
-  return rows.position !== undefined && has(scope) && has(scopeOf(rows.scope));
+  return has(scope) && has(there);
+}
+
+/** Whether all records of a part are followed. */
+function isFollowed({ model, conditions }: Part, scope: Scope, models: ClientState["models"]): boolean {
+  const followed = ownValue(scope.where, model);
+  const schema = models[tableOf(model)];
+  return (
+    followsModel(scope, model) && (!followed || isCovered(conditions, { parts: [followed].flat(), model, schema }))
+  );
 }

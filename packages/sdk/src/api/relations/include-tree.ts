@@ -1,4 +1,5 @@
 import type { SyncError } from "../../errors.ts";
+import type { InvalidCode } from "../../protocol/errors/error-codes.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { type Relation, relationsOf } from "../../protocol/schema/relations.ts";
 import type { AnyInclude, AnyQuery, ListQuery } from "../lists/list-query.ts";
@@ -9,8 +10,8 @@ export interface ListCode {
   readonly models: Readonly<Record<string, Model>>;
   /** Compiles a query of a model. Throws for an invalid one. */
   compile(model: string, query: AnyQuery): ListQuery;
-  /** The error for what cannot be meant so. */
-  odd(param: string, message: string): Error;
+  /** The error for what a query cannot have there. */
+  invalid(code: InvalidCode, message: string, param: string): Error;
 }
 
 /** The records at one place of a query, and what they include. Trees with equal keys include the same. */
@@ -26,14 +27,14 @@ export interface IncludeBranch extends Pick<Relation, "kind" | "field"> {
   readonly query: ListQuery;
   /** For an inverse relation: without the limit, which holds for each record that includes others. */
   readonly whole: ListQuery | undefined;
-  /** The query has an order of its own; otherwise the order of the ids counts. */
+  /** The query has an order of its own; otherwise the order of the reference counts. */
   readonly isOrdered: boolean;
   readonly tree: IncludeTree;
 }
 
 /** Compiles what a query of a model includes. Throws for what is invalid. */
 export function includeTree(code: ListCode, model: string, include: AnyInclude, param = "include"): IncludeTree {
-  const { odd } = code;
+  const odd = (at: string, message: string) => code.invalid("invalid_value", message, at);
   if (!isObject(include)) throw odd(param, `${param} must be an object: { <relation>: true }.`);
   const relations = relationsOf(code.models, model);
   const branches = Object.entries(include).flatMap(([name, wanted]): IncludeBranch[] => {
@@ -52,7 +53,7 @@ export function includeTree(code: ListCode, model: string, include: AnyInclude, 
         field,
         query: compiledAt(at, code, other, query),
         whole: kind === "inverse" ? code.compile(other, { ...query, limit: undefined }) : undefined,
-        isOrdered: query.orderBy !== undefined,
+        isOrdered: query.orderBy !== undefined || query.order !== undefined,
         tree: includeTree(code, other, inner, `${at}.include`),
       },
     ];
@@ -63,12 +64,12 @@ export function includeTree(code: ListCode, model: string, include: AnyInclude, 
 }
 
 /** Says of an error in an included query where that is. */
-function compiledAt(at: string, { compile, odd }: ListCode, model: string, query: AnyQuery): ListQuery {
+function compiledAt(at: string, { compile, invalid }: ListCode, model: string, query: AnyQuery): ListQuery {
   try {
     return compile(model, query);
   } catch (error) {
-    const { message, param } = error as SyncError;
-    throw param === undefined ? error : odd(`${at}.${param}`, `In ${at}: ${message}`);
+    const { code, message, param } = error as SyncError;
+    throw param === undefined ? error : invalid(code as InvalidCode, `In ${at}: ${message}`, `${at}.${param}`);
   }
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { LogRow } from "../../core/log/rows.ts";
 import { changeTables } from "../../core/log/tables.ts";
-import { odd } from "../../errors.ts";
+import { invalid } from "../../errors.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
 import { type AnyQuery, listQuery, type StateOfRows } from "../lists/list-query.ts";
@@ -52,7 +52,7 @@ function counting() {
     give: (_, data) => data,
   };
   const compile = (model: string, asked: AnyQuery) => listQuery(model, asked, models[model], shown);
-  const joins = new Joins({ models, compile, odd });
+  const joins = new Joins({ models, compile, invalid });
   return {
     open: (model: string, { include = {}, ...asked }: AnyQuery) =>
       joins.open(model, new LiveList(compile(model, asked)), include),

@@ -98,6 +98,20 @@ test("[R31] included records can be chosen and ordered; archived ones are left o
   expect(task.list({ include: { project: { archived: "with" } } })[0]?.project?.name).toBe("Old");
 });
 
+test("[R31] what an array references is in its order, or in that of the query, which may be that of the ids", async () => {
+  const { project, label, task } = await tracker();
+  project.create({ name: "P" }, { id: "p1" });
+  for (const id of ["a", "b", "c"]) label.create({ name: id }, { id });
+  task.create({ title: "T", projectId: "p1", labelIds: ["c", "a", "b"] }, { id: "t1" });
+  const labels = (labels: true | { order?: "asc" | "desc"; limit?: number; orderBy?: "id" }) =>
+    task.list({ include: { labels } })[0]?.labels.map(({ id }) => id);
+  expect(labels(true)).toEqual(["c", "a", "b"]);
+  expect(labels({ limit: 2 })).toEqual(["c", "a"]);
+  expect(labels({ order: "desc", limit: 2 })).toEqual(["c", "b"]);
+  expect(labels({ order: "asc" })).toEqual(["a", "b", "c"]);
+  expect(labels({ orderBy: "id" })).toEqual(["a", "b", "c"]);
+});
+
 test("[R32] a change gives new objects only where it shows, up to the record that includes it", async () => {
   const { project, label, task, comment } = await tracker();
   project.create({ name: "Site" }, { id: "p1" });

@@ -28,24 +28,3 @@ const sorted = (where: FollowedRecords) =>
     .sort(([a], [b]) => (a < b ? -1 : 1));
 
 const byText = (a: object, b: object) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1);
-
-/**
- * The scope together with what was loaded under it before: rows on disk of a model of which the app follows none by
- * itself stay followed, so that they are shown at once and not read again.
- */
-export function withLoaded(scope: Scope, key: string | undefined): Scope {
-  if (!scope.where || !key) return scope;
-  const { where: loadedWhere, ...before } = scopeOf(key);
-  if (!loadedWhere || scopeKey(before) !== scopeKey({ ...scope, where: undefined })) return scope;
-  const loaded = new Map(Object.entries(loadedWhere));
-  const where = Object.entries(scope.where).map(([model, wanted]) => {
-    const found = loaded.get(model);
-    return [model, Array.isArray(wanted) && Array.isArray(found) ? union(wanted, found) : wanted] as const;
-  });
-  return { ...scope, where: Object.fromEntries(where) };
-}
-
-function union(wanted: readonly FollowedConditions[], found: readonly FollowedConditions[]): FollowedConditions[] {
-  const known = new Set(wanted.map((one) => JSON.stringify(one)));
-  return [...wanted, ...found.filter((one) => !known.has(JSON.stringify(one)))];
-}

@@ -63,10 +63,10 @@ test.each([{ wehre: { slide: { title: "a" } } }, { slide: [{ title: "a" }] }])(
     const { open, settle } = start();
     const { client, shown } = await open({ models: ["slide"] });
     const wrong = scope as object;
-    expect(() => client.follow(wrong)).toThrow(expect.objectContaining({ code: "invalid_value", param }));
+    expect(() => client.follow(wrong)).toThrow(expect.objectContaining({ code: "unknown_field", param }));
     await settle();
     expect(shown()).toEqual([0, 1]);
-    await expect(open(wrong)).rejects.toMatchObject({ code: "invalid_value", param });
+    await expect(open(wrong)).rejects.toMatchObject({ code: "unknown_field", param });
   },
 );
 

@@ -3,8 +3,9 @@ import { checkOwner } from "../connection/owner.ts";
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { withLoaded } from "../log/loaded-parts.ts";
 import { checkScope } from "../log/scope.ts";
-import { withLoaded } from "../log/scope-key.ts";
+import { scopeOf } from "../log/scope-key.ts";
 import type { StorageTrouble } from "../state.ts";
 import { localFailure, nameTaken } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
@@ -51,7 +52,7 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
       reading: { ...draft.state.reading, partial: { ...partial, isKept: true } },
     });
   set(draft, { queue: withMutations(emptyQueue, mutations) });
-  set(draft, { scope: withLoaded(draft.state.scope, partial?.scope ?? rows.scope) });
+  set(draft, { scope: withLoaded(draft.state.scope, scopeOf(partial?.scope ?? rows.scope)) });
   checkScope(draft);
   checkOwner(draft);
   touch(draft, "everything");

@@ -68,7 +68,7 @@ export function readQueryPage(body: unknown): QueryPage | Refusal {
   if (!Number.isInteger(limit) || (limit as number) < least || (limit as number) > limits.listMax)
     return refuse("invalid_limit", {
       param: "limit",
-      message: `limit must be a whole number from ${least} to ${limits.listMax} (got ${kindOf(limit)}).`,
+      message: `limit must be a whole number from 1 to ${limits.listMax}, or 0 with count or countBy (got ${typeof limit === "number" ? limit : kindOf(limit)}).`,
     });
   const state = typeof archived === "string" ? ownValue(STATES, archived) : undefined;
   if (!state) return oneOf("archived", Object.keys(STATES), archived);
