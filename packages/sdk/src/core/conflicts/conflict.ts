@@ -8,6 +8,7 @@ import { lookUp, type RecordRef, recordKey, tableOf } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
+import { unfollowedValues } from "./unfollowed.ts";
 
 /** A conflict on one record: a conflicted write, the changes of others, and the base that both started from. */
 export interface OpenConflict {
@@ -83,8 +84,11 @@ function openConflictOf(
   const record: RecordRef = notification;
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
-  const seen = rows.position !== undefined && rows.position >= notification.observedSyncId;
-  const wanted = wantedValues(onRecord(queue, key), conflicted, key, models);
+  const writes = onRecord(queue, key);
+  // Of a record that is not loaded any more, the rows say nothing.
+  const isLoaded = unfollowedValues({ rows, models }, key, writes) === undefined;
+  const seen = isLoaded && rows.position !== undefined && rows.position >= notification.observedSyncId;
+  const wanted = wantedValues(writes, conflicted, key, models);
   const { mine, base, madeUpTo } = wanted;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);
   const fields = new Set(notification.conflictingFields);

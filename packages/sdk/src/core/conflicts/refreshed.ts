@@ -1,15 +1,15 @@
 import { applyOperation, type Row } from "../../protocol/commits/apply.ts";
+import type { JsonObject } from "../../protocol/json.ts";
 import { jsonEqual } from "../../protocol/json-equal.ts";
-import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import type { LogRow, RowChange, Rows } from "../log/rows.ts";
-import { scopeOf } from "../log/scope-key.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { openConflictOn, positionOf, without } from "./conflict.ts";
 import { isSameRow, momentOf, shownRow, withAppended } from "./overlay.ts";
+import { unfollowedValues } from "./unfollowed.ts";
 
 /** Recomputes only the views of the touched records. */
 export function refreshed(state: ClientState, before: ClientState): ClientState {
@@ -95,18 +95,15 @@ function overlaid(
 }
 
 /**
- * The last values of a record whose part is followed no longer, while the writes to it are on their way. They meet none
- * of the present parts; those of a record that was deleted did. Undefined once a write is in the log.
+ * A record whose part is followed no longer, until a write to it is in the log. If one is in conflict, the server has
+ * said what others made of the record.
  */
-function unfollowedRow({ rows, models }: ClientState, key: string, writes: readonly Mutation[]): Row | undefined {
-  const data = writes.find(({ lost }) => lost?.[key])?.lost?.[key];
+function unfollowedRow(state: ClientState, key: string, writes: readonly Mutation[]): Row | undefined {
+  const data = unfollowedValues(state, key, writes);
   if (!data || writes.some(({ echoed }) => echoed.includes(key))) return undefined;
-  const { model, id } = refOf(key);
-  const table = tableOf(model);
-  const { where = {} } = scopeOf(rows.scope);
-  const parts = Object.entries(where).find(([name]) => tableOf(name) === table)?.[1];
-  if (!Array.isArray(parts) || parts.some((part) => meetsConditions(part, models[table], id, data))) return undefined;
-  return { data, archivedAt: null };
+  const conflicts = writes.flatMap((write) => openConflictOn(state, write, key) ?? []);
+  if (conflicts.some(({ theirs }) => theirs === null)) return undefined;
+  return { data: Object.assign({}, data, ...conflicts.map(({ theirs }) => theirs)) as JsonObject, archivedAt: null };
 }
 
 /** Whether the row was read after the write, though the log was not: rows of a part may be ahead of the others. */

@@ -106,6 +106,11 @@ export function takeParts(draft: Draft, rows: Rows, changes: readonly RowChange[
   keepLost(draft, rows, keys);
   set(draft, { rows, reading: { ...draft.state.reading, resync: "no", partial: undefined } });
   touch(draft, keys);
+  // Of a record with a write on its way, other parts say whether it is gone, or only loaded no more.
+  touch(
+    draft,
+    [...draft.state.queue.byRecord.entries()].map(([key]) => key),
+  );
   checkScope(draft);
 }
 

@@ -1,0 +1,112 @@
+import { expect, test } from "vitest";
+import { MemoryDisk } from "../../storage/memory.ts";
+import { Profile } from "../../testing/profile.ts";
+import { createTestServer } from "../../testing/test-server.ts";
+
+const schema = {
+  models: {
+    issue: { fields: { projectId: { type: "string" }, title: { type: "string" }, note: { type: "string" } } },
+  },
+} as const;
+
+const RECORD = { projectId: "p1", title: "title", note: "note" };
+
+type Step = readonly [action: "update" | "delete", data?: object] | "no answer yet";
+
+/** A tab has a write to a record on its way, and has dropped the record's part; others do something to the record. */
+async function leftWith(...steps: readonly Step[]) {
+  const own = createTestServer(schema);
+  const disk = new MemoryDisk();
+  const profile = new Profile();
+  let named = 0;
+  const commit = (action: string, id: string, data?: object) =>
+    own.server.commit(
+      {
+        ...{ clientTxId: `t${++named}`, clientId: "c" },
+        operations: [{ action, model: "issue", id, ...(data && { data }) }],
+      } as never,
+      "ben",
+    );
+  const settled = async () => {
+    for (let i = 0; i < 6; i++) await own.settle();
+  };
+  const open = async () => {
+    const made = own.client({
+      ...{ disk, follow: { where: { issue: [] } }, releasedParts: 0 },
+      platform: { tabs: () => profile.tab().tabs },
+    });
+    await settled();
+    const { issue } = made.client.models;
+    return { ...made, issue, shown: () => issue.list().map(({ id, title, note }) => `${id} ${title} ${note}`) };
+  };
+  commit("create", "i1", RECORD);
+  commit("create", "i2", { ...RECORD, projectId: "p2" });
+  const [first, second] = [await open(), await open()];
+  const part = first.client.load("issue", { projectId: "p1" });
+  await part.ready;
+  first.connection.answers.push("held back");
+  first.issue.update("i1", { title: "typed" });
+  await settled();
+  part.release();
+  await first.client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect(first.shown()).toEqual(["i1 typed note", "i2 title note"]);
+  for (const step of steps) if (step !== "no answer yet") commit(step[0], "i1", step[1]);
+  await settled();
+  if (!steps.includes("no answer yet")) first.connection.release();
+  await settled();
+  const later = async () => {
+    own.clock.advance(10_000);
+    await settled();
+  };
+  const record = () => own.server.rows.get("issue/i1")?.data;
+  return { first, second, open, settled, later, record };
+}
+
+test("[N46] if the server says that it was deleted, it is shown no more, in any tab", async () => {
+  const { first, second, open, settled } = await leftWith(["delete"]);
+  expect(first.client.conflicts()).toMatchObject([{ mine: { title: "typed" }, theirs: null }]);
+  for (const { shown } of [first, second]) expect(shown()).toEqual(["i2 title note"]);
+  await second.client.load("issue", { projectId: "p1" }).ready;
+  await settled();
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+});
+
+test("[N46] [Q23] once its part is there again without it, it is gone in all tabs, also while the write is on its way", async () => {
+  const { first, second, open, settled } = await leftWith(["delete"], "no answer yet");
+  for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
+  await second.client.load("issue", { projectId: "p1" }).ready;
+  await settled();
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+  expect(first.issue.status({ where: { projectId: "p1" } })).toBe("complete");
+});
+
+test("[Q12] [R4] if others changed it, theirs is what the server says, and the record is shown with it", async () => {
+  const { first, second } = await leftWith(["update", { title: "theirs", note: "new" }]);
+  expect(first.client.conflicts()).toMatchObject([
+    { base: { title: "title" }, mine: { title: "typed" }, theirs: { title: "theirs" }, fields: ["title"] },
+  ]);
+  for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 theirs note", "i2 title note"]);
+});
+
+test.each([
+  ["keepMine", "typed"],
+  ["merge", "merged"],
+  ["takeTheirs", "theirs"],
+] as const)("[Q13] [Q15] [R67] a decision on it is taken: %s", async (answer, title) => {
+  const { first, later, record } = await leftWith(["update", { title: "theirs", note: "new" }]);
+  const [conflict] = first.client.conflicts();
+  if (answer === "merge") conflict?.merge({ title: "merged" });
+  else conflict?.[answer]();
+  await later();
+  expect(record()).toEqual({ id: "i1", projectId: "p1", title, note: "new" });
+  expect([first.client.attention(), first.client.conflicts(), first.client.pending()]).toEqual([[], [], []]);
+});
+
+test("[Q13] a deleted one is restored as it was, with mine on top", async () => {
+  const { first, later, record } = await leftWith(["delete"]);
+  first.client.conflicts()[0]?.keepMine();
+  await later();
+  expect(record()).toEqual({ id: "i1", ...RECORD, title: "typed" });
+  expect([first.client.attention(), first.client.conflicts()]).toEqual([[], []]);
+});

@@ -1,0 +1,25 @@
+import type { JsonObject } from "../../protocol/json.ts";
+import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
+import { scopeOf } from "../log/scope-key.ts";
+import { lookUp, refOf, tableOf } from "../log/tables.ts";
+import type { Mutation } from "../queue/mutation.ts";
+import type { ClientState } from "../state.ts";
+
+/**
+ * The last values of a record whose part is followed no longer, while writes to it are not settled. They meet none of
+ * the present parts; those of a record that was deleted did. Undefined: the rows have it, or it was deleted.
+ */
+export function unfollowedValues(
+  { rows, models }: Pick<ClientState, "rows" | "models">,
+  key: string,
+  writes: readonly Mutation[],
+): JsonObject | undefined {
+  const record = refOf(key);
+  const data = writes.find(({ lost }) => lost?.[key])?.lost?.[key];
+  if (!data || lookUp(rows.tables, record)) return undefined;
+  const table = tableOf(record.model);
+  const { where = {} } = scopeOf(rows.scope);
+  const parts = Object.entries(where).find(([name]) => tableOf(name) === table)?.[1];
+  const isIn = !Array.isArray(parts) || parts.some((part) => meetsConditions(part, models[table], record.id, data));
+  return isIn ? undefined : data;
+}
