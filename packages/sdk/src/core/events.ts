@@ -175,8 +175,8 @@ export type Decision =
 export interface Plan {
   readonly write: Mutation;
   /**
-   * Takes the slot of the write under a new name, because the old name belongs to the refused commit. Undefined: the
-   * write is discarded.
+   * Takes the slot of the write under a new name, because the old name belongs to the refused commit. `lost` is that of
+   * the new one. Undefined: the write is discarded.
    */
   readonly instead: Mutation | undefined;
   /** Later writes with changed operations. A write without operations left is discarded. */

@@ -103,6 +103,25 @@ test.each([
   expect([first.client.attention(), first.client.conflicts(), first.client.pending()]).toEqual([[], [], []]);
 });
 
+test.each([
+  ["keepMine", "typed behind"],
+  ["merge", "merged behind"],
+  ["takeTheirs", "theirs behind"],
+] as const)(
+  "[N46] [Q14] while what a decision leaves is on its way, the record is shown with it: %s",
+  async (answer, shown) => {
+    const { first, second, settled } = await leftWith(["update", { title: "theirs", note: "new" }]);
+    second.issue.update("i1", { note: "behind" });
+    await settled();
+    first.offline();
+    const [conflict] = first.client.conflicts();
+    if (answer === "merge") conflict?.merge({ title: "merged" });
+    else conflict?.[answer]();
+    await settled();
+    for (const tab of [first, second]) expect(tab.shown()).toEqual([`i1 ${shown}`, "i2 title note"]);
+  },
+);
+
 test("[Q13] a deleted one is restored as it was, with mine on top", async () => {
   const { first, later, record } = await leftWith(["delete"]);
   first.client.conflicts()[0]?.keepMine();

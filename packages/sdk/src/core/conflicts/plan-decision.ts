@@ -1,13 +1,14 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Decision, NewOperation, Plan } from "../events.ts";
 import { recordKey } from "../log/tables.ts";
-import type { Mutation, MutationOperation } from "../queue/mutation.ts";
+import { keysOf, type Mutation, type MutationOperation } from "../queue/mutation.ts";
 import { find, onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-conflict.ts";
 import { type OpenConflict, openConflictsOf, positionOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
+import { unfollowedValues } from "./unfollowed.ts";
 
 /**
  * Plans the changes that follow from a decision about a conflicted or rejected write. Undefined: there is nothing to
@@ -16,21 +17,46 @@ import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.t
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const write = find(state.queue, clientTxId);
   const phase = write?.stage.phase;
-  if (write && phase === "rejected" && decision.kind === "retry") return { write, instead: write, again: [] };
+  if (write && phase === "rejected" && decision.kind === "retry")
+    return { write, instead: { ...write, lost: undefined }, again: [] };
   if (write && phase === "rejected" && decision.kind === "discard") return { write, instead: undefined, again: [] };
   if (write && phase === "rejected" && decision.kind === "edit")
     return { write, instead: edited(state, write, decision.operations), again: [] };
   if (!write || phase !== "conflicted" || !("asOf" in decision)) return undefined;
   const conflicts = openConflictsOf(state, write).map((d) => asSeen(d, decision.asOf));
   const followers = followersOf(state, write, conflicts);
-  if (decision.kind === "keep-mine") return keepMine(write, conflicts, followers);
-  if (decision.kind === "merge") return merge(write, conflicts, followers, decision);
-  return takeTheirs(write, conflicts, followers);
+  const plan =
+    decision.kind === "keep-mine"
+      ? keepMine(write, conflicts, followers)
+      : decision.kind === "merge"
+        ? merge(write, conflicts, followers, decision)
+        : takeTheirs(write, conflicts, followers);
+  return withTheirs(plan, state, conflicts);
+}
+
+/** A record that is not loaded any more is shown with theirs, as long as a write to it is on its way. */
+function withTheirs({ write, instead, again }: Plan, state: ClientState, conflicts: OpenConflicts): Plan {
+  const shown = conflicts.flatMap((d) => {
+    const key = recordKey(d);
+    const values = unfollowedValues(state, key, onRecord(state.queue, key));
+    return values && d.theirs ? [[key, { ...values, ...d.theirs }] as const] : [];
+  });
+  const withLost = (m: Mutation, before: Mutation["lost"]): Mutation => {
+    const keys = keysOf(m.operations);
+    const lost = shown.filter(([key]) => keys.includes(key));
+    return { ...m, lost: lost.length > 0 ? { ...before, ...Object.fromEntries(lost) } : before };
+  };
+  return { write, instead: instead && withLost(instead, undefined), again: again.map((m) => withLost(m, m.lost)) };
 }
 
 /** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
-  return { ...write, reads: [], operations: operations.map((o) => ({ ...o, base: baseOf(state, o) })) };
+  return {
+    ...write,
+    lost: undefined,
+    reads: [],
+    operations: operations.map((o) => ({ ...o, base: baseOf(state, o) })),
+  };
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */

@@ -51,7 +51,7 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   const owner = ownerOfTab(draft.state) ?? null;
-  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], lost: undefined, createdAt: draft.now };
+  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], createdAt: draft.now };
   return reseal(draft, { ...fresh, merges: undefined });
 }
 
