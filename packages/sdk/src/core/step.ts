@@ -15,7 +15,7 @@ import { onOwned, updateWithheld } from "./connection/owner.ts";
 import { onNotRenewed, onRenewed } from "./connection/renewal.ts";
 import { type Draft, draftOf, emit, set } from "./draft.ts";
 import type { ClientEvent } from "./events.ts";
-import { forgetErased, takeForgotten } from "./log/erased.ts";
+import { forgetErased } from "./log/erased.ts";
 import { noteKnownAt } from "./log/known-at.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onScope } from "./log/scope.ts";
@@ -74,8 +74,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "elected":
       return lead.onElected(draft);
     case "leadTaken":
-      lead.onLeadTaken(draft, event);
-      return takeForgotten(draft, event.snapshot.mutations);
+      return lead.onLeadTaken(draft, event);
     case "fenced":
       return lead.onFenced(draft, event.generation);
     case "log":
@@ -86,8 +85,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return tabs.onLeaderParts(draft, event);
     case "queueRead":
       if (lead.isFenced(draft.state, event.snapshot)) lead.onFenced(draft);
-      tabs.onQueueRead(draft, event);
-      return takeForgotten(draft, event.snapshot.mutations);
+      return tabs.onQueueRead(draft, event);
     case "connection":
       return tabs.onLeaderConnection(draft, event);
     case "joined":

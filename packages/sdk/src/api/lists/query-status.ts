@@ -1,3 +1,4 @@
+import { conditionsOn, followsModel } from "../../core/log/followed.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
@@ -29,7 +30,7 @@ export function queryStatus(state: ClientState, model: string, query: AnyQuery):
 function isWithin(scope: Scope, models: Models, model: string, { where = {}, include = {} }: AnyQuery): boolean {
   const table = tableOf(model);
   if (!followsModel(scope, model)) return false;
-  const parts = Object.entries(scope.where ?? {}).find(([name]) => tableOf(name) === table)?.[1];
+  const parts = conditionsOn(scope, model);
   // One condition is what the app follows of the model at all times; a list are parts that come and go.
   if (Array.isArray(parts) && !isCovered(where, { parts, model, schema: models[table] })) return false;
   const relations = relationsOf(models, model);
@@ -95,10 +96,6 @@ function testOf(field: string, condition: unknown, { model, schema }: Followed):
   const meets = compileConditions(model, schema, { [field]: condition });
   return (value) => meets({ [field]: value instanceof Date ? value.toJSON() : value } as JsonObject);
 }
-
-/** Whether the scope has records of the model. */
-export const followsModel = ({ models }: Scope, model: string): boolean =>
-  !models || models.some((name) => tableOf(name) === tableOf(model));
 
 /** What the query asks of a field in any case. */
 function askedOf(where: Conditions, field: string, schema: Model | undefined): unknown[] {

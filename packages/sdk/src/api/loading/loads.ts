@@ -1,3 +1,4 @@
+import { followsModel } from "../../core/log/followed.ts";
 import { isTooMuch, listsOf } from "../../core/log/loaded-parts.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
@@ -10,7 +11,7 @@ import { followedLimits as limits } from "../../protocol/log/followed-limits.ts"
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import { type Conditions, compileConditions } from "../lists/conditions.ts";
-import { followsModel, isCovered } from "../lists/query-status.ts";
+import { isCovered } from "../lists/query-status.ts";
 import { type Ending, until } from "../shutdown.ts";
 import type { LoadedPart, LoadOptions } from "./loaded-part.ts";
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/json.ts";
-import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
+import { conditionsOn, isFollowed } from "../log/followed.ts";
 import { scopeOf } from "../log/scope-key.ts";
-import { lookUp, refOf, tableOf } from "../log/tables.ts";
+import { lookUp, refOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import type { ClientState } from "../state.ts";
 
@@ -17,9 +17,7 @@ export function unfollowedValues(
   const record = refOf(key);
   const data = writes.find(({ lost }) => lost?.[key])?.lost?.[key];
   if (!data || lookUp(rows.tables, record)) return undefined;
-  const table = tableOf(record.model);
-  const { where = {} } = scopeOf(rows.scope);
-  const parts = Object.entries(where).find(([name]) => tableOf(name) === table)?.[1];
-  const isIn = !Array.isArray(parts) || parts.some((part) => meetsConditions(part, models[table], record.id, data));
-  return isIn ? undefined : data;
+  const scope = scopeOf(rows.scope);
+  const isLeft = Array.isArray(conditionsOn(scope, record.model)) && !isFollowed(scope, models, record, data);
+  return isLeft ? data : undefined;
 }

@@ -3,10 +3,11 @@ import type { Draft } from "../draft.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { emptyQueue, find, onRecord, withMutations } from "../queue/queue.ts";
 import { type ClientState, initialState } from "../state.ts";
-import { forgetErased, takeForgotten } from "./erased.ts";
+import { forgetErased } from "./erased.ts";
 import { replaceRows } from "./reading.ts";
 import { rowChange } from "./row-changes.ts";
 import type { Rows } from "./rows.ts";
+import { scopeKey } from "./scope-key.ts";
 import { changeTables } from "./tables.ts";
 
 const KEY = "slide/s1";
@@ -105,17 +106,13 @@ test("[ER12] a client that reads all rows again, and finds the record gone, keep
 
 test.each([
   ["of another log", { logId: "log_2" }],
-  ["of another part", { scope: "another" }],
+  ["of another part", { scope: scopeKey({ models: ["deck"] }) }],
 ])("[ER12] rows %s say nothing of an erasure, so a person can still restore the record", (_, rows) => {
   expect(replacedBy(rows)?.lost).toMatchObject({ [KEY]: SECRET });
 });
 
-test("[ER12] a tab that takes rows from disk keeps nothing for a restore, and what the stored write lost goes", () => {
+test("[ER12] a client keeps nothing for a restore of pages that are on disk already", () => {
   expect(replacedBy({}, true)?.lost).toBeUndefined();
-  const draft: Draft = { state: state(write({ lost: { [KEY]: SECRET } })), effects: [], now: 0, roll: 0 };
-  const operations = write().operations.map((o) => ({ ...o, base: null }));
-  takeForgotten(draft, [write({ operations, lost: {} })]);
-  expect(JSON.stringify(find(draft.state.queue, "t1"))).not.toContain(SECRET.title);
 });
 
 test("[ER10] a write to another record that waits because the erased one, its premise, had changed loses the values", () => {

@@ -75,20 +75,6 @@ function showWrites(draft: Draft, writes: readonly Mutation[]): void {
   );
 }
 
-/**
- * Writes were read from disk, and the rows with them, without the entries in between. The tab that stored them has read
- * these, so what it has removed from a write also goes here.
- */
-export function takeForgotten(draft: Draft, stored: readonly Mutation[]): void {
-  const changed = stored.flatMap((onDisk) => {
-    const known = find(draft.state.queue, onDisk.clientTxId);
-    if (!known || known.seq !== onDisk.seq || known.stage.phase !== onDisk.stage.phase) return [];
-    const isForgotten = known.operations.some(({ base }, at) => base !== null && onDisk.operations[at]?.base === null);
-    return isForgotten ? [{ ...known, operations: onDisk.operations, lost: onDisk.lost, stage: onDisk.stage }] : [];
-  });
-  showWrites(draft, changed);
-}
-
 /** Removes the values of records that are not there any more, as if they had been erased: the client cannot know. */
 export function forgetGone(draft: Draft, keys: readonly string[]): void {
   const changed = new Map<string, Mutation>();
@@ -117,6 +103,9 @@ const isBefore = (write: Mutation, key: string, position: number): boolean =>
 /** A decision moves `readAt` on, and leaves what was copied before: that counts as old as long as a person is asked. */
 const isOld = (write: Mutation, { readAt = 0, copied }: MutationOperation, position: number): boolean =>
   readAt < position || (copied !== undefined && waitsForPerson(write));
+
+/** What the server has reported of a write's conflict or refusal. */
+export const reportedBy = ({ stage }: Mutation): readonly StaleNotification[] => notificationsIn(stage);
 
 function notificationsIn(stage: Mutation["stage"]): readonly StaleNotification[] {
   if (stage.phase === "conflicted") return stage.notifications;

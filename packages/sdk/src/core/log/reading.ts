@@ -11,11 +11,12 @@ import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import type { Reading } from "../state.ts";
-import { forgetGone, noteErased } from "./erased.ts";
+import { forgetErased, forgetGone, noteErased } from "./erased.ts";
+import { isFollowed } from "./followed.ts";
 import { readRange } from "./read-range.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
-import { isSameScope, scopeKey } from "./scope-key.ts";
+import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
@@ -48,6 +49,8 @@ export function onLogRange(draft: Draft, range: LogRange): void {
   const { logId = "", viewHash, scope } = rows;
   const { generation, tabs } = draft.state;
   if (generation === undefined) return;
+  // If the tab dies in between, the rows on disk lead to the erasure again.
+  if (erased.size > 0) forgetErased(draft, draft.before ?? draft.state);
   emit(draft, { do: "keepRows", logId, from, to: range.to, changes: read.changes, settled, generation });
   if (tabs.listening)
     emit(draft, {
@@ -133,14 +136,16 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const other = before.position !== undefined && isOther;
   const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);
   const keys = [...draft.state.queue.byRecord.entries()].map(([key]) => key);
-  // A record that another log or part does not have can be restored. One that only a snapshot of the same log does not have may have been
-  // erased meanwhile, or the token may not read it any more.
+  // A record that another log does not have, or that may only be in another part, can be restored. Any other may have
+  // been erased meanwhile, or the token may not read it any more.
   // Of rows from disk, the tab that stored them knew: what it kept comes back with the stored writes (`takeAgain`).
-  if (other || (!isKept && rows.scope !== before.scope)) keepLost(draft, rows, keys);
-  else if (!isKept)
+  const gone = keys.filter((key) => !lookUp(rows.tables, refOf(key)));
+  const left = new Set(other ? gone : gone.filter((key) => mayBeLeft(draft, rows, key)));
+  if (other || !isKept) keepLost(draft, rows, [...left]);
+  if (!isKept)
     forgetGone(
       draft,
-      keys.filter((key) => !lookUp(rows.tables, refOf(key))),
+      gone.filter((key) => !left.has(key)),
     );
   set(draft, { rows, reading: { ...draft.state.reading, resync: "no", missing: undefined, partial: undefined } });
   touch(draft, "everything");
@@ -152,6 +157,20 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   if (generation === undefined) return;
   if (!isKept) emit(draft, { do: "keepSnapshot", settled, generation, other });
   else if (settled.length > 0) emit(draft, { do: "forget", settled, generation });
+}
+
+/** Whether the rows may lack the record only because they are of other parts than those before. */
+function mayBeLeft({ state }: Draft, { scope }: Rows, key: string): boolean {
+  const { rows: before, queue, models } = state;
+  if (isSameScope(before.scope, scope)) return false;
+  const record = refOf(key);
+  const kept = onRecord(queue, key).find(({ lost }) => lost?.[key])?.lost?.[key];
+  const data = lookUp(before.tables, record)?.data ?? kept;
+  const [was, is] = [scopeOf(before.scope), scopeOf(scope)];
+  const isOfSameGroups =
+    scopeKey({ ...was, models: undefined, where: undefined }) ===
+    scopeKey({ ...is, models: undefined, where: undefined });
+  return !data || !isOfSameGroups || !isFollowed(is, models, record, data);
 }
 
 /** Discards the pages of an unfinished snapshot. */

@@ -53,6 +53,16 @@ function apply(view: QueueView, messages: readonly QueueMessage[], facts = follo
   return { view, effects, names: [...inOrder(view.queue)].map((m) => m.clientTxId) };
 }
 
+const UPDATE = {
+  ...({ action: "update", model: "slide", id: "a", onStale: "notify" } as const),
+  ...{ data: { title: "mine" }, base: { title: "seen" } },
+};
+const NOTICE = {
+  ...({ object: "stale_notification", model: "slide", id: "a", writtenBy: "user:ben", readAt: 1 } as const),
+  ...{ observedSyncId: 2, conflictingFields: ["title"], currentValues: { title: "theirs" } },
+};
+const CONFLICT = { phase: "conflicted", conflictedAfter: 1 } as const;
+
 const arrived = (...mutations: Mutation[]): QueueMessage => ({ type: "arrived", mutations });
 const changed = (change: number, put: readonly Put[], removed: readonly Removed[] = []): QueueMessage => ({
   type: "changed",
@@ -179,7 +189,8 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
   const [gone, other] = [{ "slide/gone": { title: "a" } }, { "slide/other": { title: "b" } }];
   test.each<[string, QueueFacts, Mutation["lost"], Mutation["lost"], Mutation["lost"]]>([
     ["a tab that dropped the values of a record takes those that the leader has kept", follower, {}, gone, gone],
-    ["a tab keeps what is not stored yet", follower, other, gone, { ...gone, ...other }],
+    ["a tab takes what the leader says, also if that is less", follower, { ...gone, ...other }, gone, gone],
+    ["a tab forgets what the leader has removed", follower, gone, {}, {}],
     ["a tab keeps what the leader has not", follower, gone, undefined, gone],
     [
       "a tab that begins to lead takes what the leader before it has kept",
@@ -196,6 +207,23 @@ describe("[Q35] a reload replaces the view by the snapshot", () => {
     const after = apply(view, [reloaded(snapshotOf([{ ...write("a", 1), lost: found }]))], facts);
     expect([...inOrder(after.view.queue)].map(({ lost }) => lost)).toEqual([expected]);
   });
+
+  test.each<[string, Partial<Mutation>, boolean]>([
+    ["what its author saw", { operations: [{ ...UPDATE, base: null }] }, true],
+    ["what the server reported", { stage: { ...CONFLICT, notifications: [{ ...NOTICE, currentValues: {} }] } }, true],
+    ["nothing", {}, false],
+    ["what belongs to another outcome", { operations: [{ ...UPDATE, base: null }], stage: { phase: "queued" } }, false],
+  ])(
+    "[ER12] a tab takes its outcome from disk if the leader has removed values from the write: %s",
+    (_, less, isTaken) => {
+      const own: Mutation = { ...write("a", 1), operations: [UPDATE], stage: { ...CONFLICT, notifications: [NOTICE] } };
+      const found = { ...own, stage: { ...own.stage }, ...less } as Mutation;
+      const view = { ...knowing([]), reloads: 1, queue: withMutations(emptyQueue, [own]) };
+      const [now] = [...inOrder(apply(view, [reloaded(snapshotOf([found]))]).view.queue)];
+      expect(now?.stage).toEqual(isTaken ? found.stage : own.stage);
+      expect(now?.stage === own.stage).toBe(!isTaken);
+    },
+  );
 
   test("a snapshot that is older than the changes known here is read again, and changes nothing", () => {
     const after = apply(knowing(["a"], { changes: 2, reloads: 1 }), [reloaded(snapshotOf([], 1))]);

@@ -1,4 +1,5 @@
 import type { News } from "../../effects.ts";
+import { reportedBy } from "../../log/erased.ts";
 import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
 import { DISCARDED } from "../discarded.ts";
@@ -163,13 +164,28 @@ const isUndecided = ({ stage }: Mutation): boolean =>
   stage.phase === "saving" ||
   (stage.phase === "rejected" && stage.failure.code === "schema_changed");
 
+/**
+ * A record that is gone may have been erased, or only be loaded no more: the leader knows, and what it has kept or
+ * removed of its values is in the stored write.
+ */
 function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
-  const { echoed, attempts, stage } = own;
-  const known = isUndecided(own) ? found.stage : stage;
-  // A record that is gone may have been erased, or only be loaded no more. The leader knows, and keeps its values or not.
-  const kept = lead === "yes" && own.lost ? undefined : found.lost;
-  return { ...found, echoed, attempts, lost: kept ? { ...kept, ...own.lost } : own.lost, stage: known };
+  const { echoed, attempts, stage, lost } = own;
+  const isForgotten = lead !== "yes" && hasForgotten(own, found);
+  return {
+    ...found,
+    ...{ echoed, attempts },
+    stage: isUndecided(own) || (isForgotten && found.stage.phase === stage.phase) ? found.stage : stage,
+    lost: lead === "yes" ? (lost ?? found.lost) : (found.lost ?? (isForgotten ? undefined : lost)),
+  };
 }
+
+/** Whether the stored write lacks values of others that this tab still has. */
+const hasForgotten = (own: Mutation, found: Mutation): boolean =>
+  own.operations.some(({ base }, at) => base !== null && found.operations[at]?.base === null) ||
+  reportedBy(own).some(({ currentValues = {} }, at) => {
+    const { currentValues: stored = {} } = reportedBy(found)[at] ?? {};
+    return Object.keys(currentValues).length > 0 && Object.keys(stored).length === 0;
+  });
 
 function takeRemoved(r: Reconciliation, { clientTxId, receipt }: Removed): void {
   const own = find(r.view.queue, clientTxId);
