@@ -3,6 +3,7 @@ import { conditionsOn, isFollowed } from "../log/followed.ts";
 import { scopeOf } from "../log/scope-key.ts";
 import { lookUp, refOf } from "../log/tables.ts";
 import type { Mutation } from "../queue/mutation.ts";
+import { lostValues } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 
 /**
@@ -15,7 +16,7 @@ export function unfollowedValues(
   writes: readonly Mutation[],
 ): JsonObject | undefined {
   const record = refOf(key);
-  const data = writes.find(({ lost }) => lost?.[key])?.lost?.[key];
+  const data = lostValues(writes, key);
   if (!data || lookUp(rows.tables, record)) return undefined;
   const scope = scopeOf(rows.scope);
   const isLeft = Array.isArray(conditionsOn(scope, record.model)) && !isFollowed(scope, models, record, data);

@@ -6,7 +6,7 @@ import type { ClientEvent } from "../events.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
-import { find, onRecord } from "../queue/queue.ts";
+import { find, lostValues, onRecord } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
@@ -164,12 +164,9 @@ function mayBeLeft({ state }: Draft, { scope }: Rows, key: string): boolean {
   const { rows: before, queue, models } = state;
   if (isSameScope(before.scope, scope)) return false;
   const record = refOf(key);
-  const kept = onRecord(queue, key).find(({ lost }) => lost?.[key])?.lost?.[key];
-  const data = lookUp(before.tables, record)?.data ?? kept;
+  const data = lookUp(before.tables, record)?.data ?? lostValues(onRecord(queue, key), key);
   const [was, is] = [scopeOf(before.scope), scopeOf(scope)];
-  const isOfSameGroups =
-    scopeKey({ ...was, models: undefined, where: undefined }) ===
-    scopeKey({ ...is, models: undefined, where: undefined });
+  const isOfSameGroups = JSON.stringify(was.groups) === JSON.stringify(is.groups);
   return !data || !isOfSameGroups || !isFollowed(is, models, record, data);
 }
 
