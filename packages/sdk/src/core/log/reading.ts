@@ -10,7 +10,7 @@ import { find, lostValues, onRecord } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
-import type { Reading } from "../state.ts";
+import type { ClientState, Reading } from "../state.ts";
 import { forgetErased, forgetGone, noteErased } from "./erased.ts";
 import { isFollowed } from "./followed.ts";
 import { readRange } from "./read-range.ts";
@@ -140,7 +140,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   // been erased meanwhile, or the token may not read it any more.
   // Of rows from disk, the tab that stored them knew: what it kept comes back with the stored writes (`takeAgain`).
   const gone = keys.filter((key) => !lookUp(rows.tables, refOf(key)));
-  const left = new Set(other ? gone : gone.filter((key) => mayBeLeft(draft, rows, key)));
+  const left = new Set(other ? gone : gone.filter(mayBeLeft(draft.state, rows)));
   if (other || !isKept) keepLost(draft, rows, [...left]);
   if (!isKept)
     forgetGone(
@@ -159,15 +159,16 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   else if (settled.length > 0) emit(draft, { do: "forget", settled, generation });
 }
 
-/** Whether the rows may lack the record only because they are of other parts than those before. */
-function mayBeLeft({ state }: Draft, { scope }: Rows, key: string): boolean {
-  const { rows: before, queue, models } = state;
-  if (isSameScope(before.scope, scope)) return false;
-  const record = refOf(key);
-  const data = lookUp(before.tables, record)?.data ?? lostValues(onRecord(queue, key), key);
+/** Tells whether the rows may lack a record only because they are of other parts than those before. */
+function mayBeLeft({ rows: before, queue, models }: ClientState, { scope }: Rows): (key: string) => boolean {
+  if (isSameScope(before.scope, scope)) return () => false;
   const [was, is] = [scopeOf(before.scope), scopeOf(scope)];
   const isOfSameGroups = JSON.stringify(was.groups) === JSON.stringify(is.groups);
-  return !data || !isOfSameGroups || !isFollowed(is, models, record, data);
+  return (key) => {
+    const record = refOf(key);
+    const data = lookUp(before.tables, record)?.data ?? lostValues(onRecord(queue, key), key);
+    return !data || !isOfSameGroups || !isFollowed(is, models, record, data);
+  };
 }
 
 /** Discards the pages of an unfinished snapshot. */
