@@ -209,9 +209,8 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ready: ({ rows } = {}) => (rows === "complete" ? readyComplete() : readyAny()),
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow(scope) {
-      const instead = followed;
       followed = followedScope(models, scope);
-      engine.dispatch({ type: "followed", scope: followed, instead });
+      engine.dispatch({ type: "followed", scope: loads.now()?.withLoaded(followed) ?? followed });
     },
     load(model, where, loadOptions) {
       const scope = followedScope(models, { where: { [model]: [where] } }) as {

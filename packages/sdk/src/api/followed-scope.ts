@@ -63,11 +63,7 @@ function checkConditions(model: string, schema: Model | undefined, conditions: o
     const operators = Object.entries(typeof condition === "object" && condition ? condition : { eq: condition });
     const isTaken = operators.length > 0 && operators.every(([operator, operand]) => takes(field, operator, operand));
     if (name[0] === "$" || !isTaken || jsonProblem(condition))
-      throw mustBe(
-        at,
-        "a value of its type, in (up to 100), contains of an array, or a range; no json or $ field",
-        condition,
-      );
+      throw mustBe(at, "a value, in, contains of an array, or a range", condition);
   }
 }
 

@@ -70,8 +70,7 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" | "schema" }>
   // The app
   | Mutated
-  /** `instead`: what the app followed by itself before. What else it has loaded stays. */
-  | { readonly type: "followed"; readonly scope: Scope; readonly instead?: Scope }
+  | { readonly type: "followed"; readonly scope: Scope }
   | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }

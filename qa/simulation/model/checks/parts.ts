@@ -79,9 +79,16 @@ function vanished({ service, weather }: Simulation, tab: Tab): string | undefine
   const rows = written.size === 0 ? [] : client.models.slide.list({ archived: "with" });
   const shown = new Map(rows.map(({ id, $syncId }) => [id, $syncId]));
   const gone = [...tab.withWrites].find(
-    ([id, syncId]) => written.has(id) && !shown.has(id) && service.model.rows.get(`slide/${id}`)?.syncId === syncId,
+    ([id, syncId]) =>
+      written.has(id) &&
+      !shown.has(id) &&
+      syncId !== undefined &&
+      service.model.rows.get(`slide/${id}`)?.syncId === syncId,
   );
-  tab.withWrites = new Map([...shown].filter(([id]) => written.has(id)));
+  // What is not loaded any more is shown without its position: it is as it was.
+  tab.withWrites = new Map(
+    [...shown].filter(([id]) => written.has(id)).map(([id, syncId]) => [id, syncId ?? tab.withWrites.get(id)]),
+  );
   return gone && `${tab.name} does not show ${gone[0]} any more, which it writes: ${JSON.stringify(pending)}`;
 }
 

@@ -7,14 +7,10 @@ import type { Field, Model } from "../../protocol/schema/model-schema.ts";
 export const mustBe = (param: string, what: string, got: unknown) =>
   odd(param, `${param} must be ${what} (got ${shown(got)}).`);
 
-export function shown(value: unknown): string {
-  const isJson = typeof value === "string" || value === null || Array.isArray(value) || isPlainObject(value);
-  try {
-    return isJson ? JSON.stringify(value).slice(0, 200) : String(value);
-  } catch {
-    return "no JSON";
-  }
-}
+export const shown = (value: unknown): string =>
+  typeof value === "string" || (typeof value === "object" && !(value instanceof Date))
+    ? JSON.stringify(value).slice(0, 200)
+    : String(value);
 
 export function checkObject(given: unknown, param: string): void {
   if (!isPlainObject(given)) throw mustBe(param, "a plain object", given);

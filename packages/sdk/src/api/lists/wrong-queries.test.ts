@@ -161,7 +161,6 @@ test("[R70] the error says what would be right", async () => {
     'where.labels must be a value, or have operators: contains, not, in, notIn (got {"gt":1}).',
   );
   expect(messageOf({ where: { effort: "2".repeat(1_000) } })?.length).toBeLessThan(300);
-  expect(messageOf({ where: new Map() })).toBe("where must be a plain object (got [object Map]).");
   expect(messageOf({ orderBy: [{ title: "asc" }] })).toBe('orderBy[0] has no "title". Known: field, order, by.');
   expect(messageOf({ limit: "5" })).toBe('limit must be a whole number from 0 (got "5").');
   expect(messageOf({ wehre: {} })).toBe(
@@ -323,9 +322,6 @@ test.each<[string, object]>([
   ];
   for (const ask of asks)
     expect(errorOf(ask)).toMatchObject({ code: "invalid_value", message: "query is nested deeper than 64 levels." });
-  const { where } = query as { readonly where?: object };
-  if (where) expect(errorOf(() => client.load("task", where))).toMatchObject({ code: expect.any(String) });
-  expect(errorOf(() => client.load("task", { meta: nested(5_000) } as object))).toMatchObject({ param: "where.meta" });
 });
 
 test("[R18] conditions have room for 64 levels", async () => {

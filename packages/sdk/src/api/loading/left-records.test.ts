@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../../storage/memory.ts";
 import { Profile } from "../../testing/profile.ts";
-import { createTestServer } from "../../testing/test-server.ts";
+import { createTestServer, type TestClient } from "../../testing/test-server.ts";
 
 const schema = {
   models: {
@@ -14,7 +14,15 @@ const RECORD = { projectId: "p1", title: "title", note: "note" };
 type Step = readonly [action: "update" | "delete", data?: object] | "no answer yet";
 
 /** A tab has a write to a record on its way, and has dropped the record's part; others do something to the record. */
-async function leftWith(...steps: readonly Step[]) {
+const leftWith = (...steps: readonly Step[]) => leftAfter(({ issue }) => issue.update("i1", { title: "typed" }), steps);
+
+interface Opened {
+  readonly client: TestClient<typeof schema>["client"];
+  readonly issue: TestClient<typeof schema>["client"]["models"]["issue"];
+}
+
+/** The same after another write. */
+async function leftAfter(writes: (tab: Opened) => { readonly receipt: Promise<unknown> }, steps: readonly Step[]) {
   const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const profile = new Profile();
@@ -41,16 +49,17 @@ async function leftWith(...steps: readonly Step[]) {
   };
   commit("create", "i1", RECORD);
   commit("create", "i2", { ...RECORD, projectId: "p2" });
+  commit("create", "i3", RECORD);
   const [first, second] = [await open(), await open()];
   const part = first.client.load("issue", { projectId: "p1" });
   await part.ready;
   first.connection.answers.push("held back");
-  first.issue.update("i1", { title: "typed" });
+  writes(first).receipt.catch(() => {});
   await settled();
   part.release();
   await first.client.load("issue", { projectId: "p2" }).ready;
   await settled();
-  expect(first.shown()).toEqual(["i1 typed note", "i2 title note"]);
+  expect(first.shown()[0]).toBe("i1 typed note");
   for (const step of steps) if (step !== "no answer yet") commit(step[0], "i1", step[1]);
   await settled();
   if (!steps.includes("no answer yet")) first.connection.release();
@@ -69,7 +78,7 @@ test("[N46] if the server says that it was deleted, it is shown no more, in any 
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i2 title note"]);
   await second.client.load("issue", { projectId: "p1" }).ready;
   await settled();
-  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note", "i3 title note"]);
 });
 
 test("[N46] [Q23] once its part is there again without it, it is gone in all tabs, also while the write is on its way", async () => {
@@ -77,7 +86,7 @@ test("[N46] [Q23] once its part is there again without it, it is gone in all tab
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
   await second.client.load("issue", { projectId: "p1" }).ready;
   await settled();
-  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note", "i3 title note"]);
   expect(first.issue.status({ where: { projectId: "p1" } })).toBe("complete");
 });
 
@@ -121,6 +130,36 @@ test.each([
     for (const tab of [first, second]) expect(tab.shown()).toEqual([`i1 ${shown}`, "i2 title note"]);
   },
 );
+
+test.each(["keepMine", "merge", "takeTheirs"] as const)(
+  "[N46] [Q16] a decision about one record of a commit leaves the others shown, as long as it is on its way: %s",
+  async (answer) => {
+    const both = ({ client }: Opened) =>
+      client.transact((tx) => {
+        tx.issue.update("i1", { title: "typed" });
+        tx.issue.update("i3", { title: "typed" });
+      });
+    const { first, second, settled } = await leftAfter(both, [["update", { title: "theirs" }]]);
+    const mine = { keepMine: "typed", merge: "merged", takeTheirs: "theirs" }[answer];
+    first.offline();
+    const [conflict] = first.client.conflicts();
+    if (answer === "merge") conflict?.merge({ title: "merged" });
+    else conflict?.[answer]();
+    await settled();
+    const i1 = answer === "takeTheirs" ? [] : [`i1 ${mine} note`];
+    for (const { shown } of [first, second]) expect(shown()).toEqual([...i1, "i2 title note", "i3 typed note"]);
+  },
+);
+
+test("[N46] [Q17] a refused write that is sent again is shown", async () => {
+  const reject = ({ issue }: Opened) => issue.update("i1", { title: "typed" }, { onStale: "reject" });
+  const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
+  expect(first.client.attention()).toHaveLength(1);
+  first.offline();
+  first.client.attention()[0]?.retry();
+  await settled();
+  for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
+});
 
 test("[Q13] a deleted one is restored as it was, with mine on top", async () => {
   const { first, later, record } = await leftWith(["delete"]);

@@ -1,5 +1,5 @@
 import { followsModel } from "../../core/log/followed.ts";
-import { isTooMuch, listsOf } from "../../core/log/loaded-parts.ts";
+import { isTooMuch, listsOf, withLoaded } from "../../core/log/loaded-parts.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
@@ -95,6 +95,16 @@ export class Loads {
     part.isPinned ||= keep;
     const { engine, ending } = this.#deps;
     return { ready: until(engine.store, ending, (state) => isLoaded(state, part)), release };
+  }
+
+  /** What the app follows from now on, and what this tab has loaded before. */
+  withLoaded(followed: Scope): Scope {
+    const { scope } = this.#deps.engine.store.getState();
+    const where = Object.entries(scope.where ?? {}).map(([model, wanted]) => {
+      const isLoaded = (one: FollowedConditions) => this.#recent.includes(nameOf(model, one));
+      return [model, Array.isArray(wanted) ? wanted.filter(isLoaded) : wanted] as const;
+    });
+    return withLoaded(followed, { ...scope, where: Object.fromEntries(where) });
   }
 
   #touch(name: string): void {
@@ -199,7 +209,7 @@ function isLoaded(state: ClientState, part: Part): boolean {
   const { model, conditions } = part;
   const { scope, rows, models } = state;
   const followed = ownValue(scope.where, model);
-  if (!followed) return rowsStatus(state) === "complete";
+  if (!followed) return rowsStatus(state) === "complete" && followsModel(scope, model);
   if (rows.position === undefined) return false;
   const there = scopeOf(rows.scope);
   if (!Array.isArray(followed)) return isFollowed(part, there, models);

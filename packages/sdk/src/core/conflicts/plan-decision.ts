@@ -17,8 +17,7 @@ import { unfollowedValues } from "./unfollowed.ts";
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const write = find(state.queue, clientTxId);
   const phase = write?.stage.phase;
-  if (write && phase === "rejected" && decision.kind === "retry")
-    return { write, instead: { ...write, lost: undefined }, again: [] };
+  if (write && phase === "rejected" && decision.kind === "retry") return { write, instead: write, again: [] };
   if (write && phase === "rejected" && decision.kind === "discard") return { write, instead: undefined, again: [] };
   if (write && phase === "rejected" && decision.kind === "edit")
     return { write, instead: edited(state, write, decision.operations), again: [] };
@@ -41,12 +40,19 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
     const values = unfollowedValues(state, key, onRecord(state.queue, key));
     return values && d.theirs ? [[key, { ...values, ...d.theirs }] as const] : [];
   });
+  const decided = new Set(conflicts.map(recordKey));
   const withLost = (m: Mutation, before: Mutation["lost"]): Mutation => {
     const keys = keysOf(m.operations);
-    const lost = shown.filter(([key]) => keys.includes(key));
-    return { ...m, lost: lost.length > 0 ? { ...before, ...Object.fromEntries(lost) } : before };
+    const lost = [...Object.entries(before ?? {}), ...shown].filter(([key]) => keys.includes(key));
+    return { ...m, lost: lost.length > 0 ? Object.fromEntries(lost) : undefined };
   };
-  return { write, instead: instead && withLost(instead, undefined), again: again.map((m) => withLost(m, m.lost)) };
+  // What is sent in its place restores none of the records that it was about.
+  const others = Object.entries(write.lost ?? {}).filter(([key]) => !decided.has(key));
+  return {
+    write,
+    instead: instead && withLost(instead, Object.fromEntries(others)),
+    again: again.map((m) => withLost(m, m.lost)),
+  };
 }
 
 /** Rewrites the operations against the current values. */

@@ -8,9 +8,9 @@ type Where = NonNullable<Scope["where"]>;
 
 /**
  * The scope together with what was loaded under another one: what the app has loaded and does not follow by itself stays,
- * as far as there is room, so that it is shown at once and not read again. `named`: what it followed there by itself.
+ * as far as there is room, so that it is shown at once and not read again.
  */
-export function withLoaded(scope: Scope, loaded: Scope, named?: Scope): Scope {
+export function withLoaded(scope: Scope, loaded: Scope): Scope {
   if (
     !scope.where ||
     !loaded.where ||
@@ -19,7 +19,7 @@ export function withLoaded(scope: Scope, loaded: Scope, named?: Scope): Scope {
     return scope;
   let { where } = scope;
   for (const model of Object.keys(where)) {
-    const known = new Set([...listOf(where, model), ...listOf(named?.where, model)].map((one) => JSON.stringify(one)));
+    const known = new Set(listOf(where, model).map((one) => JSON.stringify(one)));
     for (const one of Array.isArray(where[model]) ? listOf(loaded.where, model) : []) {
       const more = { ...where, [model]: [...listOf(where, model), one] };
       if (!known.has(JSON.stringify(one)) && !isTooMuch(more)) where = more;

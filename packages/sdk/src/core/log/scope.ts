@@ -1,7 +1,6 @@
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
-import { withLoaded } from "./loaded-parts.ts";
 import { differInParts, hasParts, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
@@ -41,7 +40,6 @@ export function scopeToRead({ reading, rows, scope }: ClientState): Scope {
 }
 
 export function onScope(draft: Draft, event: Extract<ClientEvent, { type: "followed" }>): void {
-  const scope = event.instead ? withLoaded(event.scope, draft.state.scope, event.instead) : event.scope;
-  onFollowed(draft, scope);
-  emit(draft, { do: "post", message: { type: "scope", scope } });
+  onFollowed(draft, event.scope);
+  emit(draft, { do: "post", message: { type: "scope", scope: event.scope } });
 }
