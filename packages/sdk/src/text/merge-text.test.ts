@@ -136,22 +136,3 @@ test("[MT3] two distant edits of a long text are merged, also if one side has re
   const [mine, theirs] = [`Mine. ${base}`, `${base.slice(0, 60_000)} ${long(2)} end`];
   expect(mergeText(base, mine, theirs)).toEqual({ text: `Mine. ${theirs}` });
 });
-
-test("[MT3] a keystroke in a long text is merged without a diff", () => {
-  const base = long(1);
-  const [middle, quarter] = [base.slice(50_000), base.slice(0, 25_000)];
-  const msOf = (mine: string, theirs: string) => {
-    const runs = Array.from({ length: 9 }, () => {
-      const began = performance.now();
-      mergeText(base, mine, theirs);
-      return performance.now() - began;
-    });
-    return runs.toSorted((a, b) => a - b)[4] as number;
-  };
-  // 0.5 ms, and with a diff 25, on a machine at rest.
-  const withDiff = msOf(
-    `Mine ${quarter} and ${base.slice(25_000)} mine`,
-    `Theirs ${base.slice(0, 50_000)} and ${middle} theirs`,
-  );
-  expect(msOf(`Mine ${base}`, `${base} theirs`)).toBeLessThan(withDiff / 2);
-});
