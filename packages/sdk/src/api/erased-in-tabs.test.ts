@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import type { ClientOptions } from "../options.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
 import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { otherWriter } from "../testing/other-writer.ts";
 import { Profile } from "../testing/profile.ts";
 import { createTestServer } from "../testing/test-server.ts";
 
@@ -28,15 +29,7 @@ function start() {
     left.changes -= 1;
     if (left.changes < 0) await new Promise(() => {});
   };
-  let named = 0;
-  const commit = (action: string, id: string, data?: object) =>
-    own.server.commit(
-      {
-        ...{ clientTxId: `t${++named}`, clientId: "c" },
-        operations: [{ action, model: "issue", id, ...(data && { data }) }],
-      } as never,
-      "ben",
-    );
+  const commit = otherWriter(own.server, "issue");
   const settled = async () => {
     for (let i = 0; i < 6; i++) await own.settle();
   };

@@ -1,17 +1,8 @@
 import { expect, test } from "vitest";
+import { longText as long } from "../testing/long-text.ts";
 import { mergeText } from "./merge-text.ts";
 
 // Compares two times, which depend on what else the machine does.
-
-/** A text of 100 kB whose words repeat seldom. */
-function long(seed: number): string {
-  let [state, words] = [seed, ""];
-  while (words.length < 100_000) {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    words += `w${state % 3_000} `;
-  }
-  return words;
-}
 
 test("[MT3] a keystroke in a long text is merged without a diff", () => {
   const base = long(1);

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { longText as long } from "../testing/long-text.ts";
 import { mergeText } from "./merge-text.ts";
 import { tokensOf } from "./tokens.ts";
 
@@ -108,16 +109,6 @@ test("[MT1] a merge never leaves half of a surrogate pair", () => {
     { numRuns: 500 },
   );
 });
-
-/** A text of 100 kB whose words repeat seldom. */
-function long(seed: number): string {
-  let [state, words] = [seed, ""];
-  while (words.length < 100_000) {
-    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
-    words += `w${state % 3_000} `;
-  }
-  return words;
-}
 
 test.each([
   ["unrelated texts", long(1), long(2), long(3)],

@@ -59,6 +59,10 @@ test.each<[string, AnyQuery]>([
     "the same, each with more that is asked in any case",
     { where: { isDone: false, or: [{ projectId: { in: ["p1", "p2"] } }, { and: [{ effort: { gt: 5, lte: 9 } }] }] } },
   ],
+  [
+    "values of several parts, beside an or",
+    { where: { projectId: { in: ["p1", "p2"] }, isDone: false, or: [{ effort: 1 }, { effort: null }] } },
+  ],
   ["none of several", { where: { or: [] } }],
 ])("[R71] a query is complete if a part that was read has all that it can match: %s", async (_, query) => {
   expect((await start()).of(query)).toBe("complete");

@@ -55,11 +55,10 @@ export function isCovered(where: Conditions, followed: Followed): boolean {
   const { parts, schema } = followed;
   if (parts.some((part) => isAskedFor(where, part, followed))) return true;
   const { or, ...rest } = where;
-  if (Array.isArray(or) && !schema?.fields.or && !schema?.fields.and)
-    return (or as Conditions[]).every((one) => {
-      const and = [...((one.and as Conditions[] | undefined) ?? []), rest];
-      return isCovered({ ...one, and }, followed);
-    });
+  const isOneOf = Array.isArray(or) && !schema?.fields.or && !schema?.fields.and;
+  const isEachCovered = (one: Conditions) =>
+    isCovered({ ...one, and: [...((one.and as Conditions[] | undefined) ?? []), rest] }, followed);
+  if (isOneOf && (or as Conditions[]).every(isEachCovered)) return true;
   // Each value may be in another part.
   return Object.entries(where).some(([field, wanted]) => {
     const values = valuesOf(wanted);

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../../storage/memory.ts";
+import { otherWriter } from "../../testing/other-writer.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer, type TestClient } from "../../testing/test-server.ts";
 
@@ -26,15 +27,7 @@ async function leftAfter(writes: (tab: Opened) => { readonly receipt: Promise<un
   const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const profile = new Profile();
-  let named = 0;
-  const commit = (action: string, id: string, data?: object) =>
-    own.server.commit(
-      {
-        ...{ clientTxId: `t${++named}`, clientId: "c" },
-        operations: [{ action, model: "issue", id, ...(data && { data }) }],
-      } as never,
-      "ben",
-    );
+  const commit = otherWriter(own.server, "issue");
   const settled = async () => {
     for (let i = 0; i < 6; i++) await own.settle();
   };

@@ -2,6 +2,7 @@ import { expect, test, vi } from "vitest";
 import type { ClientOptions } from "../../options.ts";
 import type { ModelSchema } from "../../protocol/schema/model-schema.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
+import { otherWriter } from "../../testing/other-writer.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import { increment } from "../writes/changes.ts";
@@ -35,12 +36,7 @@ interface Opened extends Pick<ClientOptions<ModelSchema>, "releasedParts" | "rel
 function start() {
   const own = createTestServer(schema);
   const disk = new MemoryDisk();
-  let named = 0;
-  const commit = (action: string, id: string, data?: object, model = "issue") =>
-    own.server.commit(
-      { clientTxId: `t${++named}`, clientId: "c", operations: [{ action, model, id, ...(data && { data }) }] } as never,
-      "ben",
-    );
+  const commit = otherWriter(own.server, "issue");
   for (const project of ["p1", "p2", "p3", "p4"]) {
     commit("create", project, { name: project }, "project");
     for (const n of [1, 2]) commit("create", `${project}-${n}`, { projectId: project, title: `${n}`, labels: ["all"] });

@@ -75,7 +75,7 @@ export class Loads {
     const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
     const name = nameOf(model, conditions);
     const part = this.#parts.get(name) ?? { model, conditions, users: 0, isPinned: false };
-    const canBe = Array.isArray(where[model]) ? followsModel(scope, model) : isFollowed(part, scope, models);
+    const canBe = Array.isArray(where[model]) ? followsModel(scope, model) : isAllFollowed(part, scope, models);
     if (!canBe) throw localError("invalid_options", NO_LIST);
     this.#parts.set(name, part);
     part.users += 1;
@@ -212,14 +212,14 @@ function isLoaded(state: ClientState, part: Part): boolean {
   if (!followed) return rowsStatus(state) === "complete" && followsModel(scope, model);
   if (rows.position === undefined) return false;
   const there = scopeOf(rows.scope);
-  if (!Array.isArray(followed)) return isFollowed(part, there, models);
+  if (!Array.isArray(followed)) return isAllFollowed(part, there, models);
   const name = nameOf(model, conditions);
   const has = ({ where }: Scope) => [ownValue(where, model) ?? []].flat().some((one) => nameOf(model, one) === name);
   return has(scope) && has(there);
 }
 
 /** Whether all records of a part are followed. */
-function isFollowed({ model, conditions }: Part, scope: Scope, models: ClientState["models"]): boolean {
+function isAllFollowed({ model, conditions }: Part, scope: Scope, models: ClientState["models"]): boolean {
   const followed = ownValue(scope.where, model);
   const schema = models[tableOf(model)];
   return (

@@ -104,6 +104,21 @@ test("[ER12] a client that reads all rows again, and finds the record gone, keep
   expect(JSON.stringify(now)).not.toContain(SECRET.title);
 });
 
+test.each<[string, Partial<Rows>, boolean]>([
+  ["at the same position", {}, true],
+  ["at a later position", { position: 9 }, false],
+  ["of another view", { viewHash: "narrow" }, false],
+])(
+  "[ER12] [N46] what a write keeps of a record that is in no part, if the same parts are read again %s",
+  (_, read, isKept) => {
+    const rows: Rows = { tables: {}, logId: "log_1", position: 3, viewHash: "whole" };
+    const kept = write({ lost: { [KEY]: SECRET } });
+    const draft: Draft = { state: { ...state(kept), rows }, effects: [], now: 0, roll: 0 };
+    replaceRows(draft, { ...rows, ...read });
+    expect(find(draft.state.queue, "t1")?.lost).toEqual(isKept ? { [KEY]: SECRET } : {});
+  },
+);
+
 test.each([
   ["of another log", { logId: "log_2" }],
   ["of another part", { scope: scopeKey({ models: ["deck"] }) }],

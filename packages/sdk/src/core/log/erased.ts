@@ -104,10 +104,8 @@ const isBefore = (write: Mutation, key: string, position: number): boolean =>
 const isOld = (write: Mutation, { readAt = 0, copied }: MutationOperation, position: number): boolean =>
   readAt < position || (copied !== undefined && waitsForPerson(write));
 
-/** What the server has reported of a write's conflict or refusal. */
-export const reportedBy = ({ stage }: Mutation): readonly StaleNotification[] => notificationsIn(stage);
-
-function notificationsIn(stage: Mutation["stage"]): readonly StaleNotification[] {
+/** What the server has reported of a conflict or a refusal. */
+export function notificationsIn(stage: Mutation["stage"]): readonly StaleNotification[] {
   if (stage.phase === "conflicted") return stage.notifications;
   return (stage.phase === "rejected" && stage.failure.receipt?.notifications) || [];
 }

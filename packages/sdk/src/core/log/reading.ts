@@ -137,8 +137,8 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   const elsewhere = draft.state.queue.confirmed.some((name) => confirmedIn(draft, name) !== rows.logId);
   const keys = [...draft.state.queue.byRecord.entries()].map(([key]) => key);
   // A record that another log does not have, or that may only be in another part, can be restored. Any other may have
-  // been erased meanwhile, or the token may not read it any more.
-  // Of rows from disk, the tab that stored them knew: what it kept comes back with the stored writes (`takeAgain`).
+  // been erased meanwhile, or the token may not read it any more. Of rows from disk, the leader knew: what it has kept
+  // comes back with the stored writes (`merged`).
   const gone = keys.filter((key) => !lookUp(rows.tables, refOf(key)));
   const left = new Set(other ? gone : gone.filter(mayBeLeft(draft.state, rows)));
   if (other || !isKept) keepLost(draft, rows, [...left]);
@@ -159,9 +159,14 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   else if (settled.length > 0) emit(draft, { do: "forget", settled, generation });
 }
 
-/** Tells whether the rows may lack a record only because they are of other parts than those before. */
-function mayBeLeft({ rows: before, queue, models }: ClientState, { scope }: Rows): (key: string) => boolean {
-  if (isSameScope(before.scope, scope)) return () => false;
+/** Tells whether the rows may lack a record only because it is in none of their parts. */
+function mayBeLeft({ rows: before, queue, models }: ClientState, rows: Rows): (key: string) => boolean {
+  const { scope, position, viewHash } = rows;
+  if (isSameScope(before.scope, scope)) {
+    // Nothing has happened since: neither an erasure, nor a change of what the token may read.
+    const isSameState = before.position === position && before.viewHash === viewHash;
+    return () => isSameState;
+  }
   const [was, is] = [scopeOf(before.scope), scopeOf(scope)];
   const isOfSameGroups = JSON.stringify(was.groups) === JSON.stringify(is.groups);
   return (key) => {

@@ -1,5 +1,5 @@
 import type { News } from "../../effects.ts";
-import { reportedBy } from "../../log/erased.ts";
+import { notificationsIn } from "../../log/erased.ts";
 import type { ReceivedChange } from "../../state.ts";
 import type { QueueChanged } from "../../tabs/tab-message.ts";
 import { DISCARDED } from "../discarded.ts";
@@ -182,8 +182,8 @@ function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
 /** Whether the stored write lacks values of others that this tab still has. */
 const hasForgotten = (own: Mutation, found: Mutation): boolean =>
   own.operations.some(({ base }, at) => base !== null && found.operations[at]?.base === null) ||
-  reportedBy(own).some(({ currentValues = {} }, at) => {
-    const { currentValues: stored = {} } = reportedBy(found)[at] ?? {};
+  notificationsIn(own.stage).some(({ currentValues = {} }, at) => {
+    const { currentValues: stored = {} } = notificationsIn(found.stage)[at] ?? {};
     return Object.keys(currentValues).length > 0 && Object.keys(stored).length === 0;
   });
 
