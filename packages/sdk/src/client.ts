@@ -58,7 +58,6 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
   const ending = createEnding();
   const waiters = new PendingPromises();
   const models = modelsByName(settings.schema);
-  let followed = followedScope(models, settings.follow ?? {});
   const engine = createEngine(
     initialState({
       schema: settings.schema,
@@ -67,7 +66,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       sendAtMost: limits.commitsPerBulk,
       sockets: settings.stream,
       upcasts: settings.upcast,
-      scope: followed,
+      scope: followedScope(models, settings.follow ?? {}),
     }),
     clock,
     random,
@@ -88,7 +87,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     engine.dispatch({ type: "chunkMissing", reason: notLoaded("A chunk of the app", error) });
   const runtime = lazy(async () => {
     const { openRuntime } = await loaded(shell.runtime);
-    return openRuntime({ settings, engine, shown: deps.shown, waiters, clock, random });
+    return openRuntime({ settings, engine, ending, shown: deps.shown, waiters, clock, random });
   });
   // Beside the runtime, so that the queue does not wait for it.
   const joins = hasReferences(settings.schema)
@@ -125,11 +124,6 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     );
     engine.dispatch({ type: "connectionWanted" });
     return made;
-  });
-
-  const loads = lazy(async () => {
-    const { Loads } = await usable();
-    return new Loads({ engine, ending, settings, base: () => followed });
   });
 
   const shown = () => shownState(store.getState());
@@ -209,15 +203,15 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
     ready: ({ rows } = {}) => (rows === "complete" ? readyComplete() : readyAny()),
     drain: ({ timeoutMs } = {}) => drained(store, clock, ending, timeoutMs),
     follow(scope) {
-      followed = followedScope(models, scope);
-      engine.dispatch({ type: "followed", scope: loads.now()?.withLoaded(followed) ?? followed });
+      const followed = followedScope(models, scope);
+      engine.dispatch({ type: "followed", followed, scope: runtime.now()?.loads.withLoaded(followed) ?? followed });
     },
     load(model, where, loadOptions) {
       const scope = followedScope(models, { where: { [model]: [where] } }) as {
         where: Record<string, FollowedConditions[]>;
       };
       const [checked] = scope.where[model] as [FollowedConditions];
-      const part = loads.load().then((made) => made.load(model, checked, loadOptions));
+      const part = usable().then(({ loads }) => loads.load(model, checked, loadOptions));
       const ready = part.then((made) => made.ready);
       // An app need not wait for it.
       ready.catch(() => {});

@@ -4,6 +4,7 @@ import { queryStatus } from "./api/lists/query-status.ts";
 import type { ShownRows } from "./api/lists/shown-rows.ts";
 import { ValueIndexes } from "./api/lists/value-indexes.ts";
 import { Loads } from "./api/loading/loads.ts";
+import type { Ending } from "./api/shutdown.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
 import { exportPending, readExport } from "./api/writes/pending-export.ts";
@@ -68,6 +69,7 @@ export interface Ports {
 export interface RuntimeDeps {
   readonly settings: Settings<ModelSchema>;
   readonly engine: Engine;
+  readonly ending: Ending;
   /** How the app's lists show rows. */
   readonly shown: ShownRows;
   readonly waiters: PendingPromises;
@@ -94,7 +96,7 @@ export interface Runtime extends LaterCode {
   readonly indexes: ValueIndexes;
   readonly exportPending: typeof exportPending;
   readonly readExport: typeof readExport;
-  readonly Loads: typeof Loads;
+  readonly loads: Loads;
   /**
    * The client is about to close. Other tabs are notified that the store is being deleted before one of them becomes
    * leader.
@@ -106,7 +108,10 @@ export interface Runtime extends LaterCode {
 
 type OwnStorage = ReturnType<typeof withMemoryFallback>;
 
-export function openRuntime(ports: Ports, { settings, engine, shown, waiters, clock, random }: RuntimeDeps): Runtime {
+export function openRuntime(
+  ports: Ports,
+  { settings, engine, ending, shown, waiters, clock, random }: RuntimeDeps,
+): Runtime {
   const { store, url, requestTimeoutMs: timeoutMs, schema, clientId } = settings;
   const token = tokenSource(settings.getToken, clock);
   const storage = lateStorage<OwnStorage>();
@@ -204,7 +209,7 @@ export function openRuntime(ports: Ports, { settings, engine, shown, waiters, cl
     indexes: new ValueIndexes(models, (table) => listQuery(table, { archived: "with" }, models[table], shown)),
     exportPending,
     readExport,
-    Loads,
+    loads: new Loads({ engine, ending, settings }),
     undoOf,
     judgeCommit,
     seen: seenRecords(),

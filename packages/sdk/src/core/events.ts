@@ -70,7 +70,9 @@ export type Happening =
   | Exclude<TabMessage, { readonly type: "answered" | "schema" }>
   // The app
   | Mutated
-  | { readonly type: "followed"; readonly scope: Scope }
+  /** `scope`: what it followed, and what it has loaded. */
+  | { readonly type: "followed"; readonly scope: Scope; readonly followed: Scope }
+  | { readonly type: "partsWanted"; readonly scope: Scope }
   | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }

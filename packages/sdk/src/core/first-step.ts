@@ -27,7 +27,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "resumed":
       return set(draft, { paused: false });
     case "followed":
-      return set(draft, { scope: event.scope });
+      return set(draft, { scope: event.scope, followed: event.followed });
     case "connectionWanted":
       return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
     case "chunkMissing":

@@ -45,6 +45,8 @@ export interface ClientState {
   readonly renewal: Renewal | undefined;
   /** The wanted scope; `rows` names the scope that was read. */
   readonly scope: Scope;
+  /** What the app followed last, in this tab or in one that was open then: the wanted scope without what was loaded. */
+  readonly followed: Scope;
   readonly rows: Rows;
   /** Key of an erased record → position of the erasure, as far as this tab has read it since it was opened. */
   readonly erased: ReadonlyMap<string, number>;
@@ -278,6 +280,7 @@ export function initialState(given: {
     unreadable: [],
     renewal: undefined,
     scope: given.scope ?? {},
+    followed: given.scope ?? {},
     rows: noRows,
     erased: new Map(),
     queue: emptyQueue,

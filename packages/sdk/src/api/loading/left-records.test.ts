@@ -23,7 +23,11 @@ interface Opened {
 }
 
 /** The same after another write. */
-async function leftAfter(writes: (tab: Opened) => { readonly receipt: Promise<unknown> }, steps: readonly Step[]) {
+async function leftAfter(
+  writes: (tab: Opened) => { readonly receipt: Promise<unknown> },
+  steps: readonly Step[],
+  before: readonly string[] = [],
+) {
   const own = createTestServer(schema);
   const disk = new MemoryDisk();
   const profile = new Profile();
@@ -38,11 +42,14 @@ async function leftAfter(writes: (tab: Opened) => { readonly receipt: Promise<un
     });
     await settled();
     const { issue } = made.client.models;
-    return { ...made, issue, shown: () => issue.list().map(({ id, title, note }) => `${id} ${title} ${note}`) };
+    const rows = (archived: "with" | "without") =>
+      issue.list({ archived }).map(({ id, title, note }) => `${id} ${title} ${note}`);
+    return { ...made, issue, shown: () => rows("with"), unarchived: () => rows("without") };
   };
   commit("create", "i1", RECORD);
   commit("create", "i2", { ...RECORD, projectId: "p2" });
   commit("create", "i3", RECORD);
+  for (const action of before) commit(action, "i1");
   const [first, second] = [await open(), await open()];
   const part = first.client.load("issue", { projectId: "p1" });
   await part.ready;
@@ -61,8 +68,9 @@ async function leftAfter(writes: (tab: Opened) => { readonly receipt: Promise<un
     own.clock.advance(10_000);
     await settled();
   };
-  const record = () => own.server.rows.get("issue/i1")?.data;
-  return { first, second, open, settled, later, record };
+  const { server } = own;
+  const record = () => server.rows.get("issue/i1")?.data;
+  return { first, second, open, settled, later, record, commit, server };
 }
 
 test("[N46] if the server says that it was deleted, it is shown no more, in any tab", async () => {
@@ -145,13 +153,83 @@ test.each(["keepMine", "merge", "takeTheirs"] as const)(
 );
 
 test("[N46] [Q17] a refused write that is sent again is shown", async () => {
-  const reject = ({ issue }: Opened) => issue.update("i1", { title: "typed" }, { onStale: "reject" });
   const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
   expect(first.client.attention()).toHaveLength(1);
   first.offline();
   first.client.attention()[0]?.retry();
   await settled();
   for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 typed note", "i2 title note"]);
+});
+
+test("[N46] once one write to it is in the log, it is shown no more: a later one would show it without the first", async () => {
+  const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });
+  const { first, second, settled, open } = await leftAfter(update, ["no answer yet"]);
+  second.issue.update("i1", { note: "behind" });
+  await settled();
+  expect(first.shown()).toEqual(["i1 typed behind", "i2 title note"]);
+  const seen = new Set<string>();
+  for (const { client, shown } of [first, second]) client.subscribe(() => seen.add(shown().join(", ")));
+  first.connection.answers.push("held back");
+  first.connection.release();
+  await settled();
+  expect(first.client.pending()).toHaveLength(1);
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+  first.connection.release();
+  await settled();
+  expect(first.client.pending()).toEqual([]);
+  expect([...seen]).toEqual(["i2 title note"]);
+});
+
+test("[Q12] [Q13] of a record that was never loaded, theirs is what the server says", async () => {
+  const { first, commit, settled, later, server } = await leftWith("no answer yet");
+  first.connection.release();
+  await settled();
+  first.client.pause();
+  first.issue.update("i3", { title: "typed" });
+  commit("update", "i3", { title: "theirs" });
+  first.client.resume();
+  await later();
+  expect(first.client.conflicts()).toMatchObject([{ mine: { title: "typed" }, theirs: { title: "theirs" } }]);
+  first.client.conflicts()[0]?.keepMine();
+  await later();
+  expect(server.rows.get("issue/i3")?.data).toEqual({ id: "i3", ...RECORD, title: "typed" });
+});
+
+const reject = ({ issue }: Opened) => issue.update("i1", { title: "typed" }, { onStale: "reject" });
+
+test.each(["first", "second"] as const)(
+  "[N46] [Q17] a write behind a refused one shows the record after that has been discarded, made in the %s tab",
+  async (made) => {
+    const { settled, ...tabs } = await leftAfter(reject, [["update", { title: "theirs" }]]);
+    const { first, second, open } = tabs;
+    tabs[made].issue.update("i1", { note: "behind" });
+    await settled();
+    first.offline();
+    first.client.attention()[0]?.discard();
+    await settled();
+    for (const { shown } of [first, second, await open()])
+      expect(shown()).toEqual(["i1 title behind", "i2 title note"]);
+  },
+);
+
+test("[N46] [Q17] a refused write that is sent with other values is shown", async () => {
+  const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
+  first.offline();
+  const [item] = first.client.attention();
+  item?.edit(item.operations.map((o) => ({ ...o, data: { title: "other" } })));
+  await settled();
+  for (const { shown } of [first, second]) expect(shown()).toEqual(["i1 other note", "i2 title note"]);
+});
+
+test("[N46] an archived one is shown as archived", async () => {
+  const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });
+  const { first, second, open, settled } = await leftAfter(update, ["no answer yet"], ["archive"]);
+  second.issue.update("i1", { note: "behind" });
+  await settled();
+  for (const { shown, unarchived } of [first, second, await open()]) {
+    expect(shown()).toEqual(["i1 typed behind", "i2 title note"]);
+    expect(unarchived()).toEqual(["i2 title note"]);
+  }
 });
 
 test("[Q13] a deleted one is restored as it was, with mine on top", async () => {

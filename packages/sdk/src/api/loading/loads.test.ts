@@ -438,31 +438,53 @@ test("[N25] what another tab named and names no more goes, and a released part t
   ];
   const named = (projectId: string) => ({ where: { issue: [{ projectId }] } });
   first.client.follow(named("p2"));
+  await settled();
   second.client.follow(named("p3"));
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p3-1 p3-2");
   first.client.follow(named("p4"));
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p4-1 p4-2");
+  // Of two calls at the same time, none comes before the other.
+  first.client.follow(named("p1"));
+  second.client.follow(named("p2"));
+  await settled();
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  first.client.follow(NONE);
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("");
 });
 
-test("[N25] a part whose model is followed no more is not ready", async () => {
+test.each([
+  ["the model is left out", { models: ["project"] }],
+  ["one condition is followed", { where: { issue: { projectId: "p2" } } }],
+] as const)("[N25] a part that can be followed no more before it was read is refused: %s", async (_, follow) => {
   const { open, settled } = start();
-  const { client, offline, online } = await open();
+  const { client, ids, offline, online } = await open();
   offline();
-  let isReady = false;
   const part = client.load("issue", { projectId: "p1" });
-  part.ready.then(
-    () => {
-      isReady = true;
-    },
-    () => {},
-  );
+  const refused = expect(part.ready).rejects.toMatchObject({ code: "invalid_options" });
   await settled();
-  client.follow({ models: ["project"] });
+  client.follow(follow);
+  await refused;
+  // It is used by nobody, as a part that is refused at once.
+  client.follow(NONE);
   online();
   await settled();
-  expect([isReady, client.status().rows]).toEqual([false, "complete"]);
+  expect([ids(), client.status().rows]).toEqual(["", "complete"]);
+});
+
+test("[N25] a part that lies within the one condition that is followed then is ready", async () => {
+  const { open, settled } = start();
+  const { client, ids, offline, online } = await open();
+  offline();
+  const part = client.load("issue", { projectId: "p1" });
+  await settled();
+  client.follow({ where: { issue: { projectId: "p1" } } });
+  online();
+  await part.ready;
+  expect(ids()).toBe("p1-1 p1-2");
 });
 
 test("[N25] [N26] of released parts there stays no more than a server follows, when the app follows more, and after a reload", async () => {
@@ -588,6 +610,28 @@ test("[N45] tabs that use more parts together than can be followed leave each ot
   load(second, ["p3"]);
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2");
+});
+
+test.each([
+  ["which one was opened with", true],
+  ["which one has followed since", false],
+])("[N26] [N45] a load drops no part that another tab follows: %s", async (_, atOpening) => {
+  const { open, settled, kept } = start();
+  const profile = new Profile();
+  const tab = (follow: typeof NONE | { where: { issue: { projectId: string }[] } }) =>
+    open(follow, { tabs: profile.tab().tabs, releasedParts: 0 });
+  const named = { where: { issue: [{ projectId: "p1" }] } };
+  const first = await tab(atOpening ? named : NONE);
+  const second = await tab(NONE);
+  if (!atOpening) first.client.follow(named);
+  await settled();
+  const asked = first.connection.asked.snapshot;
+  await second.client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  await settled();
+  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(kept()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(first.connection.asked.snapshot - asked).toBe(1);
 });
 
 test("[N46] a record with a write on its way is shown when its part goes, also after a reload, until the write is in the log", async () => {

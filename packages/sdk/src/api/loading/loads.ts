@@ -32,8 +32,6 @@ export interface LoadsDeps {
   readonly ending: Ending;
   /** What of a model stays while nothing needs it, at most. */
   readonly settings: { readonly releasedParts: number; readonly releasedRows: number };
-  /** The scope that the app gave to `follow`: what was not loaded, and is never dropped. */
-  readonly base: () => Scope;
 }
 
 const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be loaded at once, with ${limits.followedLength} characters of conditions as JSON. Release some of them.`;
@@ -70,13 +68,13 @@ export class Loads {
   }
 
   load(given: string, conditions: FollowedConditions, { keep = false }: LoadOptions = {}): LoadedPart {
-    const { scope, models } = this.#deps.engine.store.getState();
-    const { where = {} } = scope;
+    const { engine, ending } = this.#deps;
+    const state = engine.store.getState();
+    const { where = {} } = state.scope;
     const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
     const name = nameOf(model, conditions);
     const part = this.#parts.get(name) ?? { model, conditions, users: 0, isPinned: false };
-    const canBe = Array.isArray(where[model]) ? followsModel(scope, model) : isAllFollowed(part, scope, models);
-    if (!canBe) throw localError("invalid_options", NO_LIST);
+    if (!canBeFollowed(part, state)) throw localError("invalid_options", NO_LIST);
     this.#parts.set(name, part);
     part.users += 1;
     this.#touch(name);
@@ -93,8 +91,17 @@ export class Loads {
       throw localError("invalid_options", TOO_MUCH);
     }
     part.isPinned ||= keep;
-    const { engine, ending } = this.#deps;
-    return { ready: until(engine.store, ending, (state) => isLoaded(state, part)), release };
+    let isRefused = false;
+    const isOverNow = (now: ClientState) => {
+      isRefused = !canBeFollowed(part, now);
+      return isRefused || isLoaded(now, part);
+    };
+    const ready = until(engine.store, ending, isOverNow).then(() => {
+      if (!isRefused) return;
+      release();
+      throw localError("invalid_options", NO_LIST);
+    });
+    return { ready, release };
   }
 
   /** What the app follows from now on, and what this tab has loaded before. */
@@ -112,9 +119,10 @@ export class Loads {
   }
 
   /**
-   * Adds the wanted parts that the scope lacks. Only a load also drops what is over the budget: a tab does not know what
-   * the others use, so two of them that dropped while they add would do so to each other without end. For the same
-   * reason a part of which another tab has taken the place is added only when there is room again.
+   * Adds the parts in use that the scope lacks, and those that `follow` names. Only a load also drops what is over the
+   * budget: a tab does not know what the others use, so two of them that dropped while they add would do so to each
+   * other without end. For the same reason a part of which another tab has taken the place is added only when there is
+   * room again.
    */
   #want(why: "load" | "add"): "too much" | undefined {
     const state = this.#deps.engine.store.getState();
@@ -122,13 +130,13 @@ export class Loads {
     for (const model of Object.keys(where)) {
       const followed = where[model];
       if (!Array.isArray(followed)) continue;
-      const known = new Set(followed.map((conditions) => nameOf(model, conditions)));
-      const missing = [...this.#parts].filter(
-        ([name, part]) => isUsed(part) && part.model === model && !known.has(name),
-      );
-      if (missing.length === 0) continue;
-      let wanted = why === "load" ? this.#kept(state, model, followed, missing.length) : followed;
-      for (const [, { conditions }] of missing) {
+      const used = [...this.#parts.values()].filter((part) => isUsed(part) && part.model === model);
+      const needed = [...(why === "add" ? partsOf(state.followed, model) : []), ...used.map((part) => part.conditions)];
+      const missing = new Map(needed.map((conditions) => [nameOf(model, conditions), conditions]));
+      for (const conditions of followed) missing.delete(nameOf(model, conditions));
+      if (missing.size === 0) continue;
+      let wanted = why === "load" ? this.#kept(state, model, followed, missing.size) : followed;
+      for (const conditions of missing.values()) {
         const more = { ...where, [model]: [...wanted, conditions] };
         const fitting = why === "load" ? this.#fitting(more) : !isTooMuch(more) && more;
         if (fitting) {
@@ -138,7 +146,7 @@ export class Loads {
       }
     }
     if (scopeKey({ where }) !== scopeKey({ where: state.scope.where ?? {} }))
-      this.#deps.engine.dispatch({ type: "followed", scope: { ...state.scope, where } });
+      this.#deps.engine.dispatch({ type: "partsWanted", scope: { ...state.scope, where } });
     return undefined;
   }
 
@@ -176,8 +184,9 @@ export class Loads {
 
   /** Whether a part of the model is in use, or one that `follow` names. */
   #isFixed(model: string): (name: string) => boolean {
-    const base = [ownValue(this.#deps.base().where, model) ?? []].flat().map((conditions) => nameOf(model, conditions));
-    return (name) => base.includes(name) || isUsed(this.#parts.get(name));
+    const { followed } = this.#deps.engine.store.getState();
+    const named = partsOf(followed, model).map((conditions) => nameOf(model, conditions));
+    return (name) => named.includes(name) || isUsed(this.#parts.get(name));
   }
 
   /** How many were used since; of what another tab has loaded, more than of all others. */
@@ -214,8 +223,18 @@ function isLoaded(state: ClientState, part: Part): boolean {
   const there = scopeOf(rows.scope);
   if (!Array.isArray(followed)) return isAllFollowed(part, there, models);
   const name = nameOf(model, conditions);
-  const has = ({ where }: Scope) => [ownValue(where, model) ?? []].flat().some((one) => nameOf(model, one) === name);
+  const has = (one: Scope) => partsOf(one, model).some((part) => nameOf(model, part) === name);
   return has(scope) && has(there);
+}
+
+/** What a scope asks of a model's records. */
+const partsOf = ({ where }: Scope, model: string): readonly FollowedConditions[] =>
+  [ownValue(where, model) ?? []].flat();
+
+/** Whether all records of a part are followed, or can be if it is added. */
+function canBeFollowed(part: Part, { scope, models }: ClientState): boolean {
+  const isList = Array.isArray(ownValue(scope.where, part.model));
+  return isList ? followsModel(scope, part.model) : isAllFollowed(part, scope, models);
 }
 
 /** Whether all records of a part are followed. */

@@ -8,7 +8,7 @@ import { lookUp, type RecordRef, recordKey, tableOf } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
-import { unfollowedValues } from "./unfollowed.ts";
+import { isWithinReach } from "./unfollowed.ts";
 
 /** A conflict on one record: a conflicted write, the changes of others, and the base that both started from. */
 export interface OpenConflict {
@@ -85,9 +85,10 @@ function openConflictOf(
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
   const writes = onRecord(queue, key);
-  // Of a record that is not loaded any more, the rows say nothing.
-  const isLoaded = unfollowedValues({ rows, models }, key, writes) === undefined;
-  const seen = isLoaded && rows.position !== undefined && rows.position >= notification.observedSyncId;
+  const seen =
+    isWithinReach({ rows, models }, key, writes) &&
+    rows.position !== undefined &&
+    rows.position >= notification.observedSyncId;
   const wanted = wantedValues(writes, conflicted, key, models);
   const { mine, base, madeUpTo } = wanted;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);

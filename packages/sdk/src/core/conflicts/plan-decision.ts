@@ -8,7 +8,7 @@ import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-conflict.ts";
 import { type OpenConflict, openConflictsOf, positionOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
-import { unfollowedValues } from "./unfollowed.ts";
+import { unfollowedValues, withLost } from "./unfollowed.ts";
 
 /**
  * Plans the changes that follow from a decision about a conflicted or rejected write. Undefined: there is nothing to
@@ -41,7 +41,7 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
     return values && d.theirs ? [[key, { ...values, ...d.theirs }] as const] : [];
   });
   const decided = new Set(conflicts.map(recordKey));
-  const withLost = (m: Mutation, before: Mutation["lost"]): Mutation => {
+  const showing = (m: Mutation, before: Mutation["lost"]): Mutation => {
     const keys = keysOf(m.operations);
     const lost = [...Object.entries(before ?? {}), ...shown].filter(([key]) => keys.includes(key));
     return { ...m, lost: lost.length > 0 ? Object.fromEntries(lost) : undefined };
@@ -50,19 +50,15 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
   const others = Object.entries(write.lost ?? {}).filter(([key]) => !decided.has(key));
   return {
     write,
-    instead: instead && withLost(instead, Object.fromEntries(others)),
-    again: again.map((m) => withLost(m, m.lost)),
+    instead: instead && showing(instead, Object.fromEntries(others)),
+    again: again.map((m) => showing(m, m.lost)),
   };
 }
 
 /** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
-  return {
-    ...write,
-    lost: undefined,
-    reads: [],
-    operations: operations.map((o) => ({ ...o, base: baseOf(state, o) })),
-  };
+  const rewritten = operations.map((o) => ({ ...o, base: baseOf(state, o) }));
+  return withLost(state, { ...write, lost: undefined, archived: undefined, reads: [], operations: rewritten });
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */

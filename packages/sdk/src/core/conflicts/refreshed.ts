@@ -9,7 +9,7 @@ import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { openConflictOn, positionOf, without } from "./conflict.ts";
 import { isSameRow, momentOf, shownRow, withAppended } from "./overlay.ts";
-import { unfollowedValues } from "./unfollowed.ts";
+import { archivedSince, unfollowedValues } from "./unfollowed.ts";
 
 /** Recomputes only the views of the touched records. */
 export function refreshed(state: ClientState, before: ClientState): ClientState {
@@ -103,7 +103,10 @@ function unfollowedRow(state: ClientState, key: string, writes: readonly Mutatio
   if (!data || writes.some(({ echoed }) => echoed.includes(key))) return undefined;
   const conflicts = writes.flatMap((write) => openConflictOn(state, write, key) ?? []);
   if (conflicts.some(({ theirs }) => theirs === null)) return undefined;
-  return { data: Object.assign({}, data, ...conflicts.map(({ theirs }) => theirs)) as JsonObject, archivedAt: null };
+  return {
+    data: Object.assign({}, data, ...conflicts.map(({ theirs }) => theirs)) as JsonObject,
+    archivedAt: archivedSince(writes, key),
+  };
 }
 
 /** Whether the row was read after the write, though the log was not: rows of a part may be ahead of the others. */

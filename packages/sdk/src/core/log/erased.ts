@@ -124,12 +124,13 @@ function withoutErased({ state }: Draft, write: Mutation, key: string, position:
     return { ...o, base: null, copied: undefined, data };
   });
   const { [key]: lostRow, ...lost } = write.lost ?? {};
+  const { [key]: _, ...archived } = write.archived ?? {};
   const stage = withoutReported(write.stage, key, position);
   const isSame =
     lostRow === undefined && stage === write.stage && operations.every((o, at) => o === write.operations[at]);
   if (isSame) return write;
   // Another stage object shows that a rejected write has changed.
-  const next = { ...write, operations, ...(lostRow && { lost }), stage: { ...stage } };
+  const next = { ...write, operations, ...(lostRow && { lost, archived }), stage: { ...stage } };
   return isCopy ? serialized(next, state.clientId, state.rows) : next;
 }
 

@@ -69,7 +69,12 @@ export function keepLost(draft: Draft, next: Rows, keys: readonly string[]): voi
     if (!before || lookUp(next.tables, record)) continue;
     for (const write of onRecord(queue, key)) {
       const known = changes.get(write.clientTxId) ?? write;
-      changes.set(write.clientTxId, { ...known, lost: { ...known.lost, [key]: before.data } });
+      const archived = before.archivedAt !== null && { ...known.archived, [key]: before.archivedAt };
+      changes.set(write.clientTxId, {
+        ...known,
+        lost: { ...known.lost, [key]: before.data },
+        ...(archived && { archived }),
+      });
     }
   }
   if (changes.size === 0) return;

@@ -1,5 +1,4 @@
 import { type Draft, emit, set } from "../draft.ts";
-import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
 import { differInParts, hasParts, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
@@ -7,7 +6,8 @@ import type { Scope } from "./rows.ts";
 import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 
 /** The app wants other records. Read the rows again, and show the present ones until then. */
-export function onFollowed(draft: Draft, scope: Scope): void {
+export function onScope(draft: Draft, scope: Scope, followed = draft.state.followed): void {
+  set(draft, { followed });
   if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
   set(draft, { scope });
   checkScope(draft);
@@ -39,7 +39,8 @@ export function scopeToRead({ reading, rows, scope }: ClientState): Scope {
   return scopeOf(scopeKey(parts ?? scope));
 }
 
-export function onScope(draft: Draft, event: Extract<ClientEvent, { type: "followed" }>): void {
-  onFollowed(draft, event.scope);
-  emit(draft, { do: "post", message: { type: "scope", scope: event.scope } });
+/** The same for all tabs. */
+export function onOwnScope(draft: Draft, scope: Scope, followed?: Scope): void {
+  onScope(draft, scope, followed);
+  emit(draft, { do: "post", message: { type: "scope", scope, ...(followed && { followed }) } });
 }

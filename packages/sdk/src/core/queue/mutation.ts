@@ -95,10 +95,12 @@ export interface Mutation {
   /** Keys whose log entry has arrived: the rows contain this write there already. */
   readonly echoed: readonly string[];
   /**
-   * Last values of records that someone else deleted while this write was pending. They are needed to restore the
-   * records.
+   * Last values of records that someone else deleted while this write was pending, to restore them, or whose part was
+   * dropped, to show them.
    */
   readonly lost?: Readonly<Record<string, JsonObject>> | undefined;
+  /** Since when those of them that were archived had been. */
+  readonly archived?: Readonly<Record<string, string>> | undefined;
   /** How often in a row the client has merged its texts with those of others, without a person. */
   readonly merges?: number | undefined;
   readonly stage: Stage;

@@ -1,4 +1,5 @@
 import type { CommitReceipt } from "../../protocol/commits/commit.ts";
+import { isWithinReach } from "../conflicts/unfollowed.ts";
 import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { Rows } from "../log/rows.ts";
 import { recordKey } from "../log/tables.ts";
@@ -38,10 +39,30 @@ export function settle(draft: Draft): readonly Removed[] {
     [...done, ...rejected].flatMap((m) => m.keys),
   );
   keep(draft, rejected);
+  hideLeft(draft, done);
   const removed = done.flatMap(removedOf);
   const { shared, storageTrouble } = draft.state;
   if (storageTrouble === undefined) set(draft, { shared: { ...shared, settled: [...shared.settled, ...removed] } });
   return removed;
+}
+
+/**
+ * A write to a record that is not loaded any more is in the log. The last values lack it, so that later writes show the
+ * record no more.
+ */
+function hideLeft(draft: Draft, done: readonly Mutation[]): void {
+  const later = new Map<string, Mutation>();
+  for (const { keys, lost } of done)
+    for (const key of keys) {
+      if (!lost?.[key] || isWithinReach(draft.state, key, done)) continue;
+      for (const write of eachOnRecord(draft.state.queue, key)) {
+        const { lost: known, ...rest } = later.get(write.clientTxId) ?? write;
+        const { [key]: _, ...others } = known ?? {};
+        later.set(write.clientTxId, { ...rest, lost: others });
+      }
+    }
+  set(draft, { queue: withChanged(draft.state.queue, [...later.values()]) });
+  keep(draft, [...later.values()]);
 }
 
 /** Settles writes and frees their slots on disk. */

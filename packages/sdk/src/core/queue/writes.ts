@@ -1,4 +1,5 @@
 import { baseOf, seenAt } from "../conflicts/base.ts";
+import { withLost } from "../conflicts/unfollowed.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { forgetGone } from "../log/erased.ts";
@@ -45,7 +46,7 @@ export function take(draft: Draft, mutations: readonly Mutation[]): void {
       base: baseOf(draft.state, o),
       readAt: o.readAt ?? seenAt(draft.state, o),
     }));
-    return serialized({ ...mutation, operations }, clientId, rows);
+    return serialized(withLost(draft.state, { ...mutation, operations }), clientId, rows);
   });
   show(draft, writes);
   if (writes.length > 0) persist(draft, writes);

@@ -4,7 +4,7 @@ import type { ClientEvent } from "../events.ts";
 import { withAhead, withParts } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
-import { checkScope, onFollowed } from "../log/scope.ts";
+import { checkScope, onScope } from "../log/scope.ts";
 import { isSameScope } from "../log/scope-key.ts";
 import { takeParts } from "../log/snapshot.ts";
 import { settleAll } from "../queue/settle.ts";
@@ -98,7 +98,7 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   set(draft, { tabs: { ...tabs, connection } });
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
-  onFollowed(draft, connection.scope);
+  onScope(draft, connection.scope);
   const { rows, reading } = draft.state;
   if (connection.position === undefined) return;
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");

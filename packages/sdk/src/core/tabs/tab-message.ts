@@ -41,8 +41,8 @@ export type TabMessage =
   | { readonly type: "leading"; readonly generation: number }
   /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
-  /** The records that all tabs read from now on. */
-  | { readonly type: "scope"; readonly scope: Scope }
+  /** The records that all tabs read from now on. `followed`: the app has called `follow` with this. */
+  | { readonly type: "scope"; readonly scope: Scope; readonly followed?: Scope | undefined }
   /** The user signed out for good, so the store is being deleted. */
   | { readonly type: "signedOut" }
   /** The user returned to one of the tabs: pending retries need not wait any longer. */

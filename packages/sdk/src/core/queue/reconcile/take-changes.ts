@@ -169,13 +169,14 @@ const isUndecided = ({ stage }: Mutation): boolean =>
  * removed of its values is in the stored write.
  */
 function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
-  const { echoed, attempts, stage, lost } = own;
+  const { echoed, attempts, stage, lost, archived } = own;
   const isForgotten = lead !== "yes" && hasForgotten(own, found);
   return {
     ...found,
     ...{ echoed, attempts },
     stage: isUndecided(own) || (isForgotten && found.stage.phase === stage.phase) ? found.stage : stage,
     lost: lead === "yes" ? (lost ?? found.lost) : (found.lost ?? (isForgotten ? undefined : lost)),
+    archived: found.archived ?? archived,
   };
 }
 
