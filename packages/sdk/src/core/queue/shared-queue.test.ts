@@ -160,3 +160,28 @@ test("[N15] a leader that took earlier rows from disk takes a write off the disk
   expect(apply({ type: "entriesReceived", from: 0, to: 1, entries: [entry(1)] })).toBe(1);
   expect([apply.pending(), apply.freed()]).toEqual([[], ["tx1"]]);
 });
+
+test.each([
+  [
+    "the stored queue, which it reads",
+    (apply, found) => apply({ type: "queueRead", snapshot: found, rows: "further" }),
+  ],
+  ["another tab", (apply, found) => apply({ type: "arrived", mutations: found.mutations })],
+] satisfies [string, (apply: (happening: Happening) => unknown, found: QueueSnapshot) => void][])(
+  "[R23] a write that was being stored while the log was replaced is offered again, also if the leader hears of its place from %s",
+  (_, hears) => {
+    const apply = follower();
+    apply({ type: "elected" });
+    const nothing = { mutations: [], changes: 0, lastSeq: 0, rows: undefined };
+    apply({ type: "leadTaken", snapshot: { ...nothing, generation: 2 }, converted: [] });
+    apply({ ...count(1), type: "mutated" });
+    apply({ type: "resyncRequested", reason: "other_log" });
+    const facts = { rowsVersion: 1, owner: "ann", viewHash: "all", models: ["slide"] };
+    apply({ type: "snapshotRead", logId: "log_2", stamp: 0, lines: [], cursor: null, begin: null, ...facts });
+    expect(apply.pending()).toEqual(["tx1"]);
+    hears(apply, { ...nothing, mutations: [count(1)], lastSeq: 1, generation: 2 });
+    expect(apply.pending()).toEqual(["tx1~1"]);
+    apply({ type: "persisted", done: [{ put: [{ mutation: count(1) }], drop: [] }], refused: [], change: undefined });
+    expect(apply.pending()).toEqual(["tx1~1"]);
+  },
+);

@@ -31,12 +31,13 @@ export function takeArrived(r: Reconciliation, mutations: readonly Mutation[], a
   const isUsable = reloads === 0 && asOf >= changes;
   const added = isUsable ? unknown : [];
   addFound(r, added);
-  update(r, { queue: withChanged(r.view.queue, ownWithSeq(r, mutations)) });
+  const own = ownWithSeq(r, mutations);
+  update(r, { queue: withChanged(r.view.queue, own) });
   endAnnounced(r, mutations);
   const numbers = mutations.map((m) => m.seq ?? 0);
   if (added.length === unknown.length) noteSeqs(r, numbers);
   else noteKnownElsewhere(r, Math.max(...numbers), 0);
-  emit(r, { do: "offerFromOtherLog", writes: added });
+  emit(r, { do: "offerFromOtherLog", writes: [...added, ...own] });
   // Confirmed writes may have waited for one of these `seq` numbers.
   emit(r, { do: "settle" });
 }

@@ -78,9 +78,11 @@ function takeFound(
   onTheirWay: ReadonlySet<number | undefined>,
 ): void {
   const { queue } = r.view;
-  update(r, { queue: withChanged(queue, ownWithSeq(r, mutations)) });
+  const own = ownWithSeq(r, mutations);
+  update(r, { queue: withChanged(queue, own) });
   addFound(
     r,
     mutations.filter((m) => !find(queue, m.clientTxId) && !onTheirWay.has(m.seq)),
   );
+  emit(r, { do: "offerFromOtherLog", writes: own });
 }
