@@ -58,7 +58,8 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
 /** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
   const rewritten = operations.map((o) => ({ ...o, base: baseOf(state, o) }));
-  return withLost(state, { ...write, lost: undefined, archived: undefined, reads: [], operations: rewritten });
+  const bare = { ...write, lost: undefined, archived: undefined, reads: [], operations: rewritten };
+  return withLost(state, bare, () => write);
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */

@@ -3,7 +3,7 @@ import { conditionsOn, isFollowed } from "../log/followed.ts";
 import { scopeOf } from "../log/scope-key.ts";
 import { lookUp, refOf } from "../log/tables.ts";
 import { keysOf, type Mutation } from "../queue/mutation.ts";
-import { lostValues, onRecord } from "../queue/queue.ts";
+import { lostValues } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 
 type Sides = Pick<ClientState, "rows" | "models">;
@@ -12,32 +12,34 @@ type Sides = Pick<ClientState, "rows" | "models">;
  * The last values of a record whose part is followed no longer, while writes to it are not settled. They meet none of
  * the present parts; those of a record that was deleted did. Undefined: the rows have it, or it was deleted.
  */
-export const unfollowedValues = (sides: Sides, key: string, writes: readonly Mutation[]): JsonObject | undefined =>
-  isWithinReach(sides, key, writes) ? undefined : lostValues(writes, key);
+export function unfollowedValues(sides: Sides, key: string, writes: readonly Mutation[]): JsonObject | undefined {
+  const data = lostValues(writes, key);
+  return data && !isWithinReach(sides, key, writes) ? data : undefined;
+}
 
 /** Whether the rows say what became of a record: they have it, or would have it, as far as its last values say. */
 export function isWithinReach({ rows, models }: Sides, key: string, writes: readonly Mutation[]): boolean {
   const record = refOf(key);
+  if (lookUp(rows.tables, record)) return true;
   const scope = scopeOf(rows.scope);
-  if (lookUp(rows.tables, record) || !Array.isArray(conditionsOn(scope, record.model))) return true;
+  if (!Array.isArray(conditionsOn(scope, record.model))) return true;
   const data = lostValues(writes, key);
   return data !== undefined && isFollowed(scope, models, record, data);
 }
 
-/** The same write, with the last values of the records that are shown only with the writes before it. */
-export function withLost(state: ClientState, write: Mutation): Mutation {
-  const left = keysOf(write.operations).flatMap((key) => {
-    const before = onRecord(state.queue, key);
-    const data = lookUp(state.overlay, refOf(key)) && unfollowedValues(state, key, before);
-    return data ? [{ key, data, since: archivedSince(before, key) }] : [];
-  });
-  if (left.length === 0) return write;
-  const archived = left.flatMap(({ key, since }) => (since === null ? [] : [[key, since]]));
-  return {
-    ...write,
-    lost: Object.fromEntries(left.map(({ key, data }) => [key, data])),
-    archived: Object.fromEntries(archived),
-  };
+/** A write with the last values of the records that are shown because of the writes before it, as those have them. */
+export function withLost(state: ClientState, write: Mutation, before: (key: string) => Mutation | undefined): Mutation {
+  const lost: Record<string, JsonObject> = {};
+  const archived: Record<string, string> = {};
+  for (const key of keysOf(write.operations)) {
+    const from = before(key);
+    const data = from?.lost?.[key];
+    if (!from || !data || !lookUp(state.overlay, refOf(key)) || isWithinReach(state, key, [from])) continue;
+    lost[key] = data;
+    const since = archivedSince([from], key);
+    if (since !== null) archived[key] = since;
+  }
+  return Object.keys(lost).length > 0 ? { ...write, lost, archived } : write;
 }
 
 /** Since when the record was archived whose last values these writes have. */
