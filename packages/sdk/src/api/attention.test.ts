@@ -192,3 +192,21 @@ test("[Q30] an edited write is sent in its old place, under a new clientTxId, ba
   // It was answered: a second answer to the same item says so.
   await expect(item.edit(item.operations as never).receipt).rejects.toMatchObject({ code: "discarded" });
 });
+
+test("[Q30] [R8] an edit that names another record is shown there, beneath what was written to it later", async () => {
+  const { client, server, settle, slide, offline } = await start();
+  const no = server.refuse(({ data }) =>
+    (data as { title?: string })?.title === "bad" ? "claim_conflict" : undefined,
+  );
+  slide.create({ title: "first" }, { id: "b" });
+  slide.create({ title: "bad" }, { id: "a" }).receipt.catch(() => {});
+  await settle();
+  no();
+  offline();
+  slide.update("b", { order: 9 });
+  await settle();
+  client.attention()[0]?.edit([{ action: "update", model: "slide", id: "b", data: { title: "edited", order: 5 } }]);
+  await settle();
+  expect(slide.get("b")).toMatchObject({ title: "edited", order: 9 });
+  expect(slide.get("a")).toBeUndefined();
+});

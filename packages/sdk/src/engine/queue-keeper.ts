@@ -64,7 +64,12 @@ export class QueueKeeper {
 
   #postStored(done: readonly QueueChange[], change: number | undefined): void {
     const put = done.flatMap((each) => each.put);
-    const mutations = put.flatMap(({ mutation, over }) => (over ? [] : [mutation]));
+    const { queue } = this.#deps.state();
+    // A part may have been dropped while they were being stored: the leader stores what this tab has kept of its rows.
+    const mutations = put.flatMap(({ mutation, over }) => {
+      const { lost, archived } = find(queue, mutation.clientTxId) ?? mutation;
+      return over ? [] : [lost ? { ...mutation, lost, archived } : mutation];
+    });
     if (mutations.length > 0) this.#deps.post({ type: "arrived", mutations });
     if (change === undefined) return;
     const removed = done.flatMap(({ drop }) => drop);

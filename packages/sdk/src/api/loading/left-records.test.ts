@@ -232,6 +232,50 @@ test("[N46] an archived one is shown as archived", async () => {
   }
 });
 
+test("[N46] one that others have unarchived since is not", async () => {
+  const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });
+  const { first, commit, settled } = await leftAfter(update, ["no answer yet"], ["archive"]);
+  const part = first.client.load("issue", { projectId: "p1" });
+  await part.ready;
+  commit("unarchive", "i1");
+  await settled();
+  part.release();
+  await first.client.load("issue", { projectId: "p3" }).ready;
+  await settled();
+  expect(first.unarchived()).toEqual(["i1 typed note", "i2 title note"]);
+});
+
+test("[N46] [Q23] a write of a tab that does not know yet that one before it is in the log shows the record no more", async () => {
+  const { first, second, open, settled } = await leftWith("no answer yet");
+  first.connection.answers.push("held back");
+  first.connection.release();
+  second.issue.update("i1", { note: "behind" });
+  await settled();
+  expect(first.client.pending()).toHaveLength(1);
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+});
+
+test.each([
+  ["just before, by the same tab", 0, "before"],
+  ["just after, by the same tab", 0, "after"],
+  ["just after, by another tab", 1, "after"],
+] as const)("[N46] [Q23] a write is shown if its part is dropped in the same moment: %s", async (_, by, when) => {
+  const { first, second, open, settled } = await leftWith("no answer yet");
+  first.connection.release();
+  const part = first.client.load("issue", { projectId: "p1" });
+  await part.ready;
+  await settled();
+  first.connection.answers.push("held back");
+  const writes = () => [first, second][by]?.issue.update("i3", { note: "last" });
+  if (when === "before") writes();
+  part.release();
+  const loaded = first.client.load("issue", { projectId: "p3" });
+  if (when === "after") writes();
+  await loaded.ready;
+  await settled();
+  for (const { shown } of [first, second, await open()]) expect(shown()).toContain("i3 title last");
+});
+
 test("[Q13] a deleted one is restored as it was, with mine on top", async () => {
   const { first, later, record } = await leftWith(["delete"]);
   first.client.conflicts()[0]?.keepMine();

@@ -1,8 +1,9 @@
 /** Records that `load` keeps up to date on this device. */
 export interface LoadedPart {
   /**
-   * Resolves when all records of the part are in lists. Rejects if the client is closed before, or with
-   * `invalid_options` if too many parts are loaded at once.
+   * Resolves when all records of the part are in lists. Rejects if the client is closed before, with `invalid_options` if
+   * too many parts are loaded at once, or `follow` has left the records out meanwhile, and with `discarded` if the part
+   * was released and dropped before it had been read.
    */
   readonly ready: Promise<void>;
   /**

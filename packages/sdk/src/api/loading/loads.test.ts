@@ -475,6 +475,40 @@ test.each([
   expect([ids(), client.status().rows]).toEqual(["", "complete"]);
 });
 
+test("[N25] a part with `keep` that was refused is not kept: it takes no room, and does not come back", async () => {
+  const { open, settled } = start();
+  const { client, ids, offline, online } = await open();
+  offline();
+  const parts = Array.from({ length: 50 }, (_, n) => client.load("issue", { projectId: `p${n}` }, { keep: true }));
+  parts[0]?.release();
+  const refused = parts.map(({ ready }) => expect(ready).rejects.toMatchObject({ code: "invalid_options" }));
+  await settled();
+  client.follow({ models: ["project"] });
+  await Promise.all(refused);
+  online();
+  client.follow(NONE);
+  await settled();
+  expect(ids()).toBe("");
+  await client.load("issue", { projectId: "p1" }).ready;
+  expect(ids()).toBe("p1-1 p1-2");
+});
+
+test("[N25] a part that is released and dropped before it was read is never ready, and says so", async () => {
+  const { open, settled, clock } = start();
+  const { client, ids, offline, online } = await open(NONE, { releasedParts: 0 });
+  offline();
+  const part = client.load("issue", { projectId: "p1" });
+  await settled();
+  part.release();
+  const dropped = expect(part.ready).rejects.toMatchObject({ code: "discarded" });
+  const next = client.load("issue", { projectId: "p2" });
+  await dropped;
+  online();
+  clock.advance(10_000);
+  await next.ready;
+  expect(ids()).toBe("p2-1 p2-2");
+});
+
 test("[N25] a part that lies within the one condition that is followed then is ready", async () => {
   const { open, settled } = start();
   const { client, ids, offline, online } = await open();

@@ -6,7 +6,7 @@ import { tableOf } from "../../core/log/tables.ts";
 import { rowsStatus } from "../../core/select.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Engine } from "../../engine/engine.ts";
-import { localError } from "../../errors.ts";
+import { localError, type SyncError } from "../../errors.ts";
 import { followedLimits as limits } from "../../protocol/log/followed-limits.ts";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { ownValue } from "../../protocol/own-value.ts";
@@ -22,9 +22,8 @@ interface Part {
   /** As `follow` spells it. */
   readonly model: string;
   readonly conditions: FollowedConditions;
-  /** How many have loaded it and not released it. */
+  /** How many have loaded it, and not released it or said that they keep it. */
   users: number;
-  isPinned: boolean;
 }
 
 export interface LoadsDeps {
@@ -38,6 +37,8 @@ const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be l
 
 const NO_LIST =
   "The client follows no list of conditions of this model, and not these records: follow: { where: { issue: [] } } begins with none.";
+
+const RELEASED = "The part was released, and dropped before it was read.";
 
 /** Names whose order is known. More parts of all models together are never followed: their conditions are too long. */
 const MOST_REMEMBERED = 500;
@@ -73,13 +74,13 @@ export class Loads {
     const { where = {} } = state.scope;
     const model = Object.keys(where).find((one) => tableOf(one) === tableOf(given)) ?? given;
     const name = nameOf(model, conditions);
-    const part = this.#parts.get(name) ?? { model, conditions, users: 0, isPinned: false };
+    const part = this.#parts.get(name) ?? { model, conditions, users: 0 };
     if (!canBeFollowed(part, state)) throw localError("invalid_options", NO_LIST);
     this.#parts.set(name, part);
     part.users += 1;
     this.#touch(name);
     let isOver = false;
-    const release = () => {
+    const end = () => {
       if (isOver) return;
       isOver = true;
       part.users -= 1;
@@ -87,21 +88,21 @@ export class Loads {
       if (!isUsed(part) && this.#parts.get(name) === part) this.#parts.delete(name);
     };
     if (this.#want("load") === "too much") {
-      release();
+      end();
       throw localError("invalid_options", TOO_MUCH);
     }
-    part.isPinned ||= keep;
-    let isRefused = false;
-    const isOverNow = (now: ClientState) => {
-      isRefused = !canBeFollowed(part, now);
-      return isRefused || isLoaded(now, part);
+    let refusal: SyncError | undefined;
+    const isKnown = (now: ClientState) => {
+      if (!canBeFollowed(part, now)) refusal = localError("invalid_options", NO_LIST);
+      else if (!isUsed(part) && isDropped(part, now)) refusal = localError("discarded", RELEASED);
+      return refusal !== undefined || isLoaded(now, part);
     };
-    const ready = until(engine.store, ending, isOverNow).then(() => {
-      if (!isRefused) return;
-      release();
-      throw localError("invalid_options", NO_LIST);
+    const ready = until(engine.store, ending, isKnown).then(() => {
+      if (!refusal) return;
+      end();
+      throw refusal;
     });
-    return { ready, release };
+    return { ready, release: keep ? () => {} : end };
   }
 
   /** What the app follows from now on, and what this tab has loaded before. */
@@ -196,7 +197,7 @@ export class Loads {
   }
 }
 
-const isUsed = (part: Part | undefined): boolean => part !== undefined && (part.users > 0 || part.isPinned);
+const isUsed = (part: Part | undefined): boolean => part !== undefined && part.users > 0;
 
 const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${JSON.stringify(conditions)}`;
 
@@ -215,17 +216,23 @@ function roomFor({ rows, models }: ClientState, model: string, most: number): (p
 
 /** Whether the rows contain all records of a part. */
 function isLoaded(state: ClientState, part: Part): boolean {
-  const { model, conditions } = part;
+  const { model } = part;
   const { scope, rows, models } = state;
   const followed = ownValue(scope.where, model);
   if (!followed) return rowsStatus(state) === "complete" && followsModel(scope, model);
   if (rows.position === undefined) return false;
   const there = scopeOf(rows.scope);
   if (!Array.isArray(followed)) return isAllFollowed(part, there, models);
-  const name = nameOf(model, conditions);
-  const has = (one: Scope) => partsOf(one, model).some((part) => nameOf(model, part) === name);
-  return has(scope) && has(there);
+  return hasPart(scope, part) && hasPart(there, part);
 }
+
+function hasPart(scope: Scope, { model, conditions }: Part): boolean {
+  const name = nameOf(model, conditions);
+  return partsOf(scope, model).some((one) => nameOf(model, one) === name);
+}
+
+const isDropped = (part: Part, { scope }: ClientState): boolean =>
+  Array.isArray(ownValue(scope.where, part.model)) && !hasPart(scope, part);
 
 /** What a scope asks of a model's records. */
 const partsOf = ({ where }: Scope, model: string): readonly FollowedConditions[] =>

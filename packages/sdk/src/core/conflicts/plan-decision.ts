@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Decision, NewOperation, Plan } from "../events.ts";
 import { recordKey } from "../log/tables.ts";
+import { archivedSince, withLost } from "../queue/last-values.ts";
 import { keysOf, type Mutation, type MutationOperation } from "../queue/mutation.ts";
 import { find, onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
@@ -8,13 +9,18 @@ import { baseOf } from "./base.ts";
 import { unclaimed } from "./claim-conflict.ts";
 import { type OpenConflict, openConflictsOf, positionOf, without } from "./conflict.ts";
 import { broughtBack, inView, withoutClaim, withoutContested } from "./in-view.ts";
-import { unfollowedValues, withLost } from "./unfollowed.ts";
+import { isWithinReach, unfollowedValues } from "./unfollowed.ts";
 
 /**
  * Plans the changes that follow from a decision about a conflicted or rejected write. Undefined: there is nothing to
  * decide any more. This module is separate from the state machine, so that a page without conflicts need not load it.
  */
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
+  const plan = planOf(state, clientTxId, decision);
+  return plan && handedOn(plan, state);
+}
+
+function planOf(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const write = find(state.queue, clientTxId);
   const phase = write?.stage.phase;
   if (write && phase === "rejected" && decision.kind === "retry") return { write, instead: write, again: [] };
@@ -55,11 +61,31 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
   };
 }
 
+/**
+ * A record that is not loaded any more is shown because of the write. If that does nothing to it from now on, the next
+ * write to it has the last values.
+ */
+function handedOn({ write, instead, again }: Plan, state: ClientState): Plan {
+  const stays = keysOf(instead?.operations ?? []);
+  const changed = new Map(again.map((m) => [m.clientTxId, m]));
+  for (const [key, data] of Object.entries(write.lost ?? {})) {
+    const writes = onRecord(state.queue, key);
+    const others = writes.filter((m) => m !== write).map((m) => changed.get(m.clientTxId) ?? m);
+    const isShown = !stays.includes(key) && !isWithinReach(state, key, [write]) && !writes.some(isIn(key));
+    if (!isShown || others.some(({ lost }) => lost?.[key])) continue;
+    const next = others.find((m) => m.operations.some((o) => recordKey(o) === key));
+    if (next) changed.set(next.clientTxId, withLost(next, key, { data, archivedAt: archivedSince([write], key) }));
+  }
+  return { write, instead, again: [...changed.values()] };
+}
+
+const isIn = (key: string) => (m: Mutation) => m.echoed.includes(key);
+
 /** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
   const rewritten = operations.map((o) => ({ ...o, base: baseOf(state, o) }));
-  const bare = { ...write, lost: undefined, archived: undefined, reads: [], operations: rewritten };
-  return withLost(state, bare, () => write);
+  const left = Object.entries(write.lost ?? {}).filter(([key]) => !isWithinReach(state, key, [write]));
+  return { ...write, lost: left.length > 0 ? Object.fromEntries(left) : undefined, reads: [], operations: rewritten };
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */

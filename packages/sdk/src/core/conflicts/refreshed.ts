@@ -4,12 +4,13 @@ import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import type { LogRow, RowChange, Rows } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
+import { archivedSince } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
 import { openConflictOn, positionOf, without } from "./conflict.ts";
 import { isSameRow, momentOf, shownRow, withAppended } from "./overlay.ts";
-import { archivedSince, unfollowedValues } from "./unfollowed.ts";
+import { unfollowedValues } from "./unfollowed.ts";
 
 /** Recomputes only the views of the touched records. */
 export function refreshed(state: ClientState, before: ClientState): ClientState {

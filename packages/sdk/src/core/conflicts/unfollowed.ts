@@ -2,8 +2,8 @@ import type { JsonObject } from "../../protocol/json.ts";
 import { conditionsOn, isFollowed } from "../log/followed.ts";
 import { scopeOf } from "../log/scope-key.ts";
 import { lookUp, refOf } from "../log/tables.ts";
-import { keysOf, type Mutation } from "../queue/mutation.ts";
-import { lostValues } from "../queue/queue.ts";
+import { lostValues } from "../queue/last-values.ts";
+import type { Mutation } from "../queue/mutation.ts";
 import type { ClientState } from "../state.ts";
 
 type Sides = Pick<ClientState, "rows" | "models">;
@@ -26,22 +26,3 @@ export function isWithinReach({ rows, models }: Sides, key: string, writes: read
   const data = lostValues(writes, key);
   return data !== undefined && isFollowed(scope, models, record, data);
 }
-
-/** A write with the last values of the records that are shown because of the writes before it, as those have them. */
-export function withLost(state: ClientState, write: Mutation, before: (key: string) => Mutation | undefined): Mutation {
-  const lost: Record<string, JsonObject> = {};
-  const archived: Record<string, string> = {};
-  for (const key of keysOf(write.operations)) {
-    const from = before(key);
-    const data = from?.lost?.[key];
-    if (!from || !data || !lookUp(state.overlay, refOf(key)) || isWithinReach(state, key, [from])) continue;
-    lost[key] = data;
-    const since = archivedSince([from], key);
-    if (since !== null) archived[key] = since;
-  }
-  return Object.keys(lost).length > 0 ? { ...write, lost, archived } : write;
-}
-
-/** Since when the record was archived whose last values these writes have. */
-export const archivedSince = (writes: readonly Mutation[], key: string): string | null =>
-  writes.find(({ lost }) => lost?.[key])?.archived?.[key] ?? null;

@@ -1,5 +1,6 @@
 import type { StaleNotification } from "../../protocol/commits/stale.ts";
 import { type Draft, keep, set, touch } from "../draft.ts";
+import { withoutLost } from "../queue/last-values.ts";
 import { type Mutation, type MutationOperation, waitsForPerson } from "../queue/mutation.ts";
 import { eachOnRecord, find, type Queue, waitingWrites } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
@@ -123,14 +124,12 @@ function withoutErased({ state }: Draft, write: Mutation, key: string, position:
     const data = Object.fromEntries(Object.entries(o.data ?? {}).filter(([field]) => !copied.includes(field)));
     return { ...o, base: null, copied: undefined, data };
   });
-  const { [key]: lostRow, ...lost } = write.lost ?? {};
-  const { [key]: _, ...archived } = write.archived ?? {};
+  const isLost = write.lost?.[key] !== undefined;
   const stage = withoutReported(write.stage, key, position);
-  const isSame =
-    lostRow === undefined && stage === write.stage && operations.every((o, at) => o === write.operations[at]);
+  const isSame = !isLost && stage === write.stage && operations.every((o, at) => o === write.operations[at]);
   if (isSame) return write;
   // Another stage object shows that a rejected write has changed.
-  const next = { ...write, operations, ...(lostRow && { lost, archived }), stage: { ...stage } };
+  const next = { ...(isLost ? withoutLost(write, key) : write), operations, stage: { ...stage } };
   return isCopy ? serialized(next, state.clientId, state.rows) : next;
 }
 

@@ -3,10 +3,11 @@ import { onOwner } from "../connection/owner.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { lostValues, withLost } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
 import { type Reply, verdictOf } from "../queue/outcome.ts";
-import { find, lostValues, onRecord } from "../queue/queue.ts";
+import { find, onRecord } from "../queue/queue.ts";
 import { withChanged } from "../queue/queue-changes.ts";
 import { settle } from "../queue/settle.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
@@ -69,12 +70,7 @@ export function keepLost(draft: Draft, next: Rows, keys: readonly string[]): voi
     if (!before || lookUp(next.tables, record)) continue;
     for (const write of onRecord(queue, key)) {
       const known = changes.get(write.clientTxId) ?? write;
-      const archived = before.archivedAt !== null && { ...known.archived, [key]: before.archivedAt };
-      changes.set(write.clientTxId, {
-        ...known,
-        lost: { ...known.lost, [key]: before.data },
-        ...(archived && { archived }),
-      });
+      changes.set(write.clientTxId, withLost(known, key, before));
     }
   }
   if (changes.size === 0) return;

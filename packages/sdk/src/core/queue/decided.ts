@@ -61,7 +61,8 @@ function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
  */
 function putAgain(draft: Draft, m: Mutation) {
   const over = expectedSlot(m);
-  return over ? [{ before: m, mutation: reseal(draft, m), over }] : [];
+  const isSame = find(draft.state.queue, m.clientTxId)?.operations === m.operations;
+  return over ? [{ before: m, mutation: isSame ? m : reseal(draft, m), over }] : [];
 }
 
 function reseal(draft: Draft, m: Mutation): Mutation {

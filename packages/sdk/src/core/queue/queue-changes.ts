@@ -62,19 +62,26 @@ export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Qu
   const before = find(queue, clientTxId);
   if (!before) return queue;
   const swap = (name: string) => (name === clientTxId ? by.clientTxId : name);
+  const order = queue.order.map(swap);
   return {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {
       draft.delete(clientTxId);
       draft.set(by.clientTxId, by);
     }),
-    order: queue.order.map(swap),
+    order,
     byRecord: queue.byRecord.edit((draft) => {
       for (const key of before.keys) {
         const names = (draft.get(key) ?? []).map(swap).filter((n) => n !== by.clientTxId || by.keys.includes(key));
         if (names.length > 0) draft.set(key, names);
         else draft.delete(key);
       }
+      for (const key of by.keys)
+        if (!before.keys.includes(key))
+          draft.set(
+            key,
+            [...(draft.get(key) ?? []), by.clientTxId].sort((a, b) => order.indexOf(a) - order.indexOf(b)),
+          );
     }),
     confirmed: kept(queue.confirmed, (name) => name !== clientTxId),
     waiting: relisted(

@@ -1,4 +1,3 @@
-import type { JsonObject } from "../../protocol/json.ts";
 import { PersistentMap } from "../log/persistent-map.ts";
 import { type Mutation, waitsForPerson } from "./mutation.ts";
 
@@ -48,10 +47,6 @@ export function* eachOnRecord(queue: Queue, key: string): Generator<Mutation> {
     if (mutation) yield mutation;
   }
 }
-
-/** The last values of a record that is gone, as the writes to it have kept them. */
-export const lostValues = (writes: readonly Mutation[], key: string): JsonObject | undefined =>
-  writes.find(({ lost }) => lost?.[key])?.lost?.[key];
 
 /** Adds new writes at the end, or in the order of their `seq`. */
 export function withMutations(queue: Queue, mutations: readonly Mutation[]): Queue {

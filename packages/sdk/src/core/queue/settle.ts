@@ -6,6 +6,7 @@ import { recordKey } from "../log/tables.ts";
 import type { ClientState } from "../state.ts";
 import type { Failure } from "./failure.ts";
 import { knownFailure } from "./known-failure.ts";
+import { withoutLost } from "./last-values.ts";
 import type { Mutation, Removed } from "./mutation.ts";
 import { eachOnRecord, find } from "./queue.ts";
 import { withChanged, withoutMutations } from "./queue-changes.ts";
@@ -55,11 +56,8 @@ function hideLeft(draft: Draft, done: readonly Mutation[]): void {
   for (const { keys, lost } of done)
     for (const key of keys) {
       if (!lost?.[key] || isWithinReach(draft.state, key, done)) continue;
-      for (const write of eachOnRecord(draft.state.queue, key)) {
-        const { lost: known, ...rest } = later.get(write.clientTxId) ?? write;
-        const { [key]: _, ...others } = known ?? {};
-        later.set(write.clientTxId, { ...rest, lost: others });
-      }
+      for (const write of eachOnRecord(draft.state.queue, key))
+        later.set(write.clientTxId, withoutLost(later.get(write.clientTxId) ?? write, key));
     }
   set(draft, { queue: withChanged(draft.state.queue, [...later.values()]) });
   keep(draft, [...later.values()]);

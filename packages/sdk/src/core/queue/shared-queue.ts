@@ -1,9 +1,10 @@
-import { type Draft, emit, set, touch } from "../draft.ts";
+import { type Draft, emit, keep, set, touch } from "../draft.ts";
 import type { WhichRows } from "../effects.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
 import type { QueueNumbers } from "../tabs/tab-message.ts";
 import { isFromOtherLog, offerAgain } from "./offer-again.ts";
+import { find } from "./queue.ts";
 import type { QueueEffect } from "./reconcile/queue-view.ts";
 import { isBehind, type QueueMessage, reconcile } from "./reconcile/reconcile.ts";
 import { lastSeq } from "./reconcile/seq-set.ts";
@@ -32,6 +33,11 @@ function perform(draft: Draft, effect: QueueEffect): void {
       return settleAll(draft);
     case "offerFromOtherLog":
       return offerFromOtherLog(draft, effect);
+    case "keep":
+      return keep(
+        draft,
+        effect.writes.flatMap(({ clientTxId }) => find(draft.state.queue, clientTxId) ?? []),
+      );
     case "notify":
     case "readQueue":
     case "lookUpOutcomes":

@@ -1,12 +1,11 @@
 import { baseOf, seenAt } from "../conflicts/base.ts";
-import { withLost } from "../conflicts/unfollowed.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { forgetGone } from "../log/erased.ts";
 import { lookUp, refOf } from "../log/tables.ts";
 import type { Mutation } from "./mutation.ts";
 import { newWrite, show } from "./new-write.ts";
-import { find, type Queue, withMutations } from "./queue.ts";
+import { find, withMutations } from "./queue.ts";
 import { serialized } from "./serialized.ts";
 
 /** The app made a write. This step shows it, an effect stores it, and only then is it sent. */
@@ -38,7 +37,7 @@ function persist(draft: Draft, mutations: readonly Mutation[]): void {
  * Adds writes to the queue. Until the local store has been read, they are only shown, because their base is unknown.
  */
 export function take(draft: Draft, mutations: readonly Mutation[]): void {
-  const { life, clientId, rows, queue } = draft.state;
+  const { life, clientId, rows } = draft.state;
   if (life === "starting") return show(draft, mutations);
   const writes = mutations.map((mutation) => {
     const operations = mutation.operations.map((o) => ({
@@ -46,11 +45,8 @@ export function take(draft: Draft, mutations: readonly Mutation[]): void {
       base: baseOf(draft.state, o),
       readAt: o.readAt ?? seenAt(draft.state, o),
     }));
-    const whole = withLost(draft.state, { ...mutation, operations }, (key) => lastOn(queue, key));
-    return serialized(whole, clientId, rows);
+    return serialized({ ...mutation, operations }, clientId, rows);
   });
   show(draft, writes);
   if (writes.length > 0) persist(draft, writes);
 }
-
-const lastOn = (queue: Queue, key: string) => find(queue, queue.byRecord.get(key)?.at(-1) ?? "");

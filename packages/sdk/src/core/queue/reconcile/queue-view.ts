@@ -30,7 +30,9 @@ export type QueueEffect =
   /** Confirmed writes may be settled now. */
   | { readonly do: "settle" }
   /** If some of these writes belong to another log than the rows, offers them again. */
-  | { readonly do: "offerFromOtherLog"; readonly writes: readonly Mutation[] };
+  | { readonly do: "offerFromOtherLog"; readonly writes: readonly Mutation[] }
+  /** The stored writes may lack last values of their records. */
+  | { readonly do: "keep"; readonly writes: readonly Mutation[] };
 
 /** The mutable state inside one reconciliation: the view, and the effects so far. */
 export interface Reconciliation {

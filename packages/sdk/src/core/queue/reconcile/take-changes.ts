@@ -38,6 +38,8 @@ export function takeArrived(r: Reconciliation, mutations: readonly Mutation[], a
   if (added.length === unknown.length) noteSeqs(r, numbers);
   else noteKnownElsewhere(r, Math.max(...numbers), 0);
   emit(r, { do: "offerFromOtherLog", writes: [...added, ...own] });
+  // Another tab dropped a part while it was storing a write to it.
+  emit(r, { do: "keep", writes: added.filter(({ lost }) => lost) });
   // Confirmed writes may have waited for one of these `seq` numbers.
   emit(r, { do: "settle" });
 }
@@ -170,14 +172,16 @@ const isUndecided = ({ stage }: Mutation): boolean =>
  * removed of its values is in the stored write.
  */
 function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
-  const { echoed, attempts, stage, lost, archived } = own;
+  const { echoed, attempts, stage } = own;
   const isForgotten = lead !== "yes" && hasForgotten(own, found);
+  const known = isForgotten ? undefined : own;
+  const from = lead === "yes" ? (own.lost ? own : found) : found.lost ? found : known;
   return {
     ...found,
     ...{ echoed, attempts },
     stage: isUndecided(own) || (isForgotten && found.stage.phase === stage.phase) ? found.stage : stage,
-    lost: lead === "yes" ? (lost ?? found.lost) : (found.lost ?? (isForgotten ? undefined : lost)),
-    archived: found.archived ?? archived,
+    lost: from?.lost,
+    archived: from?.archived,
   };
 }
 

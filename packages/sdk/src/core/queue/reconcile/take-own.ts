@@ -43,6 +43,9 @@ export function takeStored(r: Reconciliation, done: readonly QueueChange[], chan
   );
   if (change !== undefined) takeChange(r, { type: "changed", change, put, removed, isOwn: true });
   emit(r, { do: "offerFromOtherLog", writes: saved });
+  // Of records whose part was dropped meanwhile, those on disk lack the last values.
+  const lostOnDisk = new Map(put.map(({ mutation: { clientTxId, lost } }) => [clientTxId, lost]));
+  emit(r, { do: "keep", writes: saved.filter(({ clientTxId, lost }) => lost !== lostOnDisk.get(clientTxId)) });
 }
 
 /** The disk has refused changes of this tab, because they came too late. */
