@@ -18,7 +18,7 @@ import type { ClientEvent } from "./events.ts";
 import { forgetErased } from "./log/erased.ts";
 import { noteKnownAt } from "./log/known-at.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
-import { onOwnScope, onScope } from "./log/scope.ts";
+import { onFollowed, onOtherScope, onPartsWanted } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
 import { followClock } from "./queue/age.ts";
@@ -111,11 +111,11 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
     case "connectionWanted":
       return set(draft, { tabs: { ...draft.state.tabs, ownSocket: true } });
     case "followed":
-      return onOwnScope(draft, event.scope, event.followed);
+      return onFollowed(draft, event.scope, event.followed);
     case "partsWanted":
-      return onOwnScope(draft, event.scope);
+      return onPartsWanted(draft, event.scope);
     case "scope":
-      return onScope(draft, event.scope, event.followed);
+      return onOtherScope(draft, event);
     case "imported":
       return onImported(draft, event.mutations);
     case "mutated":

@@ -140,7 +140,7 @@ function placed(
 ): QueueChange | undefined {
   if (places === undefined || places === "refused") return undefined;
   const there = put.map(({ mutation, over }, i): Put => {
-    const onDisk: Mutation = { ...mutation, seq: places[i], stage: { phase: "queued" } };
+    const onDisk: Mutation = { ...asKept(mutation), seq: places[i] };
     return { mutation: onDisk, over };
   });
   return { put: there, drop };

@@ -195,6 +195,37 @@ test("[Q12] [Q13] of a record that was never loaded, theirs is what the server s
   expect(server.rows.get("issue/i3")?.data).toEqual({ id: "i3", ...RECORD, title: "typed" });
 });
 
+test.each([
+  ["all", {}],
+  ["one condition", { where: { issue: { projectId: "p1" } } }],
+  ["a list of them", { where: { issue: [{ projectId: "p1" }] } }],
+] as const)(
+  "[Q12] theirs is null if others have deleted what this client has created, following %s",
+  async (_, follow) => {
+    const own = createTestServer(schema);
+    const commit = otherWriter(own.server, "issue");
+    const { client, connection, offline, online } = own.client({ follow });
+    const settled = async () => {
+      own.clock.advance(10_000);
+      for (let i = 0; i < 6; i++) await own.settle();
+    };
+    await settled();
+    connection.quiet = true;
+    client.models.issue.create(RECORD, { id: "i9" });
+    await settled();
+    commit("update", "i9", { title: "theirs" });
+    client.models.issue.update("i9", { title: "typed" });
+    await settled();
+    commit("delete", "i9");
+    connection.quiet = false;
+    offline();
+    await settled();
+    online();
+    await settled();
+    expect(client.conflicts()).toMatchObject([{ mine: { title: "typed" }, theirs: null }]);
+  },
+);
+
 const reject = ({ issue }: Opened) => issue.update("i1", { title: "typed" }, { onStale: "reject" });
 
 test.each(["first", "second"] as const)(
@@ -211,6 +242,15 @@ test.each(["first", "second"] as const)(
       expect(shown()).toEqual(["i1 title behind", "i2 title note"]);
   },
 );
+
+test("[N46] [Q17] so does one that is being stored when that is discarded", async () => {
+  const { first, second, open, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
+  first.offline();
+  first.issue.update("i1", { note: "behind" });
+  first.client.attention()[0]?.discard();
+  await settled();
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i1 title behind", "i2 title note"]);
+});
 
 test("[N46] [Q17] a refused write that is sent with other values is shown", async () => {
   const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);
@@ -231,6 +271,23 @@ test("[N46] an archived one is shown as archived", async () => {
     expect(unarchived()).toEqual(["i2 title note"]);
   }
 });
+
+test.each(["keepMine", "merge", "takeTheirs"] as const)(
+  "[N46] [Q14] while what a decision leaves is on its way, an archived one is shown as archived: %s",
+  async (answer) => {
+    const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });
+    const { first, second, settled } = await leftAfter(update, [["update", { title: "theirs" }]], ["archive"]);
+    second.issue.update("i1", { note: "behind" });
+    await settled();
+    first.offline();
+    const [conflict] = first.client.conflicts();
+    if (answer === "merge") conflict?.merge({ title: "merged" });
+    else conflict?.[answer]();
+    await settled();
+    expect(first.shown()).toHaveLength(2);
+    expect(first.unarchived()).toEqual(["i2 title note"]);
+  },
+);
 
 test("[N46] one that others have unarchived since is not", async () => {
   const update = ({ issue }: Opened) => issue.update("i1", { title: "typed" });

@@ -445,12 +445,13 @@ test("[N25] what another tab named and names no more goes, and a released part t
   first.client.follow(named("p4"));
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p4-1 p4-2");
-  // Of two calls at the same time, none comes before the other.
+  // Of two calls at the same time, one is the later one for all tabs.
   first.client.follow(named("p1"));
   second.client.follow(named("p2"));
   await settled();
   await settled();
-  for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  for (const { ids } of [first, second]) expect(["p1-1 p1-2", "p2-1 p2-2"]).toContain(ids());
+  expect(first.ids()).toBe(second.ids());
   first.client.follow(NONE);
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("");
@@ -645,6 +646,33 @@ test("[N45] tabs that use more parts together than can be followed leave each ot
   await settled();
   for (const { ids } of [first, second]) expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2");
 });
+
+test.each([
+  ["that it did not hear of", (tab: ReturnType<Profile["tab"]>) => tab.dropMessages(), (tab) => tab.receiveMessages()],
+  ["of a tab of the previous release", () => {}, () => {}],
+] satisfies [string, ...((tab: ReturnType<Profile["tab"]>) => void)[]][])(
+  "[N25] [N45] what another tab named goes with a call of `follow` %s",
+  async (which, before, after) => {
+    const { open, settled } = start();
+    const profile = new Profile();
+    const named = (projectId: string) => ({ where: { issue: [{ projectId }] } });
+    const [one, other] = [profile.tab(), profile.tab()];
+    const isOld = which.includes("previous");
+    const post: typeof one.tabs.post = (message) =>
+      one.tabs.post({ ...message, ...(isOld && { followed: undefined }) });
+    const first = await open(named("p1"), { tabs: { ...one.tabs, post } });
+    const second = await open(named("p1"), { tabs: other.tabs });
+    before(other);
+    first.client.follow(named("p2"));
+    await settled();
+    after(other);
+    first.offline();
+    await settled();
+    first.online();
+    for (let i = 0; i < 3; i++) await settled();
+    for (const { ids } of [first, second]) expect(ids()).toBe("p2-1 p2-2");
+  },
+);
 
 test.each([
   ["which one was opened with", true],

@@ -120,10 +120,9 @@ export class Loads {
   }
 
   /**
-   * Adds the parts in use that the scope lacks, and those that `follow` names. Only a load also drops what is over the
-   * budget: a tab does not know what the others use, so two of them that dropped while they add would do so to each
-   * other without end. For the same reason a part of which another tab has taken the place is added only when there is
-   * room again.
+   * Adds the parts in use that the scope lacks. Only a load also drops what is over the budget: a tab does not know what
+   * the others use, so two of them that dropped while they add would do so to each other without end. For the same
+   * reason a part of which another tab has taken the place is added only when there is room again.
    */
   #want(why: "load" | "add"): "too much" | undefined {
     const state = this.#deps.engine.store.getState();
@@ -132,12 +131,10 @@ export class Loads {
       const followed = where[model];
       if (!Array.isArray(followed)) continue;
       const used = [...this.#parts.values()].filter((part) => isUsed(part) && part.model === model);
-      const needed = [...(why === "add" ? partsOf(state.followed, model) : []), ...used.map((part) => part.conditions)];
-      const missing = new Map(needed.map((conditions) => [nameOf(model, conditions), conditions]));
-      for (const conditions of followed) missing.delete(nameOf(model, conditions));
-      if (missing.size === 0) continue;
-      let wanted = why === "load" ? this.#kept(state, model, followed, missing.size) : followed;
-      for (const conditions of missing.values()) {
+      const missing = used.filter((part) => !hasPart(state.scope, part));
+      if (missing.length === 0) continue;
+      let wanted = why === "load" ? this.#kept(state, model, followed, missing.length) : followed;
+      for (const { conditions } of missing) {
         const more = { ...where, [model]: [...wanted, conditions] };
         const fitting = why === "load" ? this.#fitting(more) : !isTooMuch(more) && more;
         if (fitting) {

@@ -8,7 +8,7 @@ import { lookUp, type RecordRef, recordKey, tableOf } from "../log/tables.ts";
 import type { ClaimRefusal, Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
-import { isWithinReach } from "./unfollowed.ts";
+import { isUnseen, isWithinReach } from "./unfollowed.ts";
 
 /** A conflict on one record: a conflicted write, the changes of others, and the base that both started from. */
 export interface OpenConflict {
@@ -85,10 +85,12 @@ function openConflictOf(
   const key = recordKey(record);
   const row = lookUp(rows.tables, record);
   const writes = onRecord(queue, key);
-  const seen =
-    isWithinReach({ rows, models }, key, writes) &&
-    rows.position !== undefined &&
-    rows.position >= notification.observedSyncId;
+  const { observedSyncId, currentValues = {} } = notification;
+  // Of a record that is not loaded, the rows say nothing. Of an erased one, the report has no values any more.
+  const isReported = Object.keys(currentValues).length > 0;
+  const isKnown =
+    isWithinReach({ rows, models }, key, writes) && !(isReported && isUnseen({ rows, models }, key, writes));
+  const seen = isKnown && rows.position !== undefined && rows.position >= observedSyncId;
   const wanted = wantedValues(writes, conflicted, key, models);
   const { mine, base, madeUpTo } = wanted;
   const now = seen ? (row?.data ?? null) : reportedValues(notification);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../protocol/json.ts";
 import type { Decision, NewOperation, Plan } from "../events.ts";
 import { recordKey } from "../log/tables.ts";
-import { archivedSince, withLost } from "../queue/last-values.ts";
+import { archivedSince, isHidden, withLost } from "../queue/last-values.ts";
 import { keysOf, type Mutation, type MutationOperation } from "../queue/mutation.ts";
 import { find, onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
@@ -17,7 +17,7 @@ import { isWithinReach, unfollowedValues } from "./unfollowed.ts";
  */
 export function planFor(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
   const plan = planOf(state, clientTxId, decision);
-  return plan && handedOn(plan, state);
+  return plan && handOn(plan, state);
 }
 
 function planOf(state: ClientState, clientTxId: string, decision: Decision): Plan | undefined {
@@ -43,49 +43,50 @@ function planOf(state: ClientState, clientTxId: string, decision: Decision): Pla
 function withTheirs({ write, instead, again }: Plan, state: ClientState, conflicts: OpenConflicts): Plan {
   const shown = conflicts.flatMap((d) => {
     const key = recordKey(d);
-    const values = unfollowedValues(state, key, onRecord(state.queue, key));
-    return values && d.theirs ? [[key, { ...values, ...d.theirs }] as const] : [];
+    const writes = onRecord(state.queue, key);
+    const values = unfollowedValues(state, key, writes);
+    if (!values || isHidden(values) || !d.theirs) return [];
+    return [{ key, data: { ...values, ...d.theirs }, archivedAt: archivedSince(writes, key) }];
   });
-  const decided = new Set(conflicts.map(recordKey));
-  const showing = (m: Mutation, before: Mutation["lost"]): Mutation => {
+  const show = (m: Mutation): Mutation => {
     const keys = keysOf(m.operations);
-    const lost = [...Object.entries(before ?? {}), ...shown].filter(([key]) => keys.includes(key));
-    return { ...m, lost: lost.length > 0 ? Object.fromEntries(lost) : undefined };
+    return shown.filter(({ key }) => keys.includes(key)).reduce((next, { key, ...row }) => withLost(next, key, row), m);
   };
   // What is sent in its place restores none of the records that it was about.
-  const others = Object.entries(write.lost ?? {}).filter(([key]) => !decided.has(key));
-  return {
-    write,
-    instead: instead && showing(instead, Object.fromEntries(others)),
-    again: again.map((m) => showing(m, m.lost)),
-  };
+  const decided = new Set(conflicts.map(recordKey));
+  return { write, instead: instead && show(withLostOf(instead, (key) => !decided.has(key))), again: again.map(show) };
+}
+
+/** The write with the last values of some of its records. */
+function withLostOf(m: Mutation, isOne: (key: string) => boolean): Mutation {
+  const keys = keysOf(m.operations);
+  const lost = Object.entries(m.lost ?? {}).filter(([key]) => keys.includes(key) && isOne(key));
+  return { ...m, lost: lost.length > 0 ? Object.fromEntries(lost) : undefined };
 }
 
 /**
- * A record that is not loaded any more is shown because of the write. If that does nothing to it from now on, the next
- * write to it has the last values.
+ * A record that is not loaded any more may be shown only because of the write. If that does nothing to it from now on,
+ * the next write to it gets the last values.
  */
-function handedOn({ write, instead, again }: Plan, state: ClientState): Plan {
+function handOn({ write, instead, again }: Plan, state: ClientState): Plan {
   const stays = keysOf(instead?.operations ?? []);
   const changed = new Map(again.map((m) => [m.clientTxId, m]));
   for (const [key, data] of Object.entries(write.lost ?? {})) {
+    if (stays.includes(key) || isHidden(data) || isWithinReach(state, key, [write])) continue;
     const writes = onRecord(state.queue, key);
     const others = writes.filter((m) => m !== write).map((m) => changed.get(m.clientTxId) ?? m);
-    const isShown = !stays.includes(key) && !isWithinReach(state, key, [write]) && !writes.some(isIn(key));
-    if (!isShown || others.some(({ lost }) => lost?.[key])) continue;
+    // One of them is in the log, or has the values.
+    if (others.some(({ echoed, lost }) => echoed.includes(key) || lost?.[key])) continue;
     const next = others.find((m) => m.operations.some((o) => recordKey(o) === key));
     if (next) changed.set(next.clientTxId, withLost(next, key, { data, archivedAt: archivedSince([write], key) }));
   }
   return { write, instead, again: [...changed.values()] };
 }
 
-const isIn = (key: string) => (m: Mutation) => m.echoed.includes(key);
-
 /** Rewrites the operations against the current values. */
 function edited(state: ClientState, write: Mutation, operations: readonly NewOperation[]): Mutation {
   const rewritten = operations.map((o) => ({ ...o, base: baseOf(state, o) }));
-  const left = Object.entries(write.lost ?? {}).filter(([key]) => !isWithinReach(state, key, [write]));
-  return { ...write, lost: left.length > 0 ? Object.fromEntries(left) : undefined, reads: [], operations: rewritten };
+  return withLostOf({ ...write, reads: [], operations: rewritten }, (key) => !isWithinReach(state, key, [write]));
 }
 
 /** A decision covers only what the person saw. Later changes of others are not accepted, and become a new conflict. */

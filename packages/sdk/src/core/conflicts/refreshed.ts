@@ -4,7 +4,7 @@ import { jsonEqual } from "../../protocol/json-equal.ts";
 import { participantOf } from "../connection/owner-name.ts";
 import type { LogRow, RowChange, Rows } from "../log/rows.ts";
 import { changeTables, lookUp, type RecordChange, recordKey, refOf, tableOf } from "../log/tables.ts";
-import { archivedSince } from "../queue/last-values.ts";
+import { archivedSince, isHidden } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { onRecord } from "../queue/queue.ts";
 import type { ClientState } from "../state.ts";
@@ -101,7 +101,7 @@ function overlaid(
  */
 function unfollowedRow(state: ClientState, key: string, writes: readonly Mutation[]): Row | undefined {
   const data = unfollowedValues(state, key, writes);
-  if (!data || writes.some(({ echoed }) => echoed.includes(key))) return undefined;
+  if (!data || isHidden(data) || writes.some(({ echoed }) => echoed.includes(key))) return undefined;
   const conflicts = writes.flatMap((write) => openConflictOn(state, write, key) ?? []);
   if (conflicts.some(({ theirs }) => theirs === null)) return undefined;
   return {

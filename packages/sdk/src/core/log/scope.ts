@@ -1,11 +1,13 @@
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientState } from "../state.ts";
+import type { ScopeMessage } from "../tabs/tab-message.ts";
+import { withLoaded } from "./loaded-parts.ts";
 import { differInParts, hasParts, missingParts } from "./parts.ts";
 import { dropPartial } from "./reading.ts";
 import type { Scope } from "./rows.ts";
 import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
 
-/** The app wants other records. Read the rows again, and show the present ones until then. */
+/** Other records are wanted, here or in another tab. Read the rows again, and show the present ones until then. */
 export function onScope(draft: Draft, scope: Scope, followed = draft.state.followed): void {
   set(draft, { followed });
   if (scopeKey(scope) === scopeKey(draft.state.scope)) return;
@@ -39,8 +41,21 @@ export function scopeToRead({ reading, rows, scope }: ClientState): Scope {
   return scopeOf(scopeKey(parts ?? scope));
 }
 
-/** The same for all tabs. */
-export function onOwnScope(draft: Draft, scope: Scope, followed?: Scope): void {
+/** The app has called `follow`. What it follows from now on, the other tabs follow too. */
+export function onFollowed(draft: Draft, scope: Scope, followed: Scope): void {
   onScope(draft, scope, followed);
-  emit(draft, { do: "post", message: { type: "scope", scope, ...(followed && { followed }) } });
+  emit(draft, { do: "post", message: { type: "scope", scope, followed } });
+}
+
+/** A `load` has added parts, and perhaps dropped others. */
+export function onPartsWanted(draft: Draft, scope: Scope): void {
+  onScope(draft, scope);
+  emit(draft, { do: "post", message: { type: "scope", scope, isLoad: true } });
+}
+
+/** Another tab has done one of these. What its `load` has dropped of that which this tab follows is added again. */
+export function onOtherScope(draft: Draft, { scope, followed, isLoad }: Omit<ScopeMessage, "type">): void {
+  onScope(draft, scope, followed);
+  const whole = isLoad ? withLoaded(scope, draft.state.followed) : scope;
+  if (whole !== scope && scopeKey(whole) !== scopeKey(scope)) onPartsWanted(draft, whole);
 }

@@ -5,7 +5,7 @@ import { DISCARDED, TOO_LATE } from "./discarded.ts";
 import type { Failure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation } from "./mutation.ts";
 import { find } from "./queue.ts";
-import { withoutMutations, withReplaced } from "./queue-changes.ts";
+import { withChanged, withoutMutations, withReplaced } from "./queue-changes.ts";
 import { serialized } from "./serialized.ts";
 
 export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, { type: "decided" }>): void {
@@ -19,6 +19,9 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
     ...again.flatMap((m) => (m.operations.length > 0 ? putAgain(draft, m) : [])),
   ];
   const given = [...(instead ? [] : [write]), ...again.filter((m) => m.operations.length === 0)];
+  // What is not on disk yet is stored with the last values that it has by then.
+  const unsaved = again.filter((m) => !expectedSlot(m) && hasSameText(draft, m));
+  set(draft, { queue: withChanged(draft.state.queue, unsaved) });
   for (const { before, mutation } of put)
     set(draft, { queue: withReplaced(draft.state.queue, before.clientTxId, mutation) });
   set(draft, {
@@ -29,7 +32,7 @@ export function onDecided(draft: Draft, { plan, newTxId }: Extract<ClientEvent, 
   });
   touch(
     draft,
-    [...put.flatMap(({ before, mutation }) => [before, mutation]), ...given].flatMap((m) => m.keys),
+    [...put.flatMap(({ before, mutation }) => [before, mutation]), ...given, ...unsaved].flatMap((m) => m.keys),
   );
   // One atomic change, so that a reader of the stored queue sees the whole decision or none of it.
   const change = { put: put.map(({ mutation, over }) => ({ mutation, over })), drop: given.flatMap(slotsOf) };
@@ -55,14 +58,17 @@ function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   return reseal(draft, { ...fresh, merges: undefined });
 }
 
+/** Only what it knows of its records has changed. */
+const hasSameText = ({ state }: Draft, m: Mutation): boolean =>
+  find(state.queue, m.clientTxId)?.operations === m.operations;
+
 /**
  * A later write whose text has changed keeps its name. Behind a conflicted or rejected write it was never committed; if
  * it was after all, the server refuses a different text under the same name instead of committing it twice.
  */
 function putAgain(draft: Draft, m: Mutation) {
   const over = expectedSlot(m);
-  const isSame = find(draft.state.queue, m.clientTxId)?.operations === m.operations;
-  return over ? [{ before: m, mutation: isSame ? m : reseal(draft, m), over }] : [];
+  return over ? [{ before: m, mutation: hasSameText(draft, m) ? m : reseal(draft, m), over }] : [];
 }
 
 function reseal(draft: Draft, m: Mutation): Mutation {

@@ -19,6 +19,11 @@ export function withLost(m: Mutation, key: string, { data, archivedAt }: Row): M
   return { ...m, lost: { ...m.lost, [key]: data }, archived };
 }
 
+/** Last values of a record that is not shown any more, though writes to it are on their way. */
+export const HIDDEN: JsonObject = {};
+
+export const isHidden = (data: JsonObject): boolean => Object.keys(data).length === 0;
+
 /** The same write, without the last values of one of its records. */
 export function withoutLost(m: Mutation, key: string): Mutation {
   const { [key]: _, ...lost } = m.lost ?? {};

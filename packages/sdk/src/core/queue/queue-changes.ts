@@ -63,6 +63,8 @@ export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Qu
   if (!before) return queue;
   const swap = (name: string) => (name === clientTxId ? by.clientTxId : name);
   const order = queue.order.map(swap);
+  const listed = (list: readonly string[], belongs: boolean) =>
+    belongs ? [...new Set([...list.map(swap), by.clientTxId])] : kept(list, (name) => name !== clientTxId);
   return {
     ...queue,
     byTxId: queue.byTxId.edit((draft) => {
@@ -76,19 +78,17 @@ export function withReplaced(queue: Queue, clientTxId: string, by: Mutation): Qu
         if (names.length > 0) draft.set(key, names);
         else draft.delete(key);
       }
-      for (const key of by.keys)
-        if (!before.keys.includes(key))
-          draft.set(
-            key,
-            [...(draft.get(key) ?? []), by.clientTxId].sort((a, b) => order.indexOf(a) - order.indexOf(b)),
-          );
+      // After an edit, it may touch records that it did not touch before.
+      const added = by.keys.filter((key) => !draft.get(key)?.includes(by.clientTxId));
+      if (added.length === 0) return;
+      const earlier = new Set(order.slice(0, order.indexOf(by.clientTxId)));
+      for (const key of added) {
+        const names = draft.get(key) ?? [];
+        const isEarlier = (name: string) => earlier.has(name);
+        draft.set(key, [...names.filter(isEarlier), by.clientTxId, ...names.filter((name) => !isEarlier(name))]);
+      }
     }),
-    confirmed: kept(queue.confirmed, (name) => name !== clientTxId),
-    waiting: relisted(
-      kept(queue.waiting, (name) => name !== clientTxId),
-      queue,
-      [by],
-      waitsForPerson,
-    ),
+    confirmed: listed(queue.confirmed, isConfirmed(by)),
+    waiting: listed(queue.waiting, waitsForPerson(by)),
   };
 }

@@ -6,7 +6,7 @@ import { recordKey } from "../log/tables.ts";
 import type { ClientState } from "../state.ts";
 import type { Failure } from "./failure.ts";
 import { knownFailure } from "./known-failure.ts";
-import { withoutLost } from "./last-values.ts";
+import { HIDDEN, withLost } from "./last-values.ts";
 import type { Mutation, Removed } from "./mutation.ts";
 import { eachOnRecord, find } from "./queue.ts";
 import { withChanged, withoutMutations } from "./queue-changes.ts";
@@ -48,20 +48,25 @@ export function settle(draft: Draft): readonly Removed[] {
 }
 
 /**
- * A write to a record that is not loaded any more is in the log. The last values lack it, so that later writes show the
- * record no more.
+ * Hides the records of settled writes that are not loaded any more: the last values that later writes have lack what the
+ * log has by now.
  */
 function hideLeft(draft: Draft, done: readonly Mutation[]): void {
-  const later = new Map<string, Mutation>();
-  for (const { keys, lost } of done)
-    for (const key of keys) {
-      if (!lost?.[key] || isWithinReach(draft.state, key, done)) continue;
-      for (const write of eachOnRecord(draft.state.queue, key))
-        later.set(write.clientTxId, withoutLost(later.get(write.clientTxId) ?? write, key));
+  const left = new Map(done.flatMap((write) => keysOfLost(write).map((key) => [key, write] as const)));
+  const hidden = new Map<string, Mutation>();
+  for (const [key, write] of left) {
+    if (isWithinReach(draft.state, key, [write])) continue;
+    for (const { clientTxId } of eachOnRecord(draft.state.queue, key)) {
+      const later = hidden.get(clientTxId) ?? find(draft.state.queue, clientTxId);
+      if (later && later.lost?.[key] !== HIDDEN)
+        hidden.set(clientTxId, withLost(later, key, { data: HIDDEN, archivedAt: null }));
     }
-  set(draft, { queue: withChanged(draft.state.queue, [...later.values()]) });
-  keep(draft, [...later.values()]);
+  }
+  set(draft, { queue: withChanged(draft.state.queue, [...hidden.values()]) });
+  keep(draft, [...hidden.values()]);
 }
+
+const keysOfLost = ({ keys, lost }: Mutation): readonly string[] => (lost ? keys.filter((key) => lost[key]) : []);
 
 /** Settles writes and frees their slots on disk. */
 export function settleAll(draft: Draft): void {

@@ -41,12 +41,21 @@ export type TabMessage =
   | { readonly type: "leading"; readonly generation: number }
   /** The tab is about to store these writes. A tab that does not receive `arrived` in time may reload the queue. */
   | { readonly type: "writing"; readonly clientTxIds: readonly string[] }
-  /** The records that all tabs read from now on. `followed`: the app has called `follow` with this. */
-  | { readonly type: "scope"; readonly scope: Scope; readonly followed?: Scope | undefined }
+  | ScopeMessage
   /** The user signed out for good, so the store is being deleted. */
   | { readonly type: "signedOut" }
   /** The user returned to one of the tabs: pending retries need not wait any longer. */
   | { readonly type: "hurry" };
+
+/** The records that all tabs read from now on. */
+export interface ScopeMessage {
+  readonly type: "scope";
+  readonly scope: Scope;
+  /** The app has called `follow` with this. */
+  readonly followed?: Scope | undefined;
+  /** The app has loaded a part. Absent from tabs of an older version, and from those that were just opened. */
+  readonly isLoad?: boolean | undefined;
+}
 
 /** A message as it is posted. */
 export type PostedMessage = TabMessage & {

@@ -174,8 +174,9 @@ const isUndecided = ({ stage }: Mutation): boolean =>
 function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
   const { echoed, attempts, stage } = own;
   const isForgotten = lead !== "yes" && hasForgotten(own, found);
-  const known = isForgotten ? undefined : own;
-  const from = lead === "yes" ? (own.lost ? own : found) : found.lost ? found : known;
+  const inMemory = own.lost && !isForgotten ? own : undefined;
+  const onDisk = found.lost ? found : undefined;
+  const from = lead === "yes" ? (inMemory ?? onDisk) : (onDisk ?? inMemory);
   return {
     ...found,
     ...{ echoed, attempts },
