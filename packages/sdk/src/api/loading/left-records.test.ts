@@ -70,7 +70,7 @@ async function leftAfter(
   };
   const { server } = own;
   const record = () => server.rows.get("issue/i1")?.data;
-  return { first, second, open, settled, later, record, commit, server };
+  return { first, second, open, settled, later, record, commit, server, disk };
 }
 
 test("[N46] if the server says that it was deleted, it is shown no more, in any tab", async () => {
@@ -151,6 +151,22 @@ test.each(["keepMine", "merge", "takeTheirs"] as const)(
     for (const { shown } of [first, second]) expect(shown()).toEqual([...i1, "i2 title note", "i3 typed note"]);
   },
 );
+
+test("[ER9] what a decision leaves of a commit keeps no values of records that it does not touch any more", async () => {
+  const writes = ({ client, issue }: Opened) => {
+    const write = issue.update("i1", { title: "typed" });
+    client.transact((tx) => {
+      tx.issue.update("i1", { title: "typed" });
+      tx.issue.update("i3", { title: "typed" });
+    });
+    return write;
+  };
+  const { first, disk, settled } = await leftAfter(writes, [["update", { title: "theirs" }]]);
+  first.offline();
+  first.client.conflicts()[0]?.takeTheirs();
+  await settled();
+  expect(disk.queue().map(({ keys, lost }) => [keys, Object.keys(lost ?? {})])).toEqual([[["issue/i3"], ["issue/i3"]]]);
+});
 
 test("[N46] [Q17] a refused write that is sent again is shown", async () => {
   const { first, second, settled } = await leftAfter(reject, [["update", { title: "theirs" }]]);

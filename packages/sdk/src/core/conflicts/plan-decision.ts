@@ -54,7 +54,8 @@ function withTheirs({ write, instead, again }: Plan, state: ClientState, conflic
   };
   // What is sent in its place restores none of the records that it was about.
   const decided = new Set(conflicts.map(recordKey));
-  return { write, instead: instead && show(withLostOf(instead, (key) => !decided.has(key))), again: again.map(show) };
+  const left = instead && withLostOf(instead, (key) => !decided.has(key));
+  return { write, instead: left && show(left), again: again.map((m) => show(withLostOf(m, () => true))) };
 }
 
 /** The write with the last values of some of its records. */
