@@ -22,6 +22,13 @@ interface Opened {
   readonly issue: TestClient<typeof schema>["client"]["models"]["issue"];
 }
 
+/** A person decides about the first conflict. */
+function decide({ client }: Opened, answer: "keepMine" | "merge" | "takeTheirs"): void {
+  const [conflict] = client.conflicts();
+  if (answer === "merge") conflict?.merge({ title: "merged" });
+  else conflict?.[answer]();
+}
+
 /** The same after another write. */
 async function leftAfter(
   writes: (tab: Opened) => { readonly receipt: Promise<unknown> },
@@ -105,9 +112,7 @@ test.each([
   ["takeTheirs", "theirs"],
 ] as const)("[Q13] [Q15] [R67] a decision on it is taken: %s", async (answer, title) => {
   const { first, later, record } = await leftWith(["update", { title: "theirs", note: "new" }]);
-  const [conflict] = first.client.conflicts();
-  if (answer === "merge") conflict?.merge({ title: "merged" });
-  else conflict?.[answer]();
+  decide(first, answer);
   await later();
   expect(record()).toEqual({ id: "i1", projectId: "p1", title, note: "new" });
   expect([first.client.attention(), first.client.conflicts(), first.client.pending()]).toEqual([[], [], []]);
@@ -124,9 +129,7 @@ test.each([
     second.issue.update("i1", { note: "behind" });
     await settled();
     first.offline();
-    const [conflict] = first.client.conflicts();
-    if (answer === "merge") conflict?.merge({ title: "merged" });
-    else conflict?.[answer]();
+    decide(first, answer);
     await settled();
     for (const tab of [first, second]) expect(tab.shown()).toEqual([`i1 ${shown}`, "i2 title note"]);
   },
@@ -143,9 +146,7 @@ test.each(["keepMine", "merge", "takeTheirs"] as const)(
     const { first, second, settled } = await leftAfter(both, [["update", { title: "theirs" }]]);
     const mine = { keepMine: "typed", merge: "merged", takeTheirs: "theirs" }[answer];
     first.offline();
-    const [conflict] = first.client.conflicts();
-    if (answer === "merge") conflict?.merge({ title: "merged" });
-    else conflict?.[answer]();
+    decide(first, answer);
     await settled();
     const i1 = answer === "takeTheirs" ? [] : [`i1 ${mine} note`];
     for (const { shown } of [first, second]) expect(shown()).toEqual([...i1, "i2 title note", "i3 typed note"]);
@@ -296,9 +297,7 @@ test.each(["keepMine", "merge", "takeTheirs"] as const)(
     second.issue.update("i1", { note: "behind" });
     await settled();
     first.offline();
-    const [conflict] = first.client.conflicts();
-    if (answer === "merge") conflict?.merge({ title: "merged" });
-    else conflict?.[answer]();
+    decide(first, answer);
     await settled();
     expect(first.shown()).toHaveLength(2);
     expect(first.unarchived()).toEqual(["i2 title note"]);

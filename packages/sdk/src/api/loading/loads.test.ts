@@ -469,7 +469,7 @@ test.each([
   await settled();
   client.follow(follow);
   await refused;
-  // It is used by nobody, as a part that is refused at once.
+  // Nothing uses it, as if it had been refused at once.
   client.follow(NONE);
   online();
   await settled();

@@ -22,7 +22,7 @@ interface Part {
   /** As `follow` spells it. */
   readonly model: string;
   readonly conditions: FollowedConditions;
-  /** How many have loaded it, and not released it or said that they keep it. */
+  /** How many need it: those that have loaded it and not released it, and all that keep it. */
   users: number;
 }
 
@@ -38,7 +38,8 @@ const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be l
 const NO_LIST =
   "The client follows no list of conditions of this model, and not these records: follow: { where: { issue: [] } } begins with none.";
 
-const RELEASED = "The part was released, and dropped before it was read.";
+const RELEASED =
+  "The part was released, and dropped before it was read. Load it again, and release it when it is not shown any more.";
 
 /** Names whose order is known. More parts of all models together are never followed: their conditions are too long. */
 const MOST_REMEMBERED = 500;
@@ -92,12 +93,11 @@ export class Loads {
       throw localError("invalid_options", TOO_MUCH);
     }
     let refusal: SyncError | undefined;
-    const isKnown = (now: ClientState) => {
-      if (!canBeFollowed(part, now)) refusal = localError("invalid_options", NO_LIST);
-      else if (!isUsed(part) && isDropped(part, now)) refusal = localError("discarded", RELEASED);
+    const isDecided = (now: ClientState) => {
+      refusal = refusalOf(part, now);
       return refusal !== undefined || isLoaded(now, part);
     };
-    const ready = until(engine.store, ending, isKnown).then(() => {
+    const ready = until(engine.store, ending, isDecided).then(() => {
       if (!refusal) return;
       end();
       throw refusal;
@@ -228,8 +228,13 @@ function hasPart(scope: Scope, { model, conditions }: Part): boolean {
   return partsOf(scope, model).some((one) => nameOf(model, one) === name);
 }
 
-const isDropped = (part: Part, { scope }: ClientState): boolean =>
-  Array.isArray(ownValue(scope.where, part.model)) && !hasPart(scope, part);
+/** Why a part that was loaded will never be ready. */
+function refusalOf(part: Part, state: ClientState): SyncError | undefined {
+  if (!canBeFollowed(part, state)) return localError("invalid_options", NO_LIST);
+  const isList = Array.isArray(ownValue(state.scope.where, part.model));
+  const isDropped = isList && !isUsed(part) && !hasPart(state.scope, part);
+  return isDropped ? localError("discarded", RELEASED) : undefined;
+}
 
 /** What a scope asks of a model's records. */
 const partsOf = ({ where }: Scope, model: string): readonly FollowedConditions[] =>

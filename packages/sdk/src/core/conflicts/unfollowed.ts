@@ -10,7 +10,8 @@ type Sides = Pick<ClientState, "rows" | "models">;
 
 /**
  * The last values of a record whose part is followed no longer, while writes to it are not settled. They meet none of
- * the present parts; those of a record that was deleted did. Undefined: the rows have it, or it was deleted.
+ * the present parts; those of a record that was deleted did. Undefined: the rows have it, it was deleted, or no write
+ * knows them.
  */
 export function unfollowedValues(sides: Sides, key: string, writes: readonly Mutation[]): JsonObject | undefined {
   const data = lostValues(writes, key);

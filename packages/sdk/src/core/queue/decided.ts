@@ -63,7 +63,7 @@ const hasSameText = ({ state }: Draft, m: Mutation): boolean =>
   find(state.queue, m.clientTxId)?.operations === m.operations;
 
 /**
- * A later write whose text has changed keeps its name. Behind a conflicted or rejected write it was never committed; if
+ * A later write whose text stays goes on as it is. One whose text has changed keeps its name. Behind a conflicted or rejected write it was never committed; if
  * it was after all, the server refuses a different text under the same name instead of committing it twice.
  */
 function putAgain(draft: Draft, m: Mutation) {
