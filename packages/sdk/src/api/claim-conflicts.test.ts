@@ -11,9 +11,9 @@ const schema = {
 } as const;
 
 /** Ann claimed, went offline, and wrote under a claim that ended meanwhile. */
-async function away(options: { ben?: boolean; write?: boolean } = {}) {
+async function away({ follow = {}, ...options }: { ben?: boolean; write?: boolean; follow?: object } = {}) {
   const own = createTestServer(schema);
-  const ann = own.client({ actor: "ann" });
+  const ann = own.client({ actor: "ann", follow });
   const ben = own.client({ actor: "ben" });
   await ann.client.ready();
   await ben.client.ready();
@@ -160,3 +160,19 @@ test("[U10] a delete that a claim stood against is decided whole; a create is re
   await setup.settle();
   expect(setup.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
 });
+
+test.each([
+  ["the whole model", {}],
+  ["a list of conditions", { where: { slide: [{ title: "Base" }] } }],
+])(
+  "[ER9] [Q12] once the record has been erased, theirs is null, and all of mine is in conflict, following %s",
+  async (_, follow) => {
+    const own = await away({ follow });
+    await back(own);
+    own.slides.update("s1", { notes: "behind" });
+    await own.settle();
+    own.server.erase("slide", "s1");
+    await own.settle();
+    expect(own.ann.client.conflicts()).toMatchObject([{ theirs: null, fields: ["title", "order", "notes"] }]);
+  },
+);

@@ -197,6 +197,21 @@ test("[N46] once one write to it is in the log, it is shown no more: a later one
   expect([...seen]).toEqual(["i2 title note"]);
 });
 
+test("[N46] nor does a later one from before its part was dropped", async () => {
+  const both = ({ issue }: Opened) => {
+    const write = issue.update("i1", { title: "typed" });
+    // In a request of its own.
+    void write.queued.then(() => issue.update("i1", { note: "note" }));
+    return write;
+  };
+  const { first, second, open, settled } = await leftAfter(both, ["no answer yet"]);
+  first.connection.answers.push("held back");
+  first.connection.release();
+  await settled();
+  expect(first.client.pending()).toHaveLength(1);
+  for (const { shown } of [first, second, await open()]) expect(shown()).toEqual(["i2 title note"]);
+});
+
 test("[Q12] [Q13] of a record that was never loaded, theirs is what the server says", async () => {
   const { first, commit, settled, later, server } = await leftWith("no answer yet");
   first.connection.release();
