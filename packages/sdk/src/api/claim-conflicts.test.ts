@@ -161,6 +161,20 @@ test("[U10] a delete that a claim stood against is decided whole; a create is re
   expect(setup.ann.client.attention()).toMatchObject([{ code: "claim_conflict" }]);
 });
 
+test("[U10] a delete that a hidden claim on another record prevents is rejected: there is nothing to compare", async () => {
+  const own = createTestServer(schema);
+  const { client } = own.client();
+  await client.ready();
+  client.models.slide.create({ title: "Base" }, { id: "s1" });
+  await own.settle();
+  own.server.refuse(({ action }) => (action === "delete" ? "claim_conflict" : undefined));
+  client.models.slide.delete("s1").receipt.catch(() => {});
+  await own.settle();
+  expect(client.conflicts()).toEqual([]);
+  expect(client.attention()).toMatchObject([{ code: "claim_conflict" }]);
+  expect(client.models.slide.get("s1")).toMatchObject({ title: "Base" });
+});
+
 test.each([
   ["the whole model", {}],
   ["a list of conditions", { where: { slide: [{ title: "Base" }] } }],

@@ -8,8 +8,8 @@ import { pick } from "./conflict.ts";
 
 /**
  * Turns a write that was refused because of a claim into a conflict, in which a person decides between the current
- * values and the wanted ones. Undefined: the refusal was not about a claim, or the write is a create, which has nothing
- * to compare.
+ * values and the wanted ones. Undefined: the refusal was not about a claim, or there is nothing to compare, as with a
+ * create, or with a delete that would change a claimed record which this person may not see.
  */
 export function conflictedByClaim(
   write: Mutation,
@@ -18,7 +18,7 @@ export function conflictedByClaim(
 ): Mutation | undefined {
   const { claims = [] } = failure;
   const code = (["claim_lost", "claim_conflict"] as const).find((each) => each === failure.code);
-  if (!code) return undefined;
+  if (!code || (code === "claim_conflict" && claims.length === 0)) return undefined;
   const refused = write.operations[operationIndexOf(failure.param) ?? 0];
   if (!refused || refused.action === "create") return undefined;
   const { model, id, readAt = 0 } = refused;

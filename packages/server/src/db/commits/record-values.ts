@@ -33,6 +33,48 @@ export const loadHolders = (values: readonly ValueName[], most: number): Stateme
   },
 });
 
+/** A declaration by which a deletion goes on to the records that have the value. */
+export interface CascadeLink {
+  /** The model of the records that are referenced. */
+  readonly target: string;
+  readonly model: string;
+  readonly name: string;
+}
+
+/**
+ * The records that are deleted with those that the values name, and with these, and so on: up to `most`, each once. Each
+ * record costs a probe of the index for each link to its model.
+ */
+export const loadCascades = (
+  tenant: number,
+  values: readonly Omit<ValueName, "tenant">[],
+  links: readonly CascadeLink[],
+  most: number,
+): Statement<{ readonly model: string; readonly id: string }[]> => ({
+  name: "load_cascades",
+  text: `with recursive reached(model, id) as (
+      select k.model collate "C", v.id from unnest($2::text[], $3::text[], $4::text[]) as k(model, name, text)
+        cross join lateral (select id from holdfast.record_value v
+          where v.tenant = $1 and v.model = k.model and v.name = k.name and v.hash = ${HASH} offset 0) v
+      union
+      select l.model collate "C", v.id from reached r join unnest($5::text[], $6::text[], $7::text[]) as l(target, model, name) on l.target = r.model
+        cross join lateral (select id from holdfast.record_value v
+          where v.tenant = $1 and v.model = l.model and v.name = l.name
+            and v.hash = sha256(convert_to(to_json(r.id)::text, 'UTF8')) offset 0) v
+    ) select model, id from reached limit $8`,
+  values: [
+    tenant,
+    values.map(({ model }) => model),
+    values.map(({ name }) => name),
+    values.map(({ text }) => text),
+    links.map(({ target }) => target),
+    links.map(({ model }) => model),
+    links.map(({ name }) => name),
+    most,
+  ],
+  read: (rows) => rows as { model: string; id: string }[],
+});
+
 /** A record with all its values; none if it was deleted. */
 export interface ValuedRecord extends RecordName {
   readonly values: readonly Pick<ValueName, "name" | "text">[];

@@ -13,7 +13,7 @@ import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { organizationGroup } from "../../rules/schema/sync-group.ts";
 import { nameOf, type Principal } from "../../rules/tokens/participant.ts";
-import { checkModel, deny, isWithin, may } from "../../rules/tokens/scope.ts";
+import { checkModel, deny, isVisible, may } from "../../rules/tokens/scope.ts";
 import type { ClaimResult, CommitLanes } from "../commits/commit-lanes.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
@@ -275,7 +275,7 @@ const recordOf = (tenant: number, { model, record }: ClaimState) => ({ tenant, m
 
 /** Whether the caller may see a record, and therefore its claims. */
 export const maySee = ({ scope }: Principal, model: string, { groups }: ReadQueue): boolean =>
-  groups !== undefined && (scope === undefined || (may(scope, model, "read") && isWithin(scope, groups)));
+  groups !== undefined && isVisible(scope, model, groups);
 
 /** Free text from the caller has to be storable, so that it can be returned unchanged. */
 function checkWords({ action, description, meta }: ClaimBody): Refusal | undefined {

@@ -12,6 +12,7 @@ import { eraseRecords, holdOffCopies } from "../../db/log/erase.ts";
 import { loadSchema } from "../../db/schema/model-schemas.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { type Judged, lookupFor } from "../../rules/commits/judge-commits.ts";
+import { judgedAgain, judgementTime } from "../../rules/commits/judgement-time.ts";
 import { isMissing } from "../../rules/commits/record-values.ts";
 import { storedEntry } from "../../rules/commits/stored-entry.ts";
 import type { NewEntry, TenantState } from "../../rules/commits/tenant-state.ts";
@@ -52,6 +53,7 @@ export async function judgeRound(
   jobs: readonly Job[],
   loaded: Loaded,
 ): Promise<RoundResult> {
+  let time = judgementTime(performance.now());
   for (let found = loaded; ; ) {
     const sizes = roundSizes(rules, jobs);
     const tenants: TenantJobs[] = [];
@@ -66,7 +68,9 @@ export async function judgeRound(
     const result = judgeTenants(pipe, jobs, tenants);
     const missing = tenants.filter(({ state }) => isMissing(state.values));
     if (missing.length === 0) return result;
-    found = await loadValues(pipe, found, missing, rules);
+    const incomplete = missing.flatMap(({ state }) => [...state.values.incomplete]);
+    time = judgedAgain(time, incomplete, performance.now());
+    found = await loadValues(pipe, found, missing, rules, time.ended);
   }
 }
 

@@ -1,11 +1,18 @@
 import { loadQueues } from "../../db/claims/claims.ts";
-import { loadHolders } from "../../db/commits/record-values.ts";
+import { loadCascades, loadHolders } from "../../db/commits/record-values.ts";
 import { type FoundRecord, loadRecords, loadSmallRecords, type RequestedRecord } from "../../db/commits/records.ts";
 import type { Pipe } from "../../db/connection/pipe.ts";
-import { recordKey } from "../../rules/commits/commit-request.ts";
+import { type CommitRequest, recordKey } from "../../rules/commits/commit-request.ts";
 import { MOST_DEPENDENTS } from "../../rules/commits/follow-deletes.ts";
-import { type FoundValues, type NamedValue, NO_VALUES } from "../../rules/commits/record-values.ts";
+import {
+  type FoundValues,
+  type NamedRecord,
+  type NamedValue,
+  NO_VALUES,
+  valueKey,
+} from "../../rules/commits/record-values.ts";
 import type { TenantState } from "../../rules/commits/tenant-state.ts";
+import { referencesTo } from "../../rules/commits/value-holders.ts";
 import { inPresentForm, type Loaded, type SizeRules } from "./load-round.ts";
 
 interface JudgedState {
@@ -18,15 +25,16 @@ const STEP = { values: 50, records: 5_000 };
 /** Large records per statement. */
 const LARGE = 16;
 
-/** Loads what judgements of these tenants found missing. */
+/** Loads what judgements of these tenants found missing. `ended`: the commits that are judged no more. */
 export async function loadValues(
   pipe: Pipe,
   loaded: Loaded,
   tenants: readonly JudgedState[],
   sizes: SizeRules,
+  ended: readonly CommitRequest[],
 ): Promise<Loaded> {
   let found = loaded;
-  for (const { tenant, state } of tenants) found = await loadOfTenant(pipe, found, { tenant, state }, sizes);
+  for (const { tenant, state } of tenants) found = await loadOfTenant(pipe, found, { tenant, state }, sizes, ended);
   return found;
 }
 
@@ -35,10 +43,12 @@ async function loadOfTenant(
   loaded: Loaded,
   { tenant, state }: JudgedState,
   sizes: SizeRules,
+  ended: readonly CommitRequest[],
 ): Promise<Loaded> {
   const { missing } = state.values;
   const before = loaded.values?.get(tenant) ?? NO_VALUES;
-  const holders = await holdersOf(pipe, tenant, missing.holders);
+  const wanted = await withCascades(pipe, tenant, state);
+  const holders = await holdersOf(pipe, tenant, wanted);
   const known = new Set(
     loaded.records.filter((one) => one.tenant === tenant).map(({ model, id }) => recordKey(model, id)),
   );
@@ -62,6 +72,7 @@ async function loadOfTenant(
     holders: new Map([...before.holders, ...[...holders].map(([key, [, ids]]) => [key, ids] as const)]),
     existing,
     isFull: before.isFull || large.isFull,
+    ended: new Set(ended),
   };
   return {
     ...loaded,
@@ -74,6 +85,33 @@ async function loadOfTenant(
     values: new Map([...(loaded.values ?? []), [tenant, values]]),
   };
 }
+
+/**
+ * The values whose holders are missing, and those of all records that a deletion reaches through them: a chain of records
+ * that reference one another would otherwise be judged anew for each of its links.
+ */
+async function withCascades(
+  pipe: Pipe,
+  tenant: number,
+  { values }: TenantState,
+): Promise<ReadonlyMap<string, NamedValue>> {
+  const { missing, declared } = values;
+  const cascading = [...missing.holders.values()].filter(isCascade).map(named);
+  if (cascading.length === 0) return missing.holders;
+  const links = [...declared.referencing].flatMap(([target, references]) =>
+    references.flatMap(({ model, reference }) =>
+      reference.onDelete === "cascade" ? [{ target, model, name: reference.name }] : [],
+    ),
+  );
+  const [reached] = await pipe.send([loadCascades(tenant, cascading, links, MOST_DEPENDENTS + 1)]);
+  const further = reached.flatMap((record: NamedRecord) => referencesTo(values, record));
+  return new Map([...missing.holders, ...further.map((value) => [valueKey(value), value] as const)]);
+}
+
+const isCascade = ({ declared }: NamedValue): boolean =>
+  declared.kind === "reference" && declared.onDelete === "cascade";
+
+const named = ({ model, declared: { name }, text }: NamedValue) => ({ model, name, text });
 
 const isChanged = ({ declared }: NamedValue): boolean =>
   declared.kind === "reference" && declared.onDelete === "setNull";

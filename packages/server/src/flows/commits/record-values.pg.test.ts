@@ -284,6 +284,24 @@ describe("checked references", () => {
     expect(await app.sql("select from holdfast.record where model = 'issue' and id like 'z%'")).toEqual([]);
   });
 
+  test("[M36] a chain of 900 records is deleted by its first one, whatever its round has changed of it", async () => {
+    const chain = Array.from({ length: 900 }, (_, i) =>
+      ops.create("issue", `chain${i}`, { parentId: i === 0 ? null : `chain${i - 1}` }),
+    );
+    for (let i = 0; i < chain.length; i += 100) expect(codeOf(await commit(chain.slice(i, i + 100)))).toBe(200);
+    const commits = [
+      { clientTxId: "chain_cut", operations: [ops.update("issue", "chain500", { parentId: null })] },
+      { clientTxId: "chain_end", operations: [ops.remove("issue", "chain0")] },
+    ];
+    const { body } = await app.call("POST", "/v1/commits/bulk", { json: { commits } });
+    expect((body.data as { httpStatus: number }[]).map(({ httpStatus }) => httpStatus)).toEqual([200, 200]);
+    expect(await read("issue", "chain499")).toBeUndefined();
+    expect(await read("issue", "chain500")).toBeDefined();
+    const { body: last } = await commit([ops.remove("issue", "chain500")]);
+    expect(last.lastSyncId).toBeGreaterThan(400);
+    expect(await read("issue", "chain899")).toBeUndefined();
+  });
+
   test("[M29] a claim of another participant on a dependent is in the way; rights are not", async () => {
     await commit([ops.create("project", "k", {}), ops.create("issue", "k1", { projectId: "k" })]);
     const tokenOf = async (participantId: string, operations: string[]) =>

@@ -2,7 +2,7 @@ import { limits } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import { organizationGroup } from "../schema/sync-group.ts";
 import { nameOf, type Principal } from "../tokens/participant.ts";
-import { isWithin, may } from "../tokens/scope.ts";
+import { isVisible } from "../tokens/scope.ts";
 import { advanceQueue, closed, granted, type QueueFacts, renewed } from "./advance-queue.ts";
 import {
   type ClaimQueue,
@@ -109,8 +109,7 @@ function acquire(before: ClaimQueue, queue: ClaimQueue, order: AcquireClaim, ten
 }
 
 const isReadable = ({ scope }: Principal, { groups, declaredName }: ClaimContext): boolean =>
-  groups !== undefined &&
-  (scope === undefined || (may(scope, declaredName.toLowerCase(), "read") && isWithin(scope, groups)));
+  groups !== undefined && isVisible(scope, declaredName.toLowerCase(), groups);
 
 const refused = (refusal: Refusal, queue: ClaimQueue): ClaimDecision => ({ kind: "refused", refusal, queue });
 

@@ -2,7 +2,7 @@ import { ownValue } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 import type { CheckedReference, UniqueFields } from "../schema/declared-values.ts";
 import { idsIn, valueTexts } from "../schema/declared-values.ts";
-import { isWithin, may } from "../tokens/scope.ts";
+import { isVisible } from "../tokens/scope.ts";
 import { type CommitRequest, recordKey } from "./commit-request.ts";
 import { MOST_DEPENDENTS, type Restriction, stillReferencing } from "./follow-deletes.ts";
 import { type NamedRecord, valueKey } from "./record-values.ts";
@@ -106,12 +106,19 @@ function checkRestrictions(
 ): Refusal | undefined {
   const held = stillReferencing(state, records, restrictions);
   if (held.length === 0) return undefined;
-  const seen = seenBy(state, commit, records, held).slice(0, MOST_NAMED);
-  const count = held.length > MOST_DEPENDENTS ? `More than ${MOST_DEPENDENTS}` : held.length;
+  const seen = seenBy(state, commit, records, held);
   return refuse("still_referenced", {
-    ...(seen.length > 0 && { records: seen }),
-    message: `${count} ${count === 1 ? "record references" : "records reference"} what would be deleted.`,
+    ...(seen.length > 0 && { records: seen.slice(0, MOST_NAMED) }),
+    message: `${holding(seen.length, held.length)} what would be deleted.`,
   });
+}
+
+/** The writer is not told how many there are that it may not read. */
+function holding(seen: number, all: number): string {
+  if (seen === 0) return "Records that the token cannot read reference";
+  const count = seen > MOST_DEPENDENTS ? `More than ${MOST_DEPENDENTS}` : seen;
+  const others = seen < all ? ", and others that the token cannot read, reference" : "";
+  return `${count} ${seen === 1 ? "record" : "records"}${others || (seen === 1 ? " references" : " reference")}`;
 }
 
 /** Those that the writer may read, under their models' names as declared. */
@@ -122,9 +129,5 @@ const seenBy = (
   names: readonly NamedRecord[],
 ): NamedRecord[] =>
   names
-    .filter(
-      (name) =>
-        scope === undefined ||
-        (may(scope, name.model, "read") && isWithin(scope, recordOf(state, records, name)?.groups ?? [])),
-    )
+    .filter((name) => isVisible(scope, name.model, recordOf(state, records, name)?.groups ?? []))
     .map(({ model, id }) => ({ model: state.models.get(model)?.name ?? model, id }));

@@ -13,12 +13,28 @@ import { judgeReads } from "./premises.ts";
 import { confirmedReceipt, heldReceipt } from "./receipt.ts";
 import { isRepeated, replayOf } from "./replay.ts";
 import type { Decision, TenantState } from "./tenant-state.ts";
+
 /**
  * Judges one commit against its tenant: replay → names → size → scope → payload → claims → positions → exists → stale → premises →
  * record rules → held → unique values and references. Each check up to the positions covers every operation before the
  * next one starts; a dry run of the operations then finds the rest. A refusal takes precedence over a hold.
  */
 export function decideCommit(state: TenantState, commit: CommitRequest): Decision {
+  const { missing, incomplete, ended } = state.values;
+  const { times } = missing;
+  const decision = ended.has(commit) ? TOO_LONG : decide(state, commit);
+  if (missing.times > times) incomplete.add(commit);
+  return decision;
+}
+
+const TOO_LONG: Decision = {
+  kind: "refused",
+  refusal: refuse("too_many_dependents", {
+    message: "It takes too long to find what references the deleted records. Delete some of it first.",
+  }),
+};
+
+function decide(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
   if (replay) return replay;
   const refusal =

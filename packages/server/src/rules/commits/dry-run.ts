@@ -14,7 +14,7 @@ import {
 import { guardWrite } from "../claims/guard-write.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { groupsOf } from "../schema/sync-group.ts";
-import { isWithin } from "../tokens/scope.ts";
+import { isVisible, isWithin } from "../tokens/scope.ts";
 import { checkChanged } from "./check-payload.ts";
 import { checkRecordRules } from "./check-record-rules.ts";
 import { checkRecordSize } from "./check-record-size.ts";
@@ -138,15 +138,16 @@ export const at = (commit: CommitRequest, index: number, refusal: Refusal): Refu
 /** Changes the records that reference deleted ones, and those that reference what that deletes, and so on. */
 function followDeletes(state: TenantState, commit: CommitRequest, dryRun: DryRun): void {
   if (state.values.declared.referencing.size === 0) return;
-  const followed = new Set<string>();
-  for (let count = 0; ; ) {
-    const gone = dryRun.entries.filter(({ model, id }) => {
-      const key = recordKey(model, id);
-      return dryRun.records.get(key) === null && state.records.get(key) && !followed.has(key);
-    });
-    if (gone.length === 0 || dryRun.unkept || dryRun.unfit) return;
-    for (const { model, id } of gone) followed.add(recordKey(model, id));
-    const { changes, restrictions, isTooLarge } = dependentsOf(state, dryRun.records, gone);
+  for (let count = 0, from = 0; ; ) {
+    const gone = new Map(
+      dryRun.entries.slice(from).flatMap((entry) => {
+        const key = recordKey(entry.model, entry.id);
+        return dryRun.records.get(key) === null && state.records.get(key) ? [[key, entry]] : [];
+      }),
+    );
+    from = dryRun.entries.length;
+    if (gone.size === 0 || dryRun.unkept || dryRun.unfit) return;
+    const { changes, restrictions, isTooLarge } = dependentsOf(state, dryRun.records, [...gone.values()]);
     dryRun.restrictions.push(...restrictions);
     count += changes.length;
     if (isTooLarge || dryRun.bytes > state.bytes.commitBytes) dryRun.unkept = tooLargeCommit(state.bytes.commitBytes);
@@ -159,7 +160,10 @@ function followDeletes(state: TenantState, commit: CommitRequest, dryRun: DryRun
   }
 }
 
-/** A claim of another participant on the record holds here, too: its holder relies on it. */
+/**
+ * A claim of another participant on the record holds here, too: its holder relies on it. A deleter who may not see the
+ * record is told only that something is claimed.
+ */
 function changeDependent(
   state: TenantState,
   commit: CommitRequest,
@@ -172,7 +176,12 @@ function changeDependent(
     declaredName: name,
     now: Date.parse(state.now),
   });
-  return claimed ?? write(state, commit, dryRun, operation, { key, before, model, remains: undefined });
+  if (!claimed) return write(state, commit, dryRun, operation, { key, before, model, remains: undefined });
+  return isVisible(commit.principal.scope, operation.model, before.groups)
+    ? claimed
+    : refuse(claimed.code, {
+        message: "Another participant has claimed a record that would change with the deleted one.",
+      });
 }
 
 /** What changes make of a record, once: an array can be as large as the record. Fields that stay the same are left out. */

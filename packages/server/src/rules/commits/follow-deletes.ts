@@ -1,6 +1,6 @@
 import { type Json, ownValue } from "@holdfast/sdk/protocol";
 import { type CommitOperation, recordKey } from "./commit-request.ts";
-import type { NamedRecord, NamedValue } from "./record-values.ts";
+import { type NamedRecord, type NamedValue, noteMissing } from "./record-values.ts";
 import type { RecordState, TenantState } from "./tenant-state.ts";
 import { holdersOf, type Records, recordOf, referencesTo } from "./value-holders.ts";
 
@@ -46,14 +46,15 @@ export function dependentsOf(state: TenantState, records: Records, gone: readonl
         else one.left.set(field, [...(one.left.get(field) ?? []), target.id]);
       }
     }
+  const { missing, isFull } = state.values;
   const changes: Dependent[] = [];
   let isTooLarge = false;
   for (const [key, one] of found) {
     const before = recordOf(state, records, one);
     const isRead = before && (one.isDeleted || before.bytes !== "not read");
     if (isRead) changes.push({ operation: operationOf(one, before), before });
-    else if (state.values.isFull) isTooLarge = true;
-    else state.values.missing.records.set(key, { model: one.model, id: one.id });
+    else if (isFull) isTooLarge = true;
+    else noteMissing(missing, missing.records, key, { model: one.model, id: one.id });
   }
   return { changes, restrictions, isTooLarge };
 }

@@ -1,4 +1,5 @@
 import type { DeclaredValue, DeclaredValues } from "../schema/declared-values.ts";
+import type { CommitRequest } from "./commit-request.ts";
 
 /** A record by its name. */
 export interface NamedRecord {
@@ -32,6 +33,10 @@ export interface RecordValues {
   /** The values of further records did not fit into memory. */
   readonly isFull: boolean;
   readonly missing: MissingValues;
+  /** Commits whose judgement has missed something. */
+  readonly incomplete: Set<CommitRequest>;
+  /** Commits that are judged no more, because it takes too long. */
+  readonly ended: ReadonlySet<CommitRequest>;
   /** By `recordKey`: the records whose values the round has changed. */
   readonly changed: Map<string, NamedRecord>;
 }
@@ -43,6 +48,8 @@ export interface MissingValues {
   readonly targets: Map<string, NamedRecord>;
   /** Their values. */
   readonly records: Map<string, NamedRecord>;
+  /** How often something was missing. */
+  times: number;
 }
 
 /** What was loaded of them. */
@@ -50,18 +57,30 @@ export interface FoundValues {
   readonly holders: ReadonlyMap<string, readonly string[]>;
   readonly existing: ReadonlyMap<string, boolean>;
   readonly isFull: boolean;
+  readonly ended: ReadonlySet<CommitRequest>;
 }
 
-export const NO_VALUES: FoundValues = { holders: new Map(), existing: new Map(), isFull: false };
+export const NO_VALUES: FoundValues = { holders: new Map(), existing: new Map(), isFull: false, ended: new Set() };
 
-export const recordValues = (declared: DeclaredValues, { holders, existing, isFull }: FoundValues): RecordValues => ({
+export const recordValues = (
+  declared: DeclaredValues,
+  { holders, existing, isFull, ended }: FoundValues,
+): RecordValues => ({
   declared,
   holders: new Map([...holders].map(([key, ids]) => [key, new Set(ids)])),
   existing,
   isFull,
-  missing: { holders: new Map(), targets: new Map(), records: new Map() },
+  missing: { holders: new Map(), targets: new Map(), records: new Map(), times: 0 },
+  incomplete: new Set(),
+  ended,
   changed: new Map(),
 });
+
+/** Notes something that a judgement needs and does not know. */
+export function noteMissing<T>(missing: MissingValues, of: Map<string, T>, key: string, value: T): void {
+  of.set(key, value);
+  missing.times += 1;
+}
 
 export const isMissing = ({ missing }: RecordValues): boolean =>
   missing.holders.size + missing.targets.size + missing.records.size > 0;

@@ -1,6 +1,6 @@
 import { type CheckedReference, type DeclaredValue, valueTexts } from "../schema/declared-values.ts";
 import { recordKey } from "./commit-request.ts";
-import { type NamedRecord, type NamedValue, type RecordValues, valueKey } from "./record-values.ts";
+import { type NamedRecord, type NamedValue, noteMissing, type RecordValues, valueKey } from "./record-values.ts";
 import type { NewEntry, RecordState, TenantState } from "./tenant-state.ts";
 
 /** The records of a commit so far, over those of its tenant. */
@@ -12,7 +12,7 @@ export function holdersOf(state: TenantState, records: Records, value: NamedValu
   const key = valueKey(value);
   const known = holders.get(key);
   if (known) return [...known].filter((id) => hasValue(state, records, value, id)).sort();
-  missing.holders.set(key, value);
+  noteMissing(missing, missing.holders, key, value);
   return [];
 }
 
@@ -38,8 +38,9 @@ export function exists(state: TenantState, records: Records, name: NamedRecord):
   const record = recordOf(state, records, name);
   if (record !== undefined) return record !== null;
   const key = recordKey(name.model, name.id);
-  const known = state.values.existing.get(key);
-  if (known === undefined) state.values.missing.targets.set(key, name);
+  const { existing, missing } = state.values;
+  const known = existing.get(key);
+  if (known === undefined) noteMissing(missing, missing.targets, key, name);
   return known !== false;
 }
 

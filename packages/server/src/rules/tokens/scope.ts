@@ -46,6 +46,10 @@ export function readableModels({ operations }: Scope): ReadonlySet<string> | und
 export const isWithin = ({ groups }: Scope, filed: readonly string[]): boolean =>
   groups === undefined || filed.some((group) => groups.has(group));
 
+/** Whether a reader may see a record of a model (in lower case) with these groups. */
+export const isVisible = (scope: Scope | undefined, model: string, groups: readonly string[]): boolean =>
+  scope === undefined || (may(scope, model, "read") && isWithin(scope, groups));
+
 /** Refuses a token that does not cover a model at all. `name`: as declared, else as requested. */
 export function checkModel(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
