@@ -19,8 +19,7 @@ export interface BrokenRule {
  * them later: `brokenPattern` and `brokenRecordRule`.
  */
 export function brokenRule(field: Field, value: Json, action: "create" | "update"): BrokenRule | undefined {
-  if (action === "update" && field.readonlyAfterCreate)
-    return { rule: "readonlyAfterCreate", demand: "cannot be changed once the record is there" };
+  if (action === "update" && field.readonlyAfterCreate) return READONLY;
   if (typeof value === "string") return brokenLength(field, value.length, () => [...value].length, "characters");
   const { items } = field;
   if (Array.isArray(value) && items && !value.every((item) => fits({ type: items }, item)))
@@ -32,6 +31,11 @@ export function brokenRule(field: Field, value: Json, action: "create" | "update
   if (max !== undefined && value > max) return { rule: "max", demand: `must be at most ${max}` };
   return undefined;
 }
+
+export const READONLY: BrokenRule = {
+  rule: "readonlyAfterCreate",
+  demand: "cannot be changed once the record is there",
+};
 
 /** A character may take two units: they are only counted where that matters. */
 function brokenLength(

@@ -15,6 +15,7 @@ const model: Model = {
     own: { type: "string", writableBy: ["$createdBy"] },
     led: { type: "string", writableBy: ["group:role:owner"] },
     kept: { type: "string", writableBy: [] },
+    slug: { type: "string", readonlyAfterCreate: true },
     free: { type: "json" },
   },
 };
@@ -27,6 +28,7 @@ const client: RuleWriter = { name: undefined, isMember: () => undefined };
 const row = (data: JsonObject, createdBy = "user:ben") => ({ data, createdBy });
 const update = (values: JsonObject, before = row({})) => ({ action: "update", values, before }) as const;
 const create = (values: JsonObject) => ({ action: "create", values, before: undefined }) as const;
+const replace = (values: JsonObject, before: ReturnType<typeof row>) => ({ action: "create", values, before }) as const;
 
 test.each([
   ["a transition", model, update({ status: "doing" }, row({ status: "todo" })), ann, undefined],
@@ -50,6 +52,23 @@ test.each([
   ["a field of a group, to a client", model, update({ led: "a" }), client, undefined],
   ["a field of an unknown creator", model, update({ own: "a" }), client, undefined],
   ["a field without rules", model, update({ free: 1 }), ann, undefined],
+  ["a replaced value", model, replace({ status: "done" }, row({ status: "todo" })), ann, "transitions"],
+  ["a replaced value that is left out", model, replace({}, row({ status: "todo" })), ann, "transitions"],
+  [
+    "a replaced value that stays",
+    model,
+    replace({ status: "todo" }, row({ status: "todo" }, "user:ann")),
+    ann,
+    undefined,
+  ],
+  ["a replaced fixed value", model, replace({ slug: "b" }, row({ slug: "a" }, "user:ann")), ann, "readonlyAfterCreate"],
+  ["a fixed value that is left out", model, replace({}, row({ slug: "a" })), undefined, "readonlyAfterCreate"],
+  ["a fixed value that stays", model, replace({ slug: "a" }, row({ slug: "a" }, "user:ann")), ann, undefined],
+  ["a created fixed value", model, create({ slug: "a" }), ann, undefined],
+  ["another's replaced field", model, replace({ own: "a" }, row({ own: "a" })), ann, "writableBy"],
+  ["another's field that is left out", model, replace({}, row({ own: "a" })), ann, "writableBy"],
+  ["an own replaced field", model, replace({ own: "b" }, row({ own: "a" }, "user:ann")), ann, undefined],
+  ["a replaced record", owned, replace({ free: "a" }, row({ free: "a" })), ann, "writableBy"],
   ["a record", owned, update({ free: "a" }), ann, "writableBy"],
   ["a record that stays", owned, update({ free: "a" }, row({ free: "a" })), ann, undefined],
   ["an own record", owned, update({ free: "a" }, row({}, "user:ann")), ann, undefined],

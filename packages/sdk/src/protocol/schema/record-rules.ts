@@ -2,7 +2,7 @@ import type { Action } from "../commits/action.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { jsonEqual } from "../json-equal.ts";
 import { ownValue } from "../own-value.ts";
-import type { BrokenRule } from "./field-rules.ts";
+import { type BrokenRule, READONLY } from "./field-rules.ts";
 import type { Field, Model } from "./model-schema.ts";
 
 /** A write of a record, as rules see it that depend on more than the value. */
@@ -10,7 +10,7 @@ export interface JudgedWrite {
   readonly action: Action;
   /** The values that it writes. */
   readonly values: JsonObject;
-  /** The record before. Undefined: it is not there. */
+  /** The record before; of a create, one that the same commit has deleted. Undefined: it is not there. */
   readonly before: { readonly data: JsonObject; readonly createdBy: string | undefined } | undefined;
 }
 
@@ -39,12 +39,17 @@ export function brokenRecordRule(
   const may = (writable: readonly string[] | undefined): boolean =>
     !writable || !writer || writable.some((one) => isOneOf(one, writer, { action, before }) !== false);
   const isChanged = (name: string): boolean =>
-    !before || action !== "update" || !jsonEqual(ownValue(before.data, name) ?? null, ownValue(values, name) ?? null);
-  const names = Object.keys(values);
+    !before || !jsonEqual(ownValue(before.data, name) ?? null, ownValue(values, name) ?? null);
+  const isReplaced = action === "create" && before !== undefined;
+  // A field that is left out of a record that takes another one's place loses its value.
+  const names = Object.keys(isReplaced ? model.fields : values);
   if (!may(model.writableBy) && (action !== "update" || names.some(isChanged))) return notWritable(model.writableBy);
   for (const name of names) {
     const field = ownValue(model.fields, name);
-    if (!field || !(field.writableBy || field.transitions) || !isChanged(name)) continue;
+    if (!field || !(field.writableBy || field.transitions || (isReplaced && field.readonlyAfterCreate))) continue;
+    // The writer becomes the creator of the record.
+    if (!isChanged(name) && !(isReplaced && field.writableBy?.includes(CREATOR))) continue;
+    if (isReplaced && field.readonlyAfterCreate) return { ...READONLY, field: name };
     if (!may(field.writableBy)) return { ...notWritable(field.writableBy), field: name };
     const broken = before && brokenTransition(field, ownValue(before.data, name), ownValue(values, name) ?? null);
     if (broken) return { ...broken, field: name };
@@ -55,15 +60,14 @@ export function brokenRecordRule(
 const GROUP = "group:";
 const CREATOR = "$createdBy";
 
-/** Who creates a record is its creator already. Of a record that is gone, the creator is not known any more. */
+/** Who creates a record is its creator. Of a record that is gone, the creator is not known any more. */
 function isOneOf(
   one: string,
   writer: RuleWriter,
   { action, before }: Pick<JudgedWrite, "action" | "before">,
 ): boolean | undefined {
   if (one !== CREATOR) return writer.isMember(one.slice(GROUP.length));
-  if (action === "create") return true;
-  if (!before) return false;
+  if (!before) return action === "create";
   return before.createdBy === undefined || writer.name === undefined ? undefined : before.createdBy === writer.name;
 }
 

@@ -5,7 +5,10 @@ import { nameOf, type Principal } from "../tokens/participant.ts";
 import { type CommitOperation, rowAction } from "./commit-request.ts";
 import type { RecordState } from "./tenant-state.ts";
 
-/** Checks the rules that depend on the record and its writer. `changed`: what the changes of an update come to. */
+/**
+ * Checks the rules that depend on the record and its writer. `changed`: what the changes of an update come to, or all
+ * values of a record that replaces `before`.
+ */
 export function checkRecordRules(
   principal: Principal,
   { name, model }: Pick<DeclaredModel, "name" | "model">,

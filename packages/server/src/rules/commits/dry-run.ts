@@ -93,9 +93,18 @@ export function dryRunCommit(
       continue;
     }
     const values = before && operation.changes && newValues(before.data, operation.changes, model);
+    const replaced = operation.action === "create" ? (state.records.get(key) ?? null) : null;
     const unfit =
       (values && checkChanged(model, values)) ??
-      breaks(commit.principal, { name, model }, operation, before, values ?? undefined);
+      breaks(
+        commit.principal,
+        { name, model },
+        operation,
+        replaced ?? before,
+        replaced
+          ? applyOperation(undefined, stepOf(operation), model, momentOf(state, commit))?.data
+          : (values ?? undefined),
+      );
     if (unfit) {
       dryRun.unfit ??= at(commit, index, unfit);
       continue;
