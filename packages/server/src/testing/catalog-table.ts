@@ -3,7 +3,7 @@ import type { CatalogColumn, CatalogTable } from "../rules/tables/catalog-table.
 /** A column of text that can be null, unless told otherwise. */
 export const column = (name: string, more: Partial<CatalogColumn> = {}): CatalogColumn => ({
   ...{ name, type: "text", isArray: false, length: null, labels: null, isObject: false, isLoose: false },
-  ...{ notNull: false, default: null, isIdentity: false, generated: null, domainChecks: [], ...more },
+  ...{ notNull: false, default: null, identity: null, generated: null, domainChecks: [], ...more },
 });
 
 /** A table of these columns and the key `id`. */

@@ -121,7 +121,7 @@ async function readColumns(db: Transaction, relations: readonly number[]): Promi
         a.attnotnull or coalesce(d."notNull", false) as "notNull",
         case a.attgenerated when '' then
           coalesce(pg_get_expr(f.adbin, f.adrelid), pg_get_expr(t.typdefaultbin, 0)) end as default,
-        a.attidentity <> '' as "isIdentity",
+        case a.attidentity when 'a' then 'always' when 'd' then 'by default' end as identity,
         case a.attgenerated when 's' then 'stored' when 'v' then 'virtual' end as generated,
         array(select pg_get_constraintdef(k.oid) from chain c join pg_constraint k on k.contypid = c.type
           where c.relation = a.attrelid and c.num = a.attnum and not c."isElement" and k.contype = 'c'

@@ -40,7 +40,8 @@ export interface CatalogColumn {
   readonly notNull: boolean;
   /** The expression of its default. */
   readonly default: string | null;
-  readonly isIdentity: boolean;
+  /** `always`: a write cannot give it a value. */
+  readonly identity: "always" | "by default" | null;
   readonly generated: "stored" | "virtual" | null;
   /** The checks of its domains, in which it is called VALUE. */
   readonly domainChecks: readonly string[];

@@ -29,11 +29,12 @@ export function columnField(column: CatalogColumn, checks: CatalogTable["checks"
   if (leftOut !== undefined) return { leftOut };
   const values = valuesOf(column, checks);
   const type = typeOf(column, values);
-  const isFilled = column.default !== null || column.isIdentity || column.generated !== null;
+  const isFilled = column.default !== null || column.identity !== null || column.generated !== null;
   const field: Field = {
     type,
     ...(type === "enum" && { values: [...(values ?? [])] }),
     ...(column.notNull ? !isFilled && { required: true } : { nullable: true }),
+    ...rulesOf(column, type),
   };
   const value = columnDefault(column, field);
   return {
@@ -46,6 +47,35 @@ function typeOf({ type, isArray, isObject }: CatalogColumn, values: readonly str
   if (isArray) return "array";
   if (values) return "enum";
   return isObject ? "json" : (TYPES.get(type) ?? "string");
+}
+
+const UUID = "[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}";
+const DIGITS = "[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?|[+-]?(Infinity|inf)|NaN";
+const RANGES: ReadonlyMap<string, Pick<Field, "min" | "max">> = new Map([
+  ["int2", { min: -(2 ** 15), max: 2 ** 15 - 1 }],
+  ["int4", { min: -(2 ** 31), max: 2 ** 31 - 1 }],
+]);
+
+/** What the table refuses in any case, so that a client knows it before it queues the write. */
+function rulesOf(
+  { type, isArray, isObject, length, identity, generated }: CatalogColumn,
+  of: FieldType,
+): Partial<Field> {
+  return {
+    ...((generated !== null || identity === "always") && { writableBy: [] }),
+    ...(isArray && !isObject && itemsOf(type)),
+    ...(of === "string" && length !== null && { maxLength: length }),
+    ...(of === "string" && type === "uuid" && { pattern: UUID }),
+    ...(of === "string" && type === "numeric" && { pattern: DIGITS }),
+    ...(of === "integer" && RANGES.get(type)),
+  };
+}
+
+/** Items that are JSON themselves may be anything, and those of types that JSON lacks are strings. */
+function itemsOf(type: string): Pick<Field, "items"> {
+  const of = TYPES.get(type);
+  if (of === "json") return {};
+  return { items: of === "integer" || of === "number" || of === "boolean" ? of : "string" };
 }
 
 function valuesOf(

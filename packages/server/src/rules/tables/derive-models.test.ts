@@ -1,4 +1,4 @@
-import type { Field } from "@holdfast/sdk/protocol";
+import { brokenPattern, type Field } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { column, table } from "../../testing/catalog-table.ts";
 import type { CatalogColumn, CatalogTable } from "./catalog-table.ts";
@@ -37,12 +37,54 @@ test.each([
     ["constructor", "string"],
   ],
 ] as [string, Field["type"]][])("[DS9] a column of type %s becomes a field of type %s", (type, expected) => {
-  expect(ofColumn({ type }).field).toEqual({ type: expected, nullable: true });
+  expect(ofColumn({ type }).field).toMatchObject({ type: expected, nullable: true });
+});
+
+const range = (bits: number) => ({ min: -(2 ** bits), max: 2 ** bits - 1 });
+test.each<[string, Partial<CatalogColumn>, Partial<Field> | undefined]>([
+  ["text", {}, {}],
+  ["varchar(5)", { type: "varchar", length: 5 }, { maxLength: 5 }],
+  ["char(5)", { type: "bpchar", length: 5 }, { maxLength: 5 }],
+  ["varchar(5)[]", { type: "varchar", length: 5, isArray: true }, { items: "string" }],
+  ["int2", { type: "int2" }, range(15)],
+  ["int4", { type: "int4" }, range(31)],
+  ["int8", { type: "int8" }, {}],
+  ["int4[]", { type: "int4", isArray: true }, { items: "integer" }],
+  ["float8[]", { type: "float8", isArray: true }, { items: "number" }],
+  ["bool[]", { type: "bool", isArray: true }, { items: "boolean" }],
+  ["timestamptz[]", { type: "timestamptz", isArray: true }, { items: "string" }],
+  ["numeric[]", { type: "numeric", isArray: true }, { items: "string" }],
+  ["jsonb[]", { type: "jsonb", isArray: true }, {}],
+  ["a composite type[]", { type: "point3", isArray: true, isObject: true }, {}],
+  ["a generated column", { generated: "stored" }, { writableBy: [] }],
+  ["an identity column", { type: "int8", identity: "always" }, { writableBy: [] }],
+  ["an identity by default", { type: "int8", identity: "by default" }, {}],
+])("[DS95] of %s, the field has the rules that the table keeps in any case", (_, more, expected) => {
+  const { type: __, nullable: ___, ...rules } = ofColumn(more).field ?? {};
+  expect(rules).toEqual(expected);
+});
+
+test.each([
+  ["uuid", "0B1C2d3e-0000-4000-8000-00000000000f", true],
+  ["uuid", "0b1c2d3e", false],
+  ["uuid", "", false],
+  ["numeric", "12.50", true],
+  ["numeric", "-.5e10", true],
+  ["numeric", "NaN", true],
+  ["numeric", "1,5", false],
+  ["numeric", "twelve", false],
+])("[DS95] a field of %s takes %j: %s", (type, text, takes) => {
+  const { field } = ofColumn({ type });
+  expect(field && brokenPattern(field, text)).toEqual(takes ? undefined : expect.objectContaining({ rule: "pattern" }));
 });
 
 test("[DS9] an array of any type becomes an array, and a composite type or one with a cast to json becomes json", () => {
   expect(ofColumn({ type: "int4", isArray: true }).field?.type).toBe("array");
-  expect(ofColumn({ type: "mood", isArray: true, labels: ["a"] }).field).toEqual({ type: "array", nullable: true });
+  expect(ofColumn({ type: "mood", isArray: true, labels: ["a"] }).field).toEqual({
+    type: "array",
+    items: "string",
+    nullable: true,
+  });
   expect(ofColumn({ type: "hstore", isObject: true }).field?.type).toBe("json");
 });
 
@@ -99,8 +141,8 @@ test.each([
   ["not null", { notNull: true }, { required: true }],
   ["null", {}, { nullable: true }],
   ["not null with a default", { notNull: true, default: "now()" }, {}],
-  ["not null and identity", { notNull: true, isIdentity: true }, {}],
-  ["not null and generated", { notNull: true, generated: "stored" as const }, {}],
+  ["not null and identity", { notNull: true, identity: "by default" as const }, {}],
+  ["not null and generated", { notNull: true, generated: "stored" as const }, { writableBy: [] }],
   ["null with a default", { default: "now()" }, { nullable: true }],
 ])("[DS9] required and nullable: %s", (_, more, expected) => {
   expect(ofColumn(more).field).toEqual({ type: "string", ...expected });
@@ -135,7 +177,9 @@ test.each([
   ["text", "CHECK ((x > 'a'::text))", undefined],
 ])("[DS9] %s with %s allows %j", (type, definition, values) => {
   const { field } = ofColumn({ type, length: 1 }, [{ columns: ["x"], definition }]);
-  expect(field).toEqual(values ? { type: "enum", values, nullable: true } : { type: "string", nullable: true });
+  expect(field).toEqual(
+    values ? { type: "enum", values, nullable: true } : { type: "string", nullable: true, maxLength: 1 },
+  );
 });
 
 test("[DS9] the check of another column, or of two, makes no enum; the check of a domain does", () => {
@@ -144,7 +188,7 @@ test("[DS9] the check of another column, or of two, makes no enum; the check of 
   expect(ofColumn({}, [{ columns: ["x", "y"], definition }]).field?.type).toBe("string");
   const domainChecks = ["CHECK ((VALUE <> ''::text))", definition.replace("x", "VALUE")];
   expect(ofColumn({ domainChecks }).field?.values).toEqual(["a", "b"]);
-  expect(ofColumn({ domainChecks, isArray: true }).field).toEqual({ type: "array", nullable: true });
+  expect(ofColumn({ domainChecks, isArray: true }).field).toEqual({ type: "array", items: "string", nullable: true });
 });
 
 test.each<[string, Partial<CatalogColumn>, string, unknown]>([

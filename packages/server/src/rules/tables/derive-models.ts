@@ -123,7 +123,7 @@ function tableNotes(table: CatalogTable): string[] {
   const key = table.columns.find(({ name }) => name === keyOf(table));
   if (key?.type === "int8")
     notes.push(`${key.name} is int8: ids beyond ±${Number.MAX_SAFE_INTEGER} are not exact, and may meet.`);
-  if (key?.isIdentity || key?.default?.startsWith("nextval("))
+  if (key?.identity || key?.default?.startsWith("nextval("))
     notes.push(
       `Its database makes the ids (${key.name}): clients update and delete its records, and create none. SQL does.`,
     );
