@@ -65,7 +65,15 @@ export function readExport(
       const found = write.stage;
       const stage = found.phase === "conflicted" || found.phase === "rejected" ? found : ({ phase: "saving" } as const);
       const writer = adopt ? mine : (write.owner ?? theirs);
-      const taken: Mutation = { ...write, owner: writer ?? null, seq: undefined, attempts: 0, echoed: [], stage };
+      const taken: Mutation = {
+        ...write,
+        owner: writer ?? null,
+        seq: undefined,
+        attempts: 0,
+        unsent: undefined,
+        echoed: [],
+        stage,
+      };
       // A write that was exported before it was serialized is serialized now.
       return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });
