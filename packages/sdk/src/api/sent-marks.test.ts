@@ -100,7 +100,7 @@ test("[Q47] an imported write counts as sent: the device that exported it may ha
   const exported = JSON.parse(JSON.stringify(await from.client.exportPending()));
   exported.writes[0].unsent = true;
   const into = own.client({ paused: true });
-  await into.client.importPending(exported);
+  await into.client.importPending(exported, { adopt: true });
   await own.settle();
   expect(into.disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
 });
