@@ -154,6 +154,18 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
+    name: "client, no write twice: the disk does not know that a write may have been sent",
+    judge: inSchedulesFrom(FIRST_WITH.sleeps),
+    finds: ["one write has one effect"],
+    edits: [
+      {
+        file: `${sdk}/storage/stored.ts`,
+        find: "return { ...rest, attempts: 0,",
+        replace: "return { ...rest, unsent: true, attempts: 0,",
+      },
+    ],
+  },
+  {
     name: "conformance, a read: its stamp is taken after the row",
     judge: inSection("reading"),
     finds: ["reading: "],

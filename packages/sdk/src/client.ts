@@ -217,10 +217,7 @@ export function createShell<const S extends ModelSchema>(shell: Shell, options: 
       ready.catch(() => {});
       return { ready, release: () => void part.then((made) => made.release()).catch(() => {}) };
     },
-    exportPending: async () => {
-      const { exportPending } = await usable();
-      return exportPending(shown(), clock.now());
-    },
+    exportPending: async () => (await usable()).exportPending(shown),
     importPending: async (exported, importOptions) => {
       const { readExport } = await usable();
       const mutations = readExport(store.getState(), exported, importOptions);

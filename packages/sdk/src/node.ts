@@ -34,14 +34,16 @@ export type {
   CommitOperation,
   CommitOptions,
   Conflict,
+  ErasedRecord,
   ModelApi,
   PendingMutation,
   SyncClient,
   Transaction,
   TransactionModel,
 } from "./api/sync-client.ts";
+export { add, increment, remove } from "./api/writes/changes.ts";
 export type { PendingExport } from "./api/writes/pending-export.ts";
-export type { LeaseRef, UpdateOptions, Write, WriteOptions } from "./api/writes/write-api.ts";
+export type { LeaseRef, UndoableWrite, UpdateOptions, Write, WriteOptions } from "./api/writes/write-api.ts";
 export type { LossReason } from "./core/queue/failure.ts";
 export type { OldOperation, Upcast } from "./core/schema/old-operation.ts";
 export { schemaHash } from "./core/schema/schema-hash.ts";
@@ -52,7 +54,9 @@ export { type FileStorage, fileStorage } from "./node/file-storage.ts";
 export type { ClientOptions } from "./options.ts";
 export type { Claim } from "./protocol/claims/claim.ts";
 export type { Action } from "./protocol/commits/action.ts";
+export type { Change } from "./protocol/commits/change.ts";
 export type { CommitReceipt } from "./protocol/commits/commit.ts";
+export type { FieldChange, FieldChanges } from "./protocol/commits/field-change.ts";
 export type { OnStale } from "./protocol/commits/stale.ts";
 export type { ErrorCode, ErrorType, Remedy } from "./protocol/errors/error-codes.ts";
 export type { Json, JsonObject } from "./protocol/json.ts";

@@ -7,13 +7,14 @@ import { Loads } from "./api/loading/loads.ts";
 import type { Ending } from "./api/shutdown.ts";
 import { decisionItems } from "./api/writes/decision-items.ts";
 import { judgeCommit } from "./api/writes/judge-commit.ts";
-import { exportPending, readExport } from "./api/writes/pending-export.ts";
+import { exportPending, type PendingExport, readExport } from "./api/writes/pending-export.ts";
 import { seenRecords } from "./api/writes/seen-before.ts";
 import { undoOf } from "./api/writes/undo.ts";
 import type { LaterCode } from "./api/writes/write.ts";
 import { alone } from "./browser/tabs.ts";
 import type { MergeText } from "./core/conflicts/plan-merge.ts";
 import { namedOwner } from "./core/connection/same-owner.ts";
+import type { ClientState } from "./core/state.ts";
 import { machineWith } from "./core/step.ts";
 import { type OpenStore, storeOf } from "./engine/choose-store.ts";
 import type { Engine } from "./engine/engine.ts";
@@ -94,7 +95,7 @@ export interface Runtime extends LaterCode {
   readonly decisionItems: typeof decisionItems;
   readonly queryStatus: typeof queryStatus;
   readonly indexes: ValueIndexes;
-  readonly exportPending: typeof exportPending;
+  exportPending(exported: () => ClientState): Promise<PendingExport>;
   readonly readExport: typeof readExport;
   readonly loads: Loads;
   /**
@@ -207,7 +208,13 @@ export function openRuntime(
     decisionItems,
     queryStatus,
     indexes: new ValueIndexes(models, (table) => listQuery(table, { archived: "with" }, models[table], shown)),
-    exportPending,
+    async exportPending(exported) {
+      // A write that is being stored has its slot then, so that it can be marked there.
+      await performer.stored();
+      engine.dispatch({ type: "exported" });
+      await performer.stored();
+      return exportPending(exported(), clock.now());
+    },
     readExport,
     loads: new Loads({ engine, ending, settings }),
     undoOf,

@@ -28,6 +28,8 @@ export type Happened = Pick<Task, "what" | "owner">;
 /** Everything that has begun and not yet happened, and the time in which it happens. It decides nothing. */
 export class EventSchedule {
   #now = 0;
+  /** How long the devices have slept in all. */
+  slept = 0;
   #tasks: Task[] = [];
   #timers: Timer[] = [];
 
@@ -84,6 +86,11 @@ export class EventSchedule {
     this.#take(next);
     next.run();
     return next;
+  }
+
+  /** The same with the sleeps of the devices, whose timers and monotonic clocks stand still meanwhile. */
+  get calendar(): number {
+    return this.#now + this.slept;
   }
 
   moveOn(ms: number): void {

@@ -36,6 +36,7 @@ test.each([
     60,
   ],
   ["[R42] unique values and checked references hold", FIRST_WITH.values, 60],
+  ["[Q29] [Q47] no write is committed twice, however long all devices sleep", FIRST_WITH.sleeps, 150],
   [
     "[R67] whatever apps delete, create, change and archive in a row, a person's answer is what is shown",
     // New ones in each run; a broken one is named.
@@ -78,6 +79,8 @@ test("the schedules contained every kind of event", () => {
     "token expired",
     "other sign-in",
     "other view",
+    "asleep",
+    "clock set",
   ])
     expect([fault, sum(`fault: ${fault}`)]).toEqual([
       fault,

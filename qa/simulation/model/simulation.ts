@@ -17,6 +17,7 @@ export const FIRST_WITH = {
   guests: 2 ** 29,
   sequences: 2 ** 30,
   budgets: 2 ** 31,
+  sleeps: 2 ** 31 + 2 ** 30,
 } as const satisfies Partial<Record<keyof Weather, number>>;
 
 /** The faults of a run. Some rules hold only without certain faults, so no run has all of them. */
@@ -41,6 +42,8 @@ export interface Weather {
   readonly sequences: boolean;
   /** Tabs have small budgets for what their apps released, each its own, and apps pin parts. */
   readonly budgets: boolean;
+  /** All devices sleep for weeks, in which the server forgets receipts, and their clocks are set by weeks. */
+  readonly sleeps: boolean;
 }
 
 /** One run: a server, some devices, the time, and the observations. */
@@ -65,7 +68,7 @@ export class Simulation {
     this.seed = seed;
     this.#chance = SeededRandom.of(seed, -1);
     this.#trace = isTraced ? [] : undefined;
-    this.service = new Service(schema, () => this.schedule.now);
+    this.service = new Service(schema, () => this.schedule.calendar);
     // Uses its own random numbers, and only for high seeds, so that runs of earlier seeds do not change.
     const tenants = seed >= FIRST_WITH.tenants && SeededRandom.of(seed, -2).percent(50);
     // The store with the plain name stays the owner's.
@@ -82,6 +85,7 @@ export class Simulation {
       parts: hasParts,
       values: seed >= FIRST_WITH.values && SeededRandom.of(seed, -5).percent(50),
       sequences: seed >= FIRST_WITH.sequences && SeededRandom.of(seed, -7).percent(75),
+      sleeps: seed >= FIRST_WITH.sleeps && SeededRandom.of(seed, -10).percent(75) && !guests,
       budgets: seed >= FIRST_WITH.budgets && hasParts && SeededRandom.of(seed, -8).percent(75),
     };
     this.queries = SeededRandom.of(seed, -9);

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { memoryStorage } from "../storage/memory.ts";
 import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 
 const schema = {
@@ -160,6 +161,31 @@ test("[Q47] a write that was sent keeps its time, because it may be in the log: 
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
+test("[Q47] a write that was sent before the page was reloaded keeps its time", async () => {
+  const made = await onSlowClock(0, false);
+  expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
+  await made.client.close();
+  const again = await made.open({ disk: made.disk, paused: true });
+  made.device.behindMs = -40 * DAY_MS;
+  again.client.resume();
+  await made.goOnline(again);
+  expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q47] a write that was stored without a word of whether it was sent counts as sent", async () => {
+  const made = await onSlowClock(0);
+  await made.client.close();
+  const storage = memoryStorage(made.disk);
+  const { generation } = await storage.takeLead();
+  const [write] = made.disk.queue();
+  await storage.keep(write ? [{ ...write, unsent: undefined }] : [], generation);
+  const again = await made.open({ disk: made.disk, paused: true });
+  made.device.behindMs = -40 * DAY_MS;
+  again.client.resume();
+  await made.goOnline(again);
+  expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
 test("[Q47] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
   const { client, disk, device, open, goOnline } = await onSlowClock(40 * DAY_MS);
   await client.close();
@@ -169,6 +195,41 @@ test("[Q47] if the clock was set while no client ran, the age is not known, and 
   await goOnline(again);
   const [item] = again.client.attention();
   expect(item?.error.message).toMatch(/clock was changed.* 2029-11-22/);
+});
+
+test("[Q47] a write that may have been sent by a clock that was 40 days fast is not sent again, however long the clock has been right", async () => {
+  const made = await onSlowClock(-40 * DAY_MS, false);
+  await made.client.close();
+  made.device.behindMs = 0;
+  const again = await made.open({ disk: made.disk });
+  const [item] = again.client.attention();
+  expect(item?.code).toBe("too_old");
+  expect(item?.error.message).toMatch(/clock was changed.* 2030-02-10/);
+});
+
+test("[Q47] a write that was never sent by a clock that was fast is sent, and its age counts from then", async () => {
+  const made = await onSlowClock(-40 * DAY_MS);
+  await made.client.close();
+  made.device.behindMs = 0;
+  const again = await made.open({ disk: made.disk, paused: true });
+  again.connection.answers.push("lost");
+  again.client.resume();
+  await made.settle();
+  expect(made.server.rows.get("slide/a")?.data.title).toBe("New");
+  again.offline();
+  made.clock.advance(30 * DAY_MS);
+  await made.goOnline(again);
+  expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q29] a sleep counts in full after the clock was set back", async () => {
+  const made = await onSlowClock(-40 * DAY_MS, false);
+  made.device.behindMs = 0;
+  made.clock.advance(1_000);
+  await made.settle();
+  made.clock.sleep(30 * DAY_MS);
+  await made.goOnline(made);
+  expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
 test("[Q30] an edited write is sent in its old place, under a new clientTxId, based on the current rows", async () => {

@@ -160,6 +160,53 @@ test("[D44] what a client of an unknown owner has imported is sent only as the e
   expect(unknown.client.attention()).toMatchObject([{ code: "unowned" }]);
 });
 
+test.each([
+  ["that knows its owner", {}],
+  ["that does not know its owner", { isUp: false }],
+])("[D44] a client %s imports what nobody is known to have written only to adopt it", async (_, how) => {
+  const first = profileOfMany();
+  const nobodys = await first.open("ann", { isUp: false });
+  await nobodys.slides.create({ title: "whose?" }, { id: "a" }).queued;
+  const exported = JSON.parse(JSON.stringify(await nobodys.client.exportPending()));
+  expect(exported).toMatchObject({ owner: null, writes: [{ owner: null }] });
+  const { open, server, settle } = profileOfMany();
+  const other = await open("ben", how);
+  await expect(other.client.importPending(exported)).rejects.toMatchObject({ code: "other_owner" });
+  expect(other.client.status().pending).toBe(0);
+  await expect(other.client.importPending(exported, { adopt: true })).resolves.toBe(1);
+  other.online();
+  await settle();
+  expect(server.log.map(({ actor, id }) => [actor, id])).toEqual([["ben", "a"]]);
+});
+
+test("[D44] an export names the first owner of its store for what was written before the client knew one", async () => {
+  const { open, server, settle } = profileOfMany();
+  const early = await open("ann", { isUp: false });
+  await early.slides.create({ title: "early" }, { id: "a" }).queued;
+  await early.client.close();
+  const tab = await open("ann", { paused: true });
+  expect((await tab.client.exportPending()).writes).toMatchObject([{ owner: null }]);
+  tab.connection.answers.push("lost");
+  tab.client.resume();
+  await settle();
+  tab.offline();
+  const exported = await tab.client.exportPending();
+  expect(exported.writes).toMatchObject([{ owner: "org_test/test/user/ann" }]);
+  const elsewhere = await profileOfMany().open("ann");
+  await expect(elsewhere.client.importPending(exported)).resolves.toBe(1);
+  expect(server.log).toHaveLength(1);
+});
+
+test("[D44] an export of a store that several owners have used does not say whose a write is that nobody knew", async () => {
+  const { open } = await writeOfUnknown();
+  const tab = await open("ann");
+  const exported = await tab.client.exportPending();
+  expect(exported).toMatchObject({ owner: "org_test/test/user/ann", writes: [{ owner: null }] });
+  await expect((await profileOfMany().open("ann")).client.importPending(exported)).rejects.toMatchObject({
+    code: "other_owner",
+  });
+});
+
 test("[D44] a client that meets another owner's token takes no import", async () => {
   const { open } = profileOfMany();
   const wrong = await open("ben", { owner: ann });

@@ -45,7 +45,15 @@ export type Effect =
   | { readonly do: "renewToken" }
   /** Sends a message to the other tabs. */
   | { readonly do: "post"; readonly message: TabMessage }
-  | { readonly do: "send"; readonly request: number; readonly names: readonly string[]; readonly body: string }
+  | {
+      readonly do: "send";
+      readonly request: number;
+      readonly names: readonly string[];
+      readonly body: string;
+      /** Those of them that the disk still has as unsent: they are stored as sent first. */
+      readonly first: readonly Mutation[];
+      readonly generation: number | undefined;
+    }
   /** Stores a page of a first snapshot. */
   | { readonly do: "keepPage"; readonly page: StoredSnapshotPage; readonly generation: number }
   /** Reads a page of a snapshot: the first one, or the one at the cursor. */

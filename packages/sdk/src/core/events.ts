@@ -73,6 +73,8 @@ export type Happening =
   /** `scope`: what it followed, and what it has loaded. */
   | { readonly type: "followed"; readonly scope: Scope; readonly followed: Scope }
   | { readonly type: "partsWanted"; readonly scope: Scope }
+  /** The app has asked for all pending writes. */
+  | { readonly type: "exported" }
   | { readonly type: "imported"; readonly mutations: readonly Mutation[] }
   | { readonly type: "decided"; readonly plan: Plan | undefined; readonly newTxId: string }
   | { readonly type: "paused" }

@@ -21,7 +21,7 @@ import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } 
 import { onFollowed, onOtherScope, onPartsWanted } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
 import type { Machine } from "./machine.ts";
-import { followClock } from "./queue/age.ts";
+import { followClock, onExported } from "./queue/age.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
 import { onDecided } from "./queue/decided.ts";
 import { mayReload } from "./queue/reconcile/reconcile.ts";
@@ -116,6 +116,8 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return onPartsWanted(draft, event.scope);
     case "scope":
       return onOtherScope(draft, event);
+    case "exported":
+      return onExported(draft);
     case "imported":
       return onImported(draft, event.mutations);
     case "mutated":

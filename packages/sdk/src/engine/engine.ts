@@ -14,14 +14,24 @@ export interface Engine extends EventLoop<ClientState, Happening> {
 
 export type Perform = (effect: Effect, state: ClientState) => void;
 
+/** The two clocks never differ by exactly as much as before. */
+const SET_BACK_MS = 1_000;
+
 export function createEngine(initial: ClientState, clock: Clock, random: Random): Engine {
   let machine = firstMachine;
   let perform: Perform = () => {};
-  let ahead = Number.NEGATIVE_INFINITY;
+  const offset = () => clock.now() - clock.monotonic();
+  let ahead = offset();
+  let last = ahead;
 
-  /** Wall-clock time that is never set back, so that a wait does not grow longer. */
+  /**
+   * Wall-clock time that is never set back, so that a wait does not grow longer. What the wall clock gains after it was
+   * set back counts in full: it may be a sleep.
+   */
   function time(): number {
-    ahead = Math.max(ahead, clock.now() - clock.monotonic());
+    const now = offset();
+    ahead += Math.max(0, now - last);
+    if (now > last || last - now > SET_BACK_MS) last = now;
     return ahead + clock.monotonic();
   }
 

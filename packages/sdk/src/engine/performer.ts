@@ -4,6 +4,7 @@ import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Removed } from "../core/queue/mutation.ts";
+import type { Reply } from "../core/queue/outcome.ts";
 import { reasonOf } from "../core/reason-of.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
@@ -29,6 +30,8 @@ import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
+const ABANDONED: Reply = { kind: "silence", timedOut: false, reason: "The request was abandoned before it was sent." };
+
 /** The close code of a lost connection. */
 export const LOST = 1006;
 
@@ -52,6 +55,8 @@ export interface Frames {
 export interface Performer {
   perform(effect: Effect, state: ClientState): void;
   readonly frames: Frames;
+  /** Resolves when no disk operation is pending. */
+  stored(): Promise<void>;
   /** Aborts all requests, and resolves when pending disk operations are done. */
   close(): Promise<void>;
 }
@@ -74,12 +79,17 @@ export function createPerformer(
     tokenRefused: (reason) => dispatch({ type: "tokenRefused", reason }),
   });
 
-  function toDisk(work: () => Promise<void>): void {
+  function toDisk(work: () => Promise<void>): Promise<void> {
     const done = work().catch((error: unknown) =>
       dispatch({ type: "storageFailed", code: "failed", reason: reasonOf(error) }),
     );
     onDisk.add(done);
     void done.finally(() => onDisk.delete(done));
+    return done;
+  }
+
+  async function stored(): Promise<void> {
+    while (onDisk.size > 0) await Promise.all(onDisk);
   }
 
   /** A tab that has lost the disk shares nothing with the others. */
@@ -104,9 +114,13 @@ export function createPerformer(
   });
 
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
-    const { request, names, body } = effect;
+    const { request, names, body, first, generation } = effect;
     const { signal } = requests;
-    const reply = await withOmittedValues(await server.send(body, signal), server, signal);
+    const isMarked = first.length === 0 || generation === undefined || (await queue.keep(first, generation));
+    const reply =
+      isMarked && !signal.aborted
+        ? await withOmittedValues(await server.send(body, signal), server, signal)
+        : ABANDONED;
     if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });
     dispatch({ type: "answered", request, names, reply });
   }
@@ -130,7 +144,7 @@ export function createPerformer(
   }
 
   function keepPage(page: StoredPage, generation: number): void {
-    toDisk(async () => {
+    void toDisk(async () => {
       const kept = await storage.keepPage(page, generation);
       if (kept === "fenced") dispatch({ type: "fenced", generation });
       else if (kept === "gap") dispatch({ type: "pageLost" });
@@ -200,7 +214,7 @@ export function createPerformer(
       case "persist":
         return queue.persist(effect.changes);
       case "keep":
-        return queue.keep(effect.mutations, effect.generation);
+        return void queue.keep(effect.mutations, effect.generation);
       case "forget":
         return queue.forget(effect.settled, effect.generation);
       case "keepRows":
@@ -216,7 +230,9 @@ export function createPerformer(
       case "readQueue":
         return queue.read(effect.rows);
       case "own":
-        return toDisk(async () => dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }));
+        return void toDisk(async () =>
+          dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }),
+        );
       case "post":
         return post(effect.message);
       case "send":
@@ -260,6 +276,7 @@ export function createPerformer(
 
   return {
     perform,
+    stored,
     frames: {
       listen(listener) {
         listeners.add(listener);
@@ -271,7 +288,7 @@ export function createPerformer(
       requests.abort();
       lookup.close();
       stream.close();
-      while (onDisk.size > 0) await Promise.all(onDisk);
+      await stored();
     },
   };
 }

@@ -13,7 +13,7 @@ test.each(["conflicted", "rejected", "saving"])(
     const storage = { enqueue: async () => ({ places: [[1]], change: 1 }) } as unknown as Storage;
     const keeper = new QueueKeeper(storage, {
       state: () => initialState({ schema: { models: {} }, paused: false, sendAtMost: 1 }),
-      toDisk: (store) => void work.push(store()),
+      toDisk: async (store) => void work.push(store()),
       dispatch: () => {},
       post: (message) => void posted.push(message),
       saved: () => {},

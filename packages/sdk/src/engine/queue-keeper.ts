@@ -10,7 +10,8 @@ import type { Kept, Seen, Storage } from "./ports.ts";
 /** What the keeper reads and which callbacks it notifies. */
 export interface QueueKeeperDeps {
   state(): ClientState;
-  toDisk(work: () => Promise<void>): void;
+  /** Resolves when the work is done, or the disk has failed, which the core is told. */
+  toDisk(work: () => Promise<void>): Promise<void>;
   dispatch: Engine["dispatch"];
   /** Sends a message to the other tabs. */
   post(message: TabMessage): void;
@@ -40,7 +41,7 @@ export class QueueKeeper {
   persist(changes: readonly QueueChange[]): void {
     const isFirst = this.#saving.length === 0;
     this.#saving.push(...changes);
-    if (isFirst) this.#deps.toDisk(() => this.#save());
+    if (isFirst) void this.#deps.toDisk(() => this.#save());
   }
 
   async #save(): Promise<void> {
@@ -76,22 +77,26 @@ export class QueueKeeper {
     this.#deps.post({ type: "changed", change, put: put.filter(({ over }) => over), removed });
   }
 
-  keep(mutations: readonly Mutation[], generation: number): void {
+  /** Resolves with false if another tab leads by now. */
+  keep(mutations: readonly Mutation[], generation: number): Promise<boolean> {
     const put = mutations.filter((m) => m.seq !== undefined).map((mutation) => ({ mutation: asKept(mutation) }));
-    this.#change(generation, () => this.#storage.keep(mutations, generation), { put });
+    return this.#change(generation, () => this.#storage.keep(mutations, generation), { put });
   }
 
   forget(removed: readonly Removed[], generation: number): void {
-    this.#change(generation, () => this.#storage.forget(removed, generation), { removed });
+    void this.#change(generation, () => this.#storage.forget(removed, generation), { removed });
   }
 
   /** Makes a change that only the leader may make. If another tab leads by now, the core is notified. */
-  #change(generation: number, work: () => Promise<Kept | "fenced">, how: How): void {
-    this.#deps.toDisk(async () => {
+  async #change(generation: number, work: () => Promise<Kept | "fenced">, how: How): Promise<boolean> {
+    let leads = true;
+    await this.#deps.toDisk(async () => {
       const kept = await work();
+      leads = kept !== "fenced";
       if (kept === "fenced") this.#deps.dispatch({ type: "fenced", generation });
       else this.publish(kept, how);
     });
+    return leads;
   }
 
   publish({ change }: Kept, { put = [], removed = [] }: How): void {
@@ -102,7 +107,7 @@ export class QueueKeeper {
   }
 
   takeLead(): void {
-    this.#deps.toDisk(async () => {
+    void this.#deps.toDisk(async () => {
       const snapshot = await this.#storage.takeLead(this.#seen("further"));
       this.#deps.dispatch((state) => {
         const mutations = snapshot.mutations.map((m) => adapted(m, state));
@@ -113,7 +118,7 @@ export class QueueKeeper {
   }
 
   read(rows: WhichRows): void {
-    this.#deps.toDisk(async () => {
+    void this.#deps.toDisk(async () => {
       const snapshot = await this.#storage.readQueue(this.#seen(rows));
       this.#deps.dispatch((state) => {
         const mutations = snapshot.mutations.map((m) => shownAs(adapted(m, state), m));

@@ -1,5 +1,5 @@
-import type { QueueChange, Slot } from "../core/queue/mutation.ts";
-import type { Enqueued } from "../engine/ports.ts";
+import type { Mutation, QueueChange, Slot } from "../core/queue/mutation.ts";
+import type { Enqueued, Kept } from "../engine/ports.ts";
 import type { Database } from "./database.ts";
 import { lastSeqOf, type StoredMeta, type StoredMutation, storedPhase, toStored } from "./stored.ts";
 import { answer, strictTransaction } from "./strict-transaction.ts";
@@ -48,4 +48,21 @@ async function exchange(transaction: IDBTransaction, changes: readonly QueueChan
   const change = (lead.changes ?? 0) + 1;
   meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, taken) });
   return { places, change };
+}
+
+/** Stores stages and marks of writes, unless another tab leads by now. A power cut must not take back that one was sent. */
+export function keep(db: Database, mutations: readonly Mutation[], generation: number): Promise<Kept | "fenced"> {
+  return strictTransaction(db, ["mutations", "meta"], async (transaction): Promise<Kept | "fenced"> => {
+    const store = transaction.objectStore("mutations");
+    const meta = transaction.objectStore("meta");
+    const lead: StoredMeta = (await answer(meta.get("lead"))) ?? { key: "lead" };
+    if (lead.generation !== generation) return "fenced";
+    const kept = mutations.filter((m) => m.seq !== undefined);
+    if (kept.length === 0) return { change: undefined };
+    const there = await Promise.all(kept.map(({ seq = 0 }) => answer<StoredMutation | undefined>(store.get(seq))));
+    for (const [i, m] of kept.entries()) if (there[i]?.clientTxId === m.clientTxId) store.put(toStored(m));
+    const change = (lead.changes ?? 0) + 1;
+    meta.put({ ...lead, changes: change, lastSeq: lastSeqOf(lead, kept) });
+    return { change };
+  });
 }

@@ -4,7 +4,7 @@ import type { QueueSnapshot } from "../core/state.ts";
 import type { Kept, Seen, Storage, StorageFailure, Stored, StoredLogRange, StoredPage } from "../engine/ports.ts";
 import { clientIn, Database, opened } from "./database.ts";
 import { Dexie } from "./dexie.ts";
-import { enqueue } from "./enqueue.ts";
+import { enqueue, keep } from "./enqueue.ts";
 import { diskFull, emptied, failure, isDiskFull, isFull, isLostHandle } from "./storage-failure.ts";
 import {
   bringsNews,
@@ -19,7 +19,6 @@ import {
   StoredRows,
   storedChange,
   storedChunks,
-  toStored,
 } from "./stored.ts";
 import { answer, strictTransaction } from "./strict-transaction.ts";
 import { Tombstones } from "./tombstones.ts";
@@ -145,15 +144,7 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
     readQueue: (seen) =>
       withDatabase((db) => db.transaction("r", db.meta, db.mutations, db.parts, db.rows, () => snapshotFor(db, seen))),
 
-    keep: (mutations, generation) =>
-      withDatabase((db) =>
-        fenced(db, [db.mutations], generation, async (lead) => {
-          const kept = mutations.filter((m) => m.seq !== undefined);
-          const there = await db.mutations.bulkGet(kept.map((m) => m.seq ?? 0));
-          await db.mutations.bulkPut(kept.filter((m, i) => there[i]?.clientTxId === m.clientTxId).map(toStored));
-          return changed(db, lead, kept);
-        }),
-      ),
+    keep: (mutations, generation) => withDatabase((db) => keep(db, mutations, generation)),
 
     forget: (places, generation) =>
       withDatabase((db) => fenced(db, [db.mutations], generation, (lead) => forget(db, lead, places))),

@@ -51,7 +51,8 @@ export class ModelServer {
   logId = "log_1";
   wasRestored = false;
   readonly #schema: ModelSchema;
-  readonly #receipts = new Map<string, { body: string; item: BulkItem }>();
+  readonly #now: () => number;
+  readonly #receipts = new Map<string, { body: string; item: BulkItem; at: number }>();
   readonly #listeners = new Set<() => void>();
   readonly #refusals: ((operation: Operation) => ErrorCode | undefined)[] = [];
 
@@ -61,6 +62,7 @@ export class ModelServer {
 
   constructor(schema: ModelSchema, now: () => number = () => 0) {
     this.#schema = schema;
+    this.#now = now;
     this.#values = new ModelValues(schema);
     this.claims = new ModelClaims(now, () => this.head);
   }
@@ -85,6 +87,11 @@ export class ModelServer {
     return this.#receipts.get(`${actor} ${clientTxId}`)?.item as CommitReceipt | undefined;
   }
 
+  /** Forgets the receipts that are at least this old, so that their commits would be made again. */
+  forgetReceipts(ageMs: number): void {
+    for (const [name, { at }] of this.#receipts) if (this.#now() - at >= ageMs) this.#receipts.delete(name);
+  }
+
   bulk(text: string, actor: string): { object: "list"; data: BulkItem[] } {
     const { commits } = JSON.parse(text) as { commits: Commit[] };
     const failed = new Map<string, number>();
@@ -106,7 +113,7 @@ export class ModelServer {
     const known = this.#receipts.get(name);
     if (known) return known.body === body ? known.item : refusal("idempotency_conflict");
     const item = this.#decide(commit, actor);
-    if (item.httpStatus === 200) this.#receipts.set(name, { body, item });
+    if (item.httpStatus === 200) this.#receipts.set(name, { body, item, at: this.#now() });
     return item;
   }
 

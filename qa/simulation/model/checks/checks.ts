@@ -64,15 +64,18 @@ function liesStill({ schedule, devices }: Simulation, tab: Tab): string | undefi
   return `${tab.name} is ${status}, has neither a timer nor a request, and pending are ${said.join(", ")}`;
 }
 
+/** Whose write it was is not known, or how old it is: it waits for a person and is not shown. */
+const NOT_SHOWN: ReadonlySet<string> = new Set(["unowned", "too_old"]);
+
 /** The last write to each such record has the highest value, so every tab sees it grow. */
 function wentBack(devices: readonly Device[], tab: Tab): string | undefined {
   // A write may move its record out of every part that is loaded.
   if (!tab.isReady || tab.closing !== "no" || tab.home.hasParts) return undefined;
   for (const device of devices) {
     const { name, counters, hadStorageTrouble } = device;
-    // Whose write it was is not known, so it waits for a person and is not shown.
-    if (tab.home === device && tab.client.attention().some(({ code }) => code === "unowned")) device.hadUnowned = true;
-    if (hadStorageTrouble || device.hadUnowned || isWithheld(tab)) continue;
+    if (tab.home === device && tab.client.attention().some(({ code }) => NOT_SHOWN.has(code)))
+      device.hadNotShown = true;
+    if (hadStorageTrouble || device.hadNotShown || isWithheld(tab)) continue;
     for (const slot of counters.keys()) {
       const id = ownRecord(name, slot);
       const now = Number(tab.client.models.slide.get(id)?.order ?? 0);

@@ -43,8 +43,8 @@ export class Device implements Home {
   isOutdated = false;
   /** Its disk failed: a tab keeps its writes in memory only, and reports that. */
   hadStorageTrouble = false;
-  /** A tab that did not know its owner wrote, and then another owner's token was seen. */
-  hadUnowned = false;
+  /** A write was not sent, and not shown any more, because its owner or its age was not known. */
+  hadNotShown = false;
   /** The last value that each of its slots wrote to its own record. */
   readonly counters = new Map<number, number>();
   /** Claims that it was given, by record; they may have ended without its knowledge. */

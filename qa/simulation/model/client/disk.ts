@@ -24,7 +24,7 @@ interface Transaction {
 }
 
 /** Transactions of these are flushed before they are complete; of others a power cut may take the last ones back. */
-const STRICT: ReadonlySet<Method> = new Set(["enqueue", "own"]);
+const STRICT: ReadonlySet<Method> = new Set(["enqueue", "own", "keep"]);
 
 /**
  * The disk of one device, shared by its tabs. Each call is a transaction that the schedule runs, then a

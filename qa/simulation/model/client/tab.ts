@@ -165,7 +165,7 @@ export class Tab implements Owner {
   #clock(): Clock {
     const { schedule } = this.home.link;
     return {
-      now: () => STARTED_AT + this.home.clockAhead + schedule.now,
+      now: () => STARTED_AT + this.home.clockAhead + schedule.calendar,
       monotonic: () => schedule.now,
       wait: (ms, then) => schedule.after(ms, `a timer of ${this.name} rings`, this, then),
     };

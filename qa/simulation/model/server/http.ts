@@ -223,9 +223,13 @@ export class SimulatedHttp {
     );
   }
 
-  /** The request arrives at some time, although its client has given up. */
+  /** The request arrives at some time, although its client has given up; but not after a sleep of weeks. */
   #late(flight: Flight): void {
-    this.#link.schedule.add(`the server hears ${flight.what} of ${this.#tab.name} late`, undefined, flight.deliver);
+    const { schedule } = this.#link;
+    const { slept } = schedule;
+    schedule.add(`the server hears ${flight.what} of ${this.#tab.name} late`, undefined, () => {
+      if (schedule.slept === slept) flight.deliver();
+    });
   }
 }
 

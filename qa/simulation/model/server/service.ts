@@ -3,6 +3,9 @@ import type { ModelSchema } from "../../../../packages/sdk/src/protocol/schema/m
 import { type BulkItem, ModelServer } from "../../../../packages/sdk/src/testing/model-server.ts";
 import { type Bearer, Tenants } from "./tenants.ts";
 
+/** How long the server knows a commit by its name. */
+const RECEIPTS_MS = 30 * 86_400_000;
+
 /** A commit that the server took, with where its log ended then. */
 export interface Accepted {
   readonly actor: string;
@@ -97,6 +100,11 @@ export class Service {
   /** A write waits behind a decision, so it may be sent with another body from now on. */
   mayChange(key: string): void {
     this.#texts.delete(key);
+  }
+
+  /** Forgets the receipts that are too old, as the real server does. Clients know nothing of it. */
+  forgetReceipts(): void {
+    this.model.forgetReceipts(RECEIPTS_MS);
   }
 
   /** Restores a backup: only the first `keep` commits remain, and the log gets another id. */

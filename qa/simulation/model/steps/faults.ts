@@ -33,11 +33,16 @@ const OFTEN_WITH_TENANTS = { ...OFTEN, "other sign-in": 7, "other view": 7 } as 
 
 const DOUBTED = { "token doubted": 6 } as const;
 
-export type Fault = keyof typeof OFTEN_WITH_TENANTS | keyof typeof DOUBTED;
+const ASLEEP = { asleep: 14, "clock set": 3, offline: 16, killed: 18 } as const;
+
+export type Fault = keyof typeof OFTEN_WITH_TENANTS | keyof typeof DOUBTED | keyof typeof ASLEEP;
+
+const DAY_MS = 86_400_000;
 
 function chooseFault({ chance, weather }: Simulation): Fault {
   const often = weather.tenants ? OFTEN_WITH_TENANTS : OFTEN;
-  return weather.doubts ? chance.weighed({ ...often, ...DOUBTED }) : chance.weighed(often);
+  const all = weather.doubts ? { ...often, ...DOUBTED } : often;
+  return weather.sleeps ? chance.weighed({ ...all, ...ASLEEP }) : chance.weighed(all);
 }
 
 /** Something goes wrong at a device, or at the server. Undefined: it could not, just now. */
@@ -101,6 +106,19 @@ export function injectFault(simulation: Simulation, device: Device, tab: Tab | u
         device.expireToken();
         for (const { stream } of device.living) stream.cut(closeCodes.token, true);
         return `the tokens of ${device.name} cover the ${view} view`;
+      }
+      case "asleep": {
+        const days = 29 + chance.below(13);
+        // No request takes that long.
+        for (const each of simulation.devices) breakConnections(simulation, each);
+        simulation.schedule.slept += days * DAY_MS;
+        service.forgetReceipts();
+        return `all devices sleep for ${days} days`;
+      }
+      case "clock set": {
+        const days = device.clockAhead === 0 ? 40 * chance.roll() : 0;
+        device.clockAhead = Math.round(days * DAY_MS);
+        return `the clock of ${device.name} is ${days.toFixed(1)} days ahead`;
       }
       case "outdated":
         device.isOutdated = !device.isOutdated;
@@ -166,17 +184,22 @@ function cutPower(simulation: Simulation, device: Device): string {
   return `the power of ${device.name} is cut`;
 }
 
-export function turnNetwork({ chance }: Simulation, device: Device, isOnline: boolean): string {
+export function turnNetwork(simulation: Simulation, device: Device, isOnline: boolean): string {
+  const { chance } = simulation;
   device.isOnline = isOnline;
   device.reportsOffline = chance.percent(70);
+  if (!isOnline) breakConnections(simulation, device);
   for (const tab of [...device.living, ...device.guests]) {
-    if (!isOnline) {
-      tab.http.breakAll(() => chance.percent(50));
-      tab.stream.cut(1006, chance.percent(50));
-    }
     if (isOnline || device.reportsOffline) tab.emit(isOnline ? "online" : "offline");
   }
   return `${device.name} is ${isOnline ? "online" : "offline"}${device.reportsOffline || isOnline ? "" : ", and no event says so"}`;
+}
+
+function breakConnections({ chance }: Simulation, device: Device): void {
+  for (const tab of [...device.living, ...device.guests]) {
+    tab.http.breakAll(() => chance.percent(50));
+    tab.stream.cut(1006, chance.percent(50));
+  }
 }
 
 /** Opens a tab, or thaws a frozen one. */

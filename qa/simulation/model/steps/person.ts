@@ -8,7 +8,7 @@ import type { Simulation } from "../simulation.ts";
 
 /** A person decides the first conflict or rejection in a tab. Undefined: there is none. */
 export function personDecides(simulation: Simulation, device: Device, tab: Tab): string | undefined {
-  const { chance } = simulation;
+  const { chance, service } = simulation;
   const { client } = tab;
   const conflict = chance.pick(client.conflicts());
   if (conflict) {
@@ -38,7 +38,9 @@ export function personDecides(simulation: Simulation, device: Device, tab: Tab):
   }
   const item = chance.pick(client.attention());
   if (!item) return undefined;
-  const answer = chance.weighed({ retries: 1, discards: 3 });
+  // As the error says, a person looks first whether it is there already.
+  const isThere = item.code === "too_old" && service.wasConfirmed(device.name, item.clientTxId);
+  const answer = isThere ? "discards" : chance.weighed({ retries: 1, discards: 3 });
   simulation.count(`decision: ${answer}`);
   const before = namesIn(tab);
   blockedMayChange(simulation, device, tab);

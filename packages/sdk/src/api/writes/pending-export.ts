@@ -33,8 +33,17 @@ export const exportPending = (state: ClientState, exportedAt: number): PendingEx
   schema: state.schemaHash,
   exportedAt,
   // A deep copy that shares nothing with the queue. It includes writes that are being stored.
-  writes: JSON.parse(JSON.stringify([...inOrder(state.queue)].filter((m) => m.stage.phase !== "confirmed"))),
+  writes: JSON.parse(
+    JSON.stringify(
+      [...inOrder(state.queue)]
+        .filter((m) => m.stage.phase !== "confirmed")
+        .map((m) => ({ ...m, owner: m.owner ?? firstOwner(state) })),
+    ),
+  ),
 });
+
+/** Whose the writes are that were made before the client knew its owner. null: that was not seen, or several have used the store. */
+const firstOwner = ({ owner, others }: ClientState): string | null => (others ? null : (owner ?? null));
 
 /** Whose writes are in the queue. */
 const ownerOf = (state: ClientState): string | undefined => state.owner ?? ownerOfTab(state);
@@ -59,13 +68,25 @@ export function readExport(
       "other_owner",
       `The export belongs to ${theirs}, and this client to ${mine}. With { adopt: true } its writes become this client's.`,
     );
+  if (!adopt && writes.some((write) => typeof write.owner !== "string"))
+    throw localError(
+      "other_owner",
+      "The export does not say whose its writes are, because the client that made it did not know. With { adopt: true } they become this client's.",
+    );
   return writes
     .filter((write) => !state.queue.byTxId.get(write.clientTxId))
     .map((write) => {
       const found = write.stage;
       const stage = found.phase === "conflicted" || found.phase === "rejected" ? found : ({ phase: "saving" } as const);
-      const writer = adopt ? mine : (write.owner ?? theirs);
-      const taken: Mutation = { ...write, owner: writer ?? null, seq: undefined, attempts: 0, echoed: [], stage };
+      const taken: Mutation = {
+        ...write,
+        owner: adopt ? (mine ?? null) : write.owner,
+        seq: undefined,
+        attempts: 0,
+        unsent: undefined,
+        echoed: [],
+        stage,
+      };
       // A write that was exported before it was serialized is serialized now.
       return adapted(taken.body === "" ? serialized(taken, state.clientId, state.rows) : taken, state);
     });

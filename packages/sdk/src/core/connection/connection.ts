@@ -4,7 +4,7 @@ import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
 import { scopeToRead } from "../log/scope.ts";
-import { isTooOld, tooOld } from "../queue/age.ts";
+import { asSent, isTooOld, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
@@ -224,7 +224,7 @@ function isOwn({ owner: writer }: Mutation, { owner, others }: ClientState): boo
 
 /** Only one request is in flight per client, because two could overtake each other. */
 function sendNext(draft: Draft): void {
-  const { sending, queue, reading, rows } = draft.state;
+  const { sending, queue, reading, rows, generation } = draft.state;
   if (sending.names || reading.resync === "suspect" || !isDue(sending.wait, draft.now)) return;
   if (!isOwners(draft.state)) return;
   // Unknown writes may have to go before the known ones.
@@ -248,9 +248,10 @@ function sendNext(draft: Draft): void {
   set(draft, {
     queue: withChanged(
       queue,
-      bulk.map((m) => ({ ...m, attempts: m.attempts + 1, stage: { phase: "sending" } })),
+      bulk.map((m) => ({ ...asSent(m, draft), attempts: m.attempts + 1, stage: { phase: "sending" } })),
     ),
     sending: { ...sending, request, names },
   });
-  emit(draft, { do: "send", request, names, body: bulkBody(bulk) });
+  const first = bulk.filter((m) => m.unsent).map((m) => asSent(m, draft));
+  emit(draft, { do: "send", request, names, body: bulkBody(bulk), first, generation });
 }

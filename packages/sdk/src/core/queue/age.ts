@@ -1,7 +1,9 @@
 import { clientLimits as limits } from "../../protocol/client-limits.ts";
-import { type Draft, keep, set } from "../draft.ts";
+import { canSend } from "../connection/auth.ts";
+import { type Draft, emit, keep, set } from "../draft.ts";
+import type { ClientState } from "../state.ts";
 import { type Failure, localFailure } from "./failure.ts";
-import type { Mutation } from "./mutation.ts";
+import { expectedSlot, lastingPhase, type Mutation } from "./mutation.ts";
 import { inOrder } from "./queue.ts";
 import { withChanged } from "./queue-changes.ts";
 
@@ -10,6 +12,9 @@ import { withChanged } from "./queue-changes.ts";
  * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of writes
  * that were never sent move along, also on disk. One that was sent may be in the log, and some monotonic clocks stand
  * still while the device sleeps: after a sleep of a month the server would no longer know it.
+ *
+ * So what the disk says of a write counts, also for the next client, a tab that begins to lead, and an export. A write
+ * is stored as unsent only if it cannot be sent at once, and it is stored without that mark before it is sent.
  */
 
 /** Smaller steps change nothing that matters here, and are often a night's sleep. */
@@ -28,23 +33,52 @@ export function followClock(draft: Draft, lived: number | undefined): void {
   const isJump = by > JUMP_MS;
   set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (isJump ? by : 0) : draft.now } });
   if (!isJump) return;
-  const moved = [...inOrder(queue)].filter(isUnsent).map((m) => ({ ...m, createdAt: m.createdAt + by }));
+  // The leader may have moved it before.
+  const moved = [...inOrder(queue)]
+    .filter(({ unsent, stage }) => unsent && lastingPhase(stage) === "queued")
+    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, draft.now) }));
   set(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
 }
 
-const isUnsent = ({ stage: { phase }, attempts }: Mutation): boolean =>
-  attempts === 0 && (phase === "saving" || phase === "queued");
+/** What is stored of a new write: if it can be sent at once, it counts as sent, so that it is stored only once. */
+export function unsentIn(state: ClientState): true | undefined {
+  const { lead, storageTrouble, tabs, reading } = state;
+  const sends = lead === "yes" || storageTrouble !== undefined;
+  return (sends ? reading.verified && canSend(state) : tabs.connection?.name === "online") ? undefined : true;
+}
+
+/** If it was made by a clock that was set back since, its time would never come. */
+export const asSent = ({ unsent, ...m }: Mutation, { now }: Draft): Mutation =>
+  unsent ? { ...m, createdAt: Math.min(m.createdAt, now) } : m;
+
+/** Another device may send what is exported, under the same names. */
+export function onExported(draft: Draft): void {
+  const marked = [...inOrder(draft.state.queue)].filter((m) => m.unsent).map((m) => asSent(m, draft));
+  if (marked.length === 0) return;
+  set(draft, { queue: withChanged(draft.state.queue, marked) });
+  // Each by itself, so that one whose slot was given away stops no other.
+  const changes = marked.flatMap((mutation) => {
+    const over = expectedSlot(mutation);
+    return over ? [{ put: [{ mutation, over }], drop: [] }] : [];
+  });
+  emit(draft, { do: "persist", changes });
+}
 
 /** Whether the server may have forgotten the receipt of a write. */
-export const isTooOld = ({ createdAt }: Mutation, { now }: Draft): boolean => now - createdAt > limits.resendMs;
+export const isTooOld = (m: Mutation, draft: Draft): boolean =>
+  draft.now - m.createdAt > limits.resendMs || isFromFuture(m, draft);
+
+/** It may have been sent by a clock that was set back since: how long ago, that clock does not tell. */
+export const isFromFuture = ({ createdAt, unsent }: Mutation, { now }: Draft): boolean =>
+  !unsent && createdAt - now > JUMP_MS;
 
 /** Of a write from before this client, nothing but the wall clock tells the age. */
-export const tooOld = ({ createdAt }: Mutation, { state }: Draft): Failure =>
+export const tooOld = ({ createdAt }: Mutation, { state, now }: Draft): Failure =>
   localFailure(
     "too_old",
     `The write has waited so long that the server may have forgotten it${
-      createdAt < (state.clock?.startedAt ?? 0)
+      createdAt < (state.clock?.startedAt ?? 0) || createdAt > now
         ? ", or this device's clock was changed: by that clock it was made on "
         : ". It was made on "
     }${dayOf(createdAt)}. Check the current record first.`,

@@ -90,6 +90,8 @@ export interface Mutation {
   readonly owner: string | null;
   readonly createdAt: number;
   readonly attempts: number;
+  /** No device can have sent it under this name. Stored, and removed there before the first attempt. Absent: it may be in the log. */
+  readonly unsent?: true | undefined;
   /** Keys of the records that it touches. */
   readonly keys: readonly string[];
   /** Keys whose log entry has arrived: the rows contain this write there already. */

@@ -21,6 +21,7 @@ export function newWrite(draft: Draft, { clientTxId, operations, reads }: Mutate
     owner: ownerOfTab(draft.state) ?? null,
     createdAt: draft.now,
     attempts: 0,
+    unsent: true,
     keys: keysOf(operations),
     echoed: [],
     stage: { phase: "saving" },

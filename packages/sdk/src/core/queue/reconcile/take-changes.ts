@@ -144,10 +144,10 @@ export interface Stored {
 
 /** Takes the stored versions of known writes, and keeps what this tab has learned about them. */
 export function takeAgain(r: Reconciliation, both: readonly Stored[]): void {
-  const changed = both.filter(({ own, found }) => !isSame(own, found));
+  const changed = both.filter((each) => !isSame(each));
   touch(
     r,
-    changed.flatMap(({ own, found }) => [own, found]),
+    changed.filter((each) => !showsSame(each)).flatMap(({ own, found }) => [own, found]),
   );
   update(r, {
     queue: withChanged(
@@ -159,7 +159,10 @@ export function takeAgain(r: Reconciliation, both: readonly Stored[]): void {
 }
 
 /** In a long queue, most writes are unchanged. */
-const isSame = (own: Mutation, found: Mutation): boolean =>
+const isSame = ({ own, found }: Stored): boolean =>
+  showsSame({ own, found }) && own.unsent === found.unsent && own.createdAt === found.createdAt;
+
+const showsSame = ({ own, found }: Stored): boolean =>
   own.stage.phase === "queued" && found.stage.phase === "queued" && own.body === found.body && own.lost === found.lost;
 
 const isUndecided = ({ stage }: Mutation): boolean =>
@@ -180,6 +183,10 @@ function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
   return {
     ...found,
     ...{ echoed, attempts },
+    // A leader that was replaced before it could store that it was about to send has not sent.
+    unsent: lead === "reading" ? found.unsent : own.unsent && found.unsent,
+    // The time of a write that was sent stands. One that was not, this tab may have moved along with the clock.
+    createdAt: own.unsent && !found.unsent ? found.createdAt : own.createdAt,
     stage: isUndecided(own) || (isForgotten && found.stage.phase === stage.phase) ? found.stage : stage,
     lost: from?.lost,
     archived: from?.archived,

@@ -3,22 +3,35 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
 import * as page from "./index.ts";
+import * as node from "./node.ts";
 import * as worker from "./worker.ts";
 
-test("[PK12] the entry for workers has the names of the one for pages", () => {
-  expect(Object.keys(worker).sort()).toEqual(Object.keys(page).sort());
+/** What an entry has beside the names of the one for pages. */
+const entries = [
+  ["./worker.ts", worker, []],
+  ["./node.ts", node, ["FileStorage", "fileStorage"]],
+] as const;
+
+test.each(entries)("[PK12] the entry %s has the names of the one for pages", (_, entry, more) => {
+  const own: readonly string[] = more;
+  expect(
+    Object.keys(entry)
+      .filter((name) => !own.includes(name))
+      .sort(),
+  ).toEqual(Object.keys(page).sort());
 });
 
-test("[PK12] it has the types of the one for pages too", () => {
-  const namesIn = (file: string) =>
-    [...readFileSync(new URL(file, import.meta.url), "utf8").matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
-      .flatMap(([, names = ""]) => names.split(","))
-      .map((name) => name.replace("type ", "").trim())
-      .filter((name) => name !== "")
-      .sort();
+test.each(entries)("[PK12] the entry %s has the types of the one for pages too", (file, _, more) => {
   expect(namesIn("./index.ts")).toContain("SyncClient");
-  expect(namesIn("./worker.ts")).toEqual(namesIn("./index.ts"));
+  expect(namesIn(file)).toEqual([...namesIn("./index.ts"), ...more].sort());
 });
+
+const namesIn = (file: string) =>
+  [...readFileSync(new URL(file, import.meta.url), "utf8").matchAll(/^export (?:type )?\{([^}]*)\}/gm)]
+    .flatMap(([, names = ""]) => names.split(","))
+    .map((name) => name.replace("type ", "").trim())
+    .filter((name) => name !== "")
+    .sort();
 
 test("[PK12] nothing that the entry for workers imports calls import()", async () => {
   const entryPoints = [fileURLToPath(new URL("./worker.ts", import.meta.url))];

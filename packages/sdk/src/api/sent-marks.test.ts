@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import type { Storage } from "../engine/ports.ts";
+import { MemoryDisk, memoryStorage } from "../storage/memory.ts";
+import { BrowserProfile } from "../testing/browser-profile.ts";
+import { createTestServer } from "../testing/test-server.ts";
+
+const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
+
+/** A client that notes in which order its store is changed and its writes are sent. */
+async function noted() {
+  const own = createTestServer(schema);
+  const disk = new MemoryDisk();
+  const storage = memoryStorage(disk);
+  const steps: string[] = [];
+  const noting: Storage = {
+    ...storage,
+    enqueue: (changes) => {
+      steps.push("enqueue");
+      return storage.enqueue(changes);
+    },
+    keep: async (mutations, generation) => {
+      const kept = await storage.keep(mutations, generation);
+      steps.push(`keep ${mutations.length}, ${made.connection.sent.length} sent`);
+      return kept;
+    },
+  };
+  const made = own.client({ disk, platform: { storage: async () => noting } });
+  await made.client.ready();
+  await own.settle();
+  return { ...own, ...made, disk, steps, slides: made.client.models.slide };
+}
+
+test("[Q47] what was written offline is stored as sent before it is sent, all writes of a request in one change", async () => {
+  const { slides, steps, disk, connection, offline, online, settle } = await noted();
+  offline();
+  for (const id of ["a", "b", "c"]) slides.create({ title: id }, { id });
+  await settle();
+  expect(disk.queue().map(({ unsent }) => unsent)).toEqual([true, true, true]);
+  connection.answers.push("held back");
+  online();
+  await settle();
+  expect(steps).toEqual(["enqueue", "keep 3, 0 sent"]);
+  expect(disk.queue().map(({ unsent }) => unsent)).toEqual([undefined, undefined, undefined]);
+  expect(connection.sent).toHaveLength(1);
+});
+
+test("[Q47] a write that is made while the client is connected is stored once", async () => {
+  const { slides, steps, disk, connection, settle } = await noted();
+  connection.answers.push("held back");
+  slides.create({ title: "a" }, { id: "a" });
+  await settle();
+  expect(steps).toEqual(["enqueue"]);
+  expect(disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
+});
+
+test("[Q47] a leader that was replaced sends nothing before it leads again and has stored that", async () => {
+  const { slides, steps, disk, connection, offline, online, settle } = await noted();
+  offline();
+  slides.create({ title: "a" }, { id: "a" });
+  await settle();
+  disk.lead();
+  online();
+  await settle();
+  expect(steps.slice(0, 3)).toEqual(["enqueue", "keep 1, 0 sent", "keep 1, 0 sent"]);
+  expect(connection.sent).toHaveLength(1);
+});
+
+test.each([
+  ["leads", 0],
+  ["follows", 1],
+])("[Q47] an export counts as sent, also in the store, if the tab that makes it %s", async (_, at) => {
+  const own = createTestServer(schema);
+  const profile = new BrowserProfile();
+  const open = async () => {
+    const made = own.client({ platform: profile.platform });
+    await made.client.ready();
+    await own.settle();
+    return made;
+  };
+  const tabs = [await open(), await open()];
+  for (const { offline } of tabs) offline();
+  await own.settle();
+  tabs[at]?.client.models.slide.create({ title: "a" }, { id: "a" });
+  await own.settle();
+  const unsent = () =>
+    profile
+      .store("holdfast:holdfast.test")
+      .disk.queue()
+      .map((write) => write.unsent);
+  expect(unsent()).toEqual([true]);
+  const exported = await tabs[at]?.client.exportPending();
+  expect(exported?.writes.map((write) => write.unsent)).toEqual([undefined]);
+  expect(unsent()).toEqual([undefined]);
+});
+
+test("[Q47] an imported write counts as sent: the device that exported it may have sent it since", async () => {
+  const own = createTestServer(schema);
+  const from = own.client({ paused: true });
+  await from.client.models.slide.create({ title: "a" }, { id: "a" }).queued;
+  const exported = JSON.parse(JSON.stringify(await from.client.exportPending()));
+  exported.writes[0].unsent = true;
+  const into = own.client({ paused: true });
+  await into.client.importPending(exported, { adopt: true });
+  await own.settle();
+  expect(into.disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
+});
