@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { limits, type Model } from "@holdfast/sdk/protocol";
+import { limits, type Model, type UnreadableRecord } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -12,6 +12,7 @@ import {
   type PageEnd,
 } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import { unreadableData } from "../../rules/commits/unreadable-record.ts";
 import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
@@ -60,6 +61,7 @@ export interface ListPage {
   readonly model: string;
   /** The stored JSON text of each record. */
   readonly records: readonly string[];
+  readonly unreadable: readonly UnreadableRecord[];
   readonly nextCursor: string | null;
   readonly previousCursor: string | null;
   readonly stamp: number;
@@ -167,16 +169,21 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
         if (mayTakeLong) limiter.leave(tenant);
       });
     if (isRefusal(page)) return page;
-    const { records } = page;
+    const readable = page.records.filter(({ data }) => unreadableData(data) === undefined);
+    const unreadable = page.records.flatMap(({ id, data }) => {
+      const message = unreadableData(data);
+      return message === undefined ? [] : { model: declared.name, id, message };
+    });
     const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
     return {
       model: declared.name,
-      records: records.map(({ data }) => data),
+      records: readable.map(({ data }) => data),
+      unreadable,
       nextCursor: next ? cursors.encode(context, keptEnd(next)) : null,
       previousCursor: previous ? cursors.encode(context, keptEnd(previous)) : null,
       stamp,
       archived: Object.fromEntries(
-        records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
+        readable.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
       ),
       count: page.count,
       counts: page.counts,

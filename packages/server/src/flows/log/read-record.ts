@@ -31,6 +31,7 @@ export const readRecord =
     const record = await readStored(db, { tenant, model: model.toLowerCase(), id }, source);
     // A record outside the reader's groups is treated as missing.
     if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
+    if ("unreadable" in record) return refuse("record_too_large", { message: record.unreadable, status: 413 });
     const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);
     const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
     return {

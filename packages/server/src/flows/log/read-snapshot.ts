@@ -37,6 +37,8 @@ interface SnapshotCursor {
 
 /** With conditions a page may scan a whole model: a few at a time, so that other reads find a free connection. A tenant leaves one to others. */
 const SLOW_SNAPSHOTS = { most: 4, mostPerKey: 3 };
+/** Most that an answer names of the records that are too large. */
+const MOST_UNREADABLE = 100;
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
 
 /**
@@ -111,7 +113,11 @@ async function readPage(
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
-  const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
+  const unreadable = page.unreadable.slice(0, MOST_UNREADABLE);
+  const end = JSON.stringify({
+    ...{ object: "snapshot_end", count: page.count, next_cursor: next },
+    ...(unreadable.length > 0 && { unreadable }),
+  });
   return `${start}\n${page.lines}${end}\n`;
 }
 
