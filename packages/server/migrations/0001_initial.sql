@@ -354,6 +354,10 @@ begin
   execute format($function$
     create function holdfast.folded(whole text) returns text language plpgsql immutable strict parallel safe as $$
     begin
+      -- A record of that size is unreadable, and of much more Postgres could not make the folded text.
+      if octet_length(whole) > 33554432 then
+        return '';
+      end if;
       if octet_length(whole) = length(whole) then
         return lower(whole collate "C");
       end if;
@@ -690,6 +694,46 @@ create function holdfast.pinned_json(value anyelement) returns json language plp
   set extra_float_digits = 1 set bytea_output = 'hex' set lc_monetary = 'C' as $$
 begin
   return holdfast.storable_json(to_json(value));
+end $$;
+
+-- The same, or null if Postgres cannot make it.
+create function holdfast.pinned_or_null(value anyelement) returns json language plpgsql stable as $$
+begin
+  return holdfast.pinned_json(value);
+exception when program_limit_exceeded or out_of_memory or internal_error then
+  return null;
+end $$;
+
+create function holdfast.texts_or_null(value numeric[]) returns text[] language plpgsql stable as $$
+begin
+  return value::text[];
+exception when program_limit_exceeded or out_of_memory or internal_error then
+  return null;
+end $$;
+
+-- The JSON of a row. Of one with more than `most` bytes, how many it has; of one whose JSON Postgres cannot make, 0.
+create function holdfast.readable_json(of_row record, most integer) returns json language plpgsql stable as $$
+declare
+  made json;
+begin
+  made := row_to_json(of_row);
+  return case when pg_column_size(made) > most then to_json(pg_column_size(made)) else made end;
+exception when program_limit_exceeded or out_of_memory or internal_error then
+  return '0';
+end $$;
+
+-- The next rows of a cursor, up to so many bytes of text; a larger one comes alone.
+create function holdfast.fetch_some(rows_of refcursor, most bigint) returns setof text language plpgsql as $$
+declare
+  one text;
+  bytes bigint := 0;
+begin
+  while bytes < most loop
+    fetch next from rows_of into one;
+    exit when not found;
+    bytes := bytes + 512 + octet_length(one);
+    return next one;
+  end loop;
 end $$;
 
 -- Prepares a large transaction to be taken in steps: afterwards a row that it changed several times has one line, with the

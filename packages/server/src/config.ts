@@ -173,7 +173,7 @@ function masterKeyOf(text: string): string {
 export const limitSettings: {
   readonly [name in keyof ServerLimits]: readonly [env: string, min: number, max: number];
 } = {
-  recordBytes: ["HOLDFAST_RECORD_BYTES", 1_024, 67_108_864],
+  recordBytes: ["HOLDFAST_RECORD_BYTES", 1_024, 8_388_608],
   commitBytes: ["HOLDFAST_COMMIT_BYTES", 1_024, 1_073_741_824],
   headerBytes: ["HOLDFAST_HEADER_BYTES", 1_024, 1_048_576],
   headerCount: ["HOLDFAST_HEADER_COUNT", 10, 10_000],

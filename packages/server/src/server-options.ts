@@ -48,7 +48,7 @@ export interface ServerOptions {
 }
 
 export interface DatabaseSettings {
-  /** The pool for everything except commits, tokens and notifications. */
+  /** The pool for everything except commits, tokens and notifications. Reads of attached tables have six tenths as many more. */
   readonly connections: number;
   /** The pool for looking up tokens. */
   readonly authConnections: number;

@@ -60,6 +60,7 @@ export { LogEntry, PARTICIPANT_KINDS, type ParticipantKind, VERBS, type Verb } f
 export { followedValue, meetsConditions } from "./log/meets-conditions.ts";
 export { BareWriteBody, CreateBody, ReadEnvelope, UpdateBody } from "./log/record.ts";
 export { SnapshotEnd, SnapshotLine, SnapshotStart } from "./log/snapshot.ts";
+export { UnreadableRecord } from "./log/unreadable-record.ts";
 export {
   Deleted,
   Organization,

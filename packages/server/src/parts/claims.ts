@@ -13,11 +13,17 @@ export interface Claims extends Part {
 }
 
 /** Requests about claims, and the worker that ends expired leases. */
-export function openClaims({ pool, schemas, report }: PlaneContext, { claimHub }: Hubs, { lanes }: Commits): Claims {
+export function openClaims(
+  { pool, tables, schemas, report }: PlaneContext,
+  { claimHub }: Hubs,
+  { lanes }: Commits,
+): Claims {
   const failed = report("claims_failed");
   const keeper = startRepeating(keepClaims(pool, lanes, failed), failed);
   return {
-    routes: claimRoutes(claimFlows(pool, schemas, lanes, (tenant, key) => listenToQueue(claimHub, tenant, key))),
+    routes: claimRoutes(
+      claimFlows(pool, tables, schemas, lanes, (tenant, key) => listenToQueue(claimHub, tenant, key)),
+    ),
     close: keeper.stop,
   };
 }

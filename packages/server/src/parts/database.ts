@@ -19,6 +19,8 @@ export interface DatabaseDeps {
 export interface OpenDatabase extends Required<Pick<Part, "close">> {
   readonly url: string;
   readonly pool: Database;
+  /** For reads of the callers' own tables, which wait while one is locked. */
+  readonly tables: Database;
   /** Hints from and to other processes. */
   readonly wake: Wake;
   /** Runs on each new connection before it is used: compares the database with the one that wrote the logs. */
@@ -42,16 +44,14 @@ export function openDatabase({ url, settings, logger, report, replaced }: Databa
       ),
   });
   const { connections, waitMs } = settings;
-  const pool = createPool({
-    ...{ url, waitMs, verify },
-    maxConnections: connections,
-    onError: report("database_connection_lost"),
-  });
+  const settingsOfAll = { url, waitMs, verify, onError: report("database_connection_lost") };
+  const pool = createPool({ ...settingsOfAll, maxConnections: connections });
+  const tables = createPool({ ...settingsOfAll, maxConnections: tableConnections(connections), lockMs: TABLE_LOCK_MS });
   const wake = openWake(url);
   const askEpoch = () => void ask(pool).catch(report("log_epoch_failed"));
   wake.subscribe({ renewed: askEpoch, opened: askEpoch });
   return {
-    ...{ url, pool, wake, verify },
+    ...{ url, pool, tables, wake, verify },
     async check() {
       const client = await pool.connect();
       let failure: Error | undefined;
@@ -66,7 +66,12 @@ export function openDatabase({ url, settings, logger, report, replaced }: Databa
     },
     async close() {
       await wake.close();
-      await pool.end();
+      await Promise.all([pool.end(), tables.end()]);
     },
   };
 }
+
+/** How long a read waits for a table that is locked. */
+const TABLE_LOCK_MS = 500;
+
+export const tableConnections = (connections: number): number => Math.max(2, Math.floor(0.6 * connections));

@@ -16,12 +16,12 @@ const CATCH_UPS = { most: 4, mostPerKey: 3 };
 /** What this process publishes of logs and claims to its streams and long polls. */
 export type Hubs = Part & Followed;
 
-export function openHubs({ pool, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
+export function openHubs({ pool, tables, schemas, cacheBytes, wake, report }: PlaneContext): Hubs {
   const log = followLog(pool, schemas);
   const heads = createHeadPoll(log.heads, report("tail_failed"));
   const hub = createHub(log, heads, report("tail_failed"));
   const catchUp = createCatchUp(log, createLimiter(CATCH_UPS), cacheBytes / 8);
-  const claims = followClaims(pool, schemas);
+  const claims = followClaims(pool, tables, schemas);
   const claimHub = createClaimHub(claims, heads, report("claim_news_failed"));
   const clientSchemas = createClientSchemas(pool, schemas, Date.now);
   wake.subscribe({ log: hub.hint, schema: hub.schemaHint, claims: claimHub.changed, opened: heads.askAll });

@@ -26,11 +26,11 @@ export interface Plane extends Part, TenantData, Pick<Commits, "lanes"> {
 
 export async function openPlane(
   service: ServerContext,
-  { url, pool, wake, verify }: OpenDatabase,
+  { url, pool, tables, wake, verify }: OpenDatabase,
   cacheBytes: number,
 ): Promise<Plane> {
   const schemas = createSchemaCache(cacheBytes / 2);
-  const ctx: PlaneContext = { ...service, url, pool, wake, verify, cacheBytes, schemas };
+  const ctx: PlaneContext = { ...service, url, pool, tables, wake, verify, cacheBytes, schemas };
   const { opened, forget, stop, close } = createParts();
   const maintenance = opened(openMaintenance(ctx));
   const hubs = opened(openHubs(ctx));

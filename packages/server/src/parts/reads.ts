@@ -3,13 +3,18 @@ import { readHistory } from "../flows/log/read-history.ts";
 import { readLog } from "../flows/log/read-log.ts";
 import { readRecord } from "../flows/log/read-record.ts";
 import { readSnapshot } from "../flows/log/read-snapshot.ts";
+import { type ReadTables, tableReads } from "../flows/tables/table-reads.ts";
 import { logRoutes } from "../http/routes/log.ts";
 import { recordRoutes } from "../http/routes/records.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { awaitNews } from "../realtime/log/await-news.ts";
 import type { PlaneContext } from "./context.ts";
+import { tableConnections } from "./database.ts";
 import type { Hubs } from "./hubs.ts";
 import type { Part } from "./part.ts";
+
+/** A tenant with tables leaves some of their connections to others. */
+const tableReadsAtOnce = (connections: number) => ({ most: connections, mostPerKey: Math.max(1, connections - 2) });
 
 /** Log and snapshot pages leave some connections to smaller requests, and a tenant leaves some to other tenants. */
 const pagesAtOnce = (connections: number) => ({
@@ -23,21 +28,24 @@ export interface Reads extends Part {
 
 /** Reads of records, logs and snapshots. */
 export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
-  const { pool, schemas, cursors, database } = ctx;
+  const { pool, tables, schemas, cursors, database } = ctx;
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
-  const snapshot = readSnapshot(pool, schemas, cursors);
+  const ofTables = tableConnections(database.connections);
+  const readTables = tableReads(tables, tableReadsAtOnce(ofTables), () => performance.now());
+  const tablePages = createLimiter(pagesAtOnce(ofTables));
+  const readTablePage: ReadTables = (reader, ...rest) =>
+    tablePages.take(reader.tenant, reader.tokenId, () => readTables(reader, ...rest));
+  const snapshot = readSnapshot(pool, readTablePage, schemas, cursors, pages);
   const fairLog: typeof log = (tenant, ...rest) => pages.take(tenant, "", () => log(tenant, ...rest));
-  const fairSnapshot: typeof snapshot = (request) =>
-    pages.take(request.reader.tenant, request.reader.tokenId, () => snapshot(request));
   return {
     routes: {
       ...recordRoutes(
-        readRecord(pool, schemas),
-        listRecords(pool, schemas, cursors),
-        readHistory(pool, schemas, cursors),
+        readRecord(pool, readTables, schemas),
+        listRecords(pool, readTables, schemas, cursors),
+        readHistory(pool, readTables, schemas, cursors),
       ),
-      ...logRoutes(fairLog, fairSnapshot, (...news) => awaitNews(hub, ...news)),
+      ...logRoutes(fairLog, snapshot, (...news) => awaitNews(hub, ...news)),
     },
   };
 }

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from "typebox";
+import { UnreadableRecord } from "../log/unreadable-record.ts";
 
 /** The envelope of every list. `next_cursor` is null on the last page. */
 export const ListEnvelope = <T extends TSchema>(item: T) =>
@@ -29,6 +30,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     models: Type.Optional(Type.Array(Type.String())),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
+    /** Lists of records only: those that the page leaves out, because they are larger than can be read. */
+    unreadable: Type.Optional(Type.Array(UnreadableRecord)),
     /** A query with `count` only: how many records there are on all pages. */
     count: Type.Optional(Type.Integer()),
     /** A query with `countBy` only: values, or items of an array, that most records have, and how many have them. */

@@ -1,5 +1,6 @@
 import { type Static, Type } from "typebox";
 import type { JsonObject } from "../json.ts";
+import { UnreadableRecord } from "./unreadable-record.ts";
 
 /** First line of a snapshot page: the head of the log before the first page was read. */
 export const SnapshotStart = Type.Object({
@@ -39,5 +40,7 @@ export const SnapshotEnd = Type.Object({
   object: Type.Literal("snapshot_end"),
   count: Type.Integer(),
   next_cursor: Type.Union([Type.String(), Type.Null()]),
+  /** Records that the page leaves out, because they are larger than can be read: up to 100 of a page. */
+  unreadable: Type.Optional(Type.Array(UnreadableRecord)),
 });
 export type SnapshotEnd = Static<typeof SnapshotEnd>;

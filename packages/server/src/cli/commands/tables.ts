@@ -144,6 +144,10 @@ export function addTables(program: Command, terminal: Terminal): void {
           drop,
           waiting: once(() => say(`${model}: waiting for transactions that use its table`)),
           progress: (step, done, about) => progress(() => `${model}: ${ofAbout(done, about)} ${STEPS[step]}`),
+          leftOut: (count) =>
+            say(
+              `${model}: ${count} records are removed, because their rows are larger than can be read; the table keeps them`,
+            ),
         }),
       );
       out(drop ? `detached: ${model}; its records are removed\n` : `detached: ${model}; its records stay\n`);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
+import { unreadableData } from "../../rules/commits/unreadable-record.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -76,11 +77,13 @@ export const loadSmallRecords = (names: readonly RequestedRecord[]): Statement<F
   read: readSmall,
 });
 
-/** Without values: they are large or not needed, or the caller's table has them. */
+/** Without values: they are large, unreadable or not needed, or the caller's table has them. */
 const readSmall = (rows: readonly unknown[]): FoundRecord[] =>
-  (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) =>
-    row.data === null ? withoutValues(row) : toRecord(row, row.data),
-  );
+  (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) => {
+    if (row.data === null) return withoutValues(row);
+    const unreadable = unreadableData(row.data);
+    return unreadable === undefined ? toRecord(row, row.data) : withoutValues(row, unreadable);
+  });
 
 /** In a table of the caller's, JSON may be of any depth. */
 const cutValues = <Row>(row: Row): Row => {
@@ -94,17 +97,18 @@ const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
   bytes: text.length,
 });
 
-const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
+const withoutValues = (row: Omit<RecordRow, "data">, unreadable?: string): FoundRecord => ({
   ...placed(row),
   get data(): never {
     throw new Error("The values of this record were not read.");
   },
   bytes: "not read",
+  ...(unreadable !== undefined && { unreadable }),
 });
 
 /** The record with these values, whether or not its own were read. */
 export function withValues(record: FoundRecord, data: JsonObject): FoundRecord {
-  const { data: _, bytes: __, ...rest } = Object.getOwnPropertyDescriptors(record);
+  const { data: _, bytes: __, unreadable: ___, ...rest } = Object.getOwnPropertyDescriptors(record);
   return Object.defineProperties({}, { ...rest, data: { value: data, enumerable: true } }) as FoundRecord;
 }
 
@@ -164,7 +168,7 @@ export async function readRecord(
   db: Transaction,
   name: RecordName,
   source?: RecordSource,
-): Promise<RecordState | undefined> {
+): Promise<RecordState | UnreadableState | undefined> {
   if (source && !source.takesId(name.id)) return undefined;
   const { rows } = source
     ? await reading(source, () =>
@@ -179,7 +183,14 @@ export async function readRecord(
         values: [name.tenant, name.model, name.id],
       });
   const [row] = source ? rows.map(cutValues) : rows;
-  return row && toRecord(row, row.data);
+  const unreadable = row && unreadableData(row.data);
+  if (row === undefined || unreadable === undefined) return row && toRecord(row, row.data);
+  return { groups: row.groups, unreadable };
+}
+
+/** A record that is larger than can be read, with a sentence that says so. */
+export interface UnreadableState extends Pick<RecordState, "groups"> {
+  readonly unreadable: string;
 }
 
 /** The groups of some records of a source, by id. */

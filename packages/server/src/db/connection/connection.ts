@@ -26,7 +26,7 @@ export class Connection extends pg.Client {
     this.#verify = verify;
     this.#isBounded = isBounded(config.connectionString);
     const { connection } = this as unknown as Inside;
-    if (this.#isBounded) boundAnswers(connection);
+    boundAnswers(connection);
     connection.on("readyForQuery", () => this.#answerDue?.refresh());
     if (lifeMs !== undefined) this.#endAfter(lifeMs);
     connection.on("parameterStatus", ({ parameterName, parameterValue }: Reported) => {

@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   readonly maxConnections?: number;
   /** How long to wait for a free connection. */
   readonly waitMs?: number;
+  /** How long to wait for a lock. */
+  readonly lockMs?: number;
   onError?(error: Error): void;
   /** Runs on each new connection before it is used. */
   readonly verify?: ConnectionConfig["verify"];
@@ -26,7 +28,14 @@ export const session: pg.ClientConfig = { options: SESSION, types: { getTypePars
  * A pool for everything except the commit lanes. A broken idle connection is reported, never thrown. Of several hosts
  * it uses one for as long as that host responds and accepts writes.
  */
-export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError, verify }: DatabaseOptions): pg.Pool {
+export function createPool({
+  url,
+  maxConnections = 10,
+  waitMs = 1_000,
+  lockMs,
+  onError,
+  verify,
+}: DatabaseOptions): pg.Pool {
   const hosts = hostsOf(url);
   let current = 0;
   class HostConnection extends Connection {
@@ -40,6 +49,7 @@ export function createPool({ url, maxConnections = 10, waitMs = 1_000, onError, 
   }
   const pool = new (hosts.length > 1 ? hostPool(hosts.length) : pg.Pool)({
     ...session,
+    ...(lockMs !== undefined && { options: `${SESSION} -c lock_timeout=${lockMs}` }),
     Client: HostConnection as never,
     max: maxConnections,
     connectionTimeoutMillis: waitMs,

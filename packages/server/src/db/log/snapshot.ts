@@ -1,10 +1,13 @@
+import type { SnapshotLine, UnreadableRecord } from "@holdfast/sdk/protocol";
 import type { QueryResultRow } from "pg";
+import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import type { ListCondition } from "../../rules/lists/list-filter.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 import { filterSql, type Param } from "../lists/wanted-records.ts";
+import { IS_UNREADABLE } from "../tables/attached-source.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
@@ -35,6 +38,8 @@ export interface SnapshotPage {
   /** JSON lines, each with its newline. */
   readonly lines: string;
   readonly count: number;
+  /** Records that are left out, because they are too large. */
+  readonly unreadable: readonly UnreadableRecord[];
   readonly last: { readonly model: string; readonly id: string } | undefined;
   /** Whether there may be further records. */
   readonly hasMore: boolean;
@@ -52,28 +57,35 @@ export async function readSnapshotPage(
   const { after, sources, models, parts } = question;
   const all = [undefined, ...sources.keys()];
   const first = Math.max(0, all.indexOf(after?.model));
-  let page: SnapshotPage = { lines: "", count: 0, last: undefined, hasMore: false };
+  let page: SnapshotPage = EMPTY;
   for (const model of all.slice(first)) {
     const whole = model === undefined || models === undefined || models.includes(model);
     if (!whole && !parts.some((part) => part.model === model)) continue;
     const used = Buffer.byteLength(page.lines);
     const own = { ...question, after: model === after?.model || model === undefined ? after : undefined };
-    const left = { ...own, limit: question.limit - page.count, bytes: question.bytes - used };
+    const left = { ...own, limit: question.limit - seenIn(page), bytes: question.bytes - used };
     if (left.limit === 0 || (page.count > 0 && left.bytes <= 0)) return { ...page, hasMore: true };
     const source = model === undefined ? undefined : sources.get(model);
     const next = await reading({ table: source?.table }, () => readPart(db, left, model, names));
     // The first record always fits, but only if the page is still empty.
     if (page.count > 0 && Buffer.byteLength(next.lines) > left.bytes) return { ...page, hasMore: true };
-    page = {
-      lines: page.lines + next.lines,
-      count: page.count + next.count,
-      last: next.last ?? page.last,
-      hasMore: next.hasMore,
-    };
+    page = both(page, next);
     if (page.hasMore) return page;
   }
   return page;
 }
+
+const EMPTY: SnapshotPage = { lines: "", count: 0, unreadable: [], last: undefined, hasMore: false };
+
+const both = (before: SnapshotPage, next: SnapshotPage): SnapshotPage => ({
+  lines: before.lines + next.lines,
+  count: before.count + next.count,
+  unreadable: [...before.unreadable, ...next.unreadable],
+  last: next.last ?? before.last,
+  hasMore: next.hasMore,
+});
+
+const seenIn = ({ count, unreadable }: SnapshotPage): number => count + unreadable.length;
 
 /**
  * The records of one source, or those that Holdfast keeps. Postgres builds the lines and returns them as one value, so that the server's single
@@ -98,19 +110,14 @@ async function readPart(
     {
       ...question,
       after: plain.last ?? question.after,
-      limit: question.limit - plain.count,
+      limit: question.limit - seenIn(plain),
       bytes: question.bytes - used,
     },
     names,
   );
   // The first record always fits, but only if the page is still empty.
   if (plain.count > 0 && Buffer.byteLength(rest.lines) > question.bytes - used) return plain;
-  return {
-    lines: plain.lines + rest.lines,
-    count: plain.count + rest.count,
-    last: rest.last ?? plain.last,
-    hasMore: rest.hasMore,
-  };
+  return both(plain, rest);
 }
 
 async function readPage(
@@ -134,12 +141,31 @@ async function readPage(
       ...more,
     ],
   });
-  const { lines: found, count = 0, seen = 0, measured = seen } = rows[0] ?? {};
-  const lines = found ?? "";
-  const metCompressed = count === measured && measured < seen;
-  const hasMore = seen === question.limit || count < seen;
-  return { lines, count, last: lastOf(lines), hasMore, metCompressed };
+  const { lines: found, count: inPage = 0, seen = 0, measured = seen, marks = 0 } = rows[0] ?? {};
+  const all = found ?? "";
+  const metCompressed = inPage === measured && measured < seen;
+  const hasMore = seen === question.limit || inPage < seen;
+  const last = lastOf(all);
+  const { lines, unreadable } = marks === 0 ? { lines: all, unreadable: [] } : withoutMarks(all);
+  return { lines, count: inPage - unreadable.length, unreadable, last, hasMore, metCompressed };
 }
+
+/** Lines of unreadable records begin with a mark, and have the number of their bytes in place of values. */
+function withoutMarks(lines: string): Pick<SnapshotPage, "lines" | "unreadable"> {
+  const unreadable: UnreadableRecord[] = [];
+  const kept = lines.split(/(?<=\n)/).filter((line) => {
+    if (!line.startsWith(MARK)) return true;
+    const { model, id, data } = JSON.parse(line.slice(MARK.length)) as UnreadableLine;
+    unreadable.push({ model, id, message: tooLargeToRead(data || undefined) });
+    return false;
+  });
+  return { lines: kept.join(""), unreadable };
+}
+
+type UnreadableLine = Pick<SnapshotLine, "model" | "id"> & { readonly data: number };
+
+/** No line of JSON begins with it. */
+const MARK = "-";
 
 interface Page extends QueryResultRow {
   readonly lines: string | null;
@@ -147,6 +173,8 @@ interface Page extends QueryResultRow {
   readonly seen: number;
   readonly measured?: number;
   readonly count: number;
+  /** Those in the lines that are unreadable. */
+  readonly marks?: number;
 }
 
 /** Parsed from the text: collecting model and id in Postgres would cost a tenth of the page. */
@@ -158,7 +186,7 @@ function lastOf(lines: string): SnapshotPage["last"] {
     : { model: (JSON.parse(model) as string).toLowerCase(), id };
 }
 
-const BEGINNING = /\{"model":("(?:[^"\\]|\\.)*"),"id":"([^"]*)"/y;
+const BEGINNING = /-?\{"model":("(?:[^"\\]|\\.)*"),"id":"([^"]*)"/y;
 
 interface Statement {
   readonly text: string;
@@ -175,6 +203,7 @@ interface Records extends Statement {
   readonly kind: string | undefined;
   /** The order of the records. */
   readonly order: string;
+  readonly isAttached: boolean;
 }
 
 const FIXED_PARAMETERS = 8;
@@ -214,10 +243,10 @@ function hostedRecords({ tenant, rewriting, parts: all, after, sources }: Snapsh
     );
   });
   const kind = rewriting ? "_rewriting" : "";
-  const order = "model, id";
-  if (parts.length === 0) return { text: whole, values, order, kind: sources.size === 0 ? kind : undefined };
+  const hosted = { values, order: "model, id", isAttached: false };
+  if (parts.length === 0) return { ...hosted, text: whole, kind: sources.size === 0 ? kind : undefined };
   const united = [whole, ...some].map((one) => `(${one})`).join(" union all ");
-  return { text: `select * from (${united}) selected order by model, id limit $6`, values, order, kind: undefined };
+  return { ...hosted, text: `select * from (${united}) selected order by model, id limit $6`, kind: undefined };
 }
 
 function attachedRecords({ parts, after }: SnapshotQuestion, model: string, source: RecordSource): Records {
@@ -233,7 +262,7 @@ function attachedRecords({ parts, after }: SnapshotQuestion, model: string, sour
   ];
   const text = `select ${COLUMNS}, ${expression} as place from ${source.from} r where ${conditions.join(" and ")}
   order by ${expression} limit $6`;
-  return { text, values, order: "place", kind: undefined };
+  return { text, values, order: "place", kind: undefined, isAttached: true };
 }
 
 function meetsOne(source: RecordSource, alternatives: SnapshotPart["alternatives"], param: Param): string {
@@ -248,21 +277,25 @@ const REST = `114 + case when archived_at is null then 0 else 45 end + octet_len
 const timeText = (column: string) => `'"' || to_char(${column}, 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'`;
 
 // The aggregates use the order in which the records are read. Sorting again would cost as much as everything else.
-const LINES = `string_agg('{"model":' || coalesce(($7::jsonb -> model)::text, to_json(model)::text) || ',"id":"' || id || '","syncId":' || sync_id
+const linesSql = (
+  isAttached: boolean,
+) => `string_agg(${isAttached ? `case when ${IS_UNREADABLE} then '${MARK}' else '' end || ` : ""}'{"model":' || coalesce(($7::jsonb -> model)::text, to_json(model)::text) || ',"id":"' || id || '","syncId":' || sync_id
   || case when archived_at is null then '' else ',"archivedAt":' || ${timeText("archived_at")} end
   || ',"createdAt":' || ${timeText("created_at")} || ',"createdBy":' || to_json(created_by)::text
   || case when is_changed then ',"updatedAt":' || ${timeText("updated_at")} || ',"updatedBy":' || to_json(updated_by)::text else '' end
   || ',"data":' || data || E'}\\n', '')`;
 
+const marks = (isAttached: boolean) => (isAttached ? `, count(*) filter (where ${IS_UNREADABLE})::int as marks` : "");
+
 const FITS = "compressed = 0 and (bytes_through <= $8::bigint or bytes_through = bytes)";
 
 /** All records before the first compressed one that fit. */
-function plainPage({ text, values, kind, order }: Records): Named {
+function plainPage({ text, values, kind, order, isAttached }: Records): Named {
   return {
     values,
     name: kind === undefined ? undefined : `read_snapshot${kind}`,
-    text: `select ${LINES} filter (where ${FITS}) as lines, count(*)::int as seen,
-      count(*) filter (where compressed = 0)::int as measured, count(*) filter (where ${FITS})::int as count
+    text: `select ${linesSql(isAttached)} filter (where ${FITS}) as lines, count(*)::int as seen,
+      count(*) filter (where compressed = 0)::int as measured, count(*) filter (where ${FITS})::int as count${marks(isAttached)}
     from (select *, sum(bytes) over through as bytes_through, count(compression) over through as compressed
       from (select *, pg_column_size(data) + ${REST} as bytes, pg_column_compression(data) as compression from (${text}) counted) counted
       window through as (order by ${order} rows unbounded preceding)) page`,
@@ -270,11 +303,11 @@ function plainPage({ text, values, kind, order }: Records): Named {
 }
 
 /** All records that fit, compressed or not. */
-function measuredPage({ text, values, kind, order }: Records): Named {
+function measuredPage({ text, values, kind, order, isAttached }: Records): Named {
   return {
     values,
     name: kind === undefined ? undefined : `read_snapshot_measured${kind}`,
-    text: `select ${LINES} filter (where fits) as lines, count(*)::int as seen, count(*) filter (where fits)::int as count
+    text: `select ${linesSql(isAttached)} filter (where fits) as lines, count(*)::int as seen, count(*) filter (where fits)::int as count${marks(isAttached)}
     from (${withinBytes({ rows: text, order, json: ["data"], rest: REST, bytes: "$8::bigint" })}) page`,
   };
 }

@@ -78,8 +78,8 @@ async function replaceRows(route: Route, table: MovedTable, which = "true"): Pro
   await copyRows(route, table, which);
 }
 
-/** Rows per statement: a record may have a few MiB, and what a tenant's database sends is bounded (answer-bound.ts). */
-const BATCH = 50;
+/** Bytes per statement: what a database sends at a time is bounded (answer-bound.ts). */
+const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** As JSON text, like a dump. The next rows are read while these are written. */
 async function copyRows({ tenant, from, to }: Route, table: MovedTable, which = "true"): Promise<void> {
@@ -88,7 +88,10 @@ async function copyRows({ tenant, from, to }: Route, table: MovedTable, which = 
   await from.query(
     `declare moved no scroll cursor for select row_to_json(x)::text as row from holdfast.${table} x where x.tenant = ${tenant} and (${which})`,
   );
-  const fetch = async () => (await from.query<{ row: string }>(`fetch ${BATCH} from moved`)).rows.map(({ row }) => row);
+  const fetch = async () =>
+    (await from.query<{ row: string }>("select holdfast.fetch_some('moved', $1) as row", [BATCH_BYTES])).rows.map(
+      ({ row }) => row,
+    );
   for (let rows = await fetch(); rows.length > 0; ) {
     const [next] = await Promise.all([
       fetch(),

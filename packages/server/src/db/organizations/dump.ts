@@ -2,7 +2,7 @@ import { receiptKey } from "../commits/receipts.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { LONGEST_KEY } from "../tables/attached-source.ts";
+import { IS_UNREADABLE, LONGEST_KEY } from "../tables/attached-source.ts";
 
 /** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {
@@ -17,8 +17,8 @@ export type Dumped = keyof typeof DUMPED;
 /** How a row starts. */
 export const TENANT_ROW = /^\{"tenant":\d+/;
 
-/** Rows per batch: a record may have a few MiB, and Postgres limits a message to 1 GiB. */
-const BATCH = 200;
+/** Bytes per batch. What a database sends at a time is bounded (answer-bound.ts). */
+const BATCH_BYTES = 4 * 1024 * 1024;
 
 /** Everything read after this is as of one moment, however long it takes. */
 export async function beginDump(tx: Transaction): Promise<void> {
@@ -47,8 +47,8 @@ export async function* dumpRows(
     yield* pages(
       tx,
       rows(
-        `(select ${RECORD_COLUMNS} from ${from} r where char_length(id) <= ${LONGEST_KEY} order by ${idOrder.expression})`,
-      ),
+        `(select ${RECORD_COLUMNS} from ${from} r where char_length(id) <= ${LONGEST_KEY} order by ${idOrder.expression} offset 0)`,
+      ).concat(` and not (${IS_UNREADABLE})`),
     );
 }
 
@@ -56,7 +56,7 @@ export async function* dumpRows(
 async function* pages(tx: Transaction, query: string): AsyncGenerator<string[]> {
   await tx.query(`declare dumped no scroll cursor for ${query}`);
   for (;;) {
-    const { rows } = await tx.query<{ row: string }>(`fetch ${BATCH} from dumped`);
+    const { rows } = await tx.query<{ row: string }>("select holdfast.fetch_some('dumped', $1) as row", [BATCH_BYTES]);
     if (rows.length === 0) break;
     yield rows.map(({ row }) => row);
   }

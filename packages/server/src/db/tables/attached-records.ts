@@ -2,7 +2,7 @@ import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { LONGEST_KEY } from "./attached-source.ts";
+import { IS_UNREADABLE, LONGEST_KEY } from "./attached-source.ts";
 
 interface OfModel {
   readonly tenant: number;
@@ -18,19 +18,25 @@ export async function copySomeValues(
   { from, idOrder: { expression, type } }: RecordSource,
   after: string | null,
   most: number,
-): Promise<Page> {
+): Promise<CopiedPage> {
   // Each row is one probe of its line. The statistics know nothing yet of the lines that the steps before have written.
   await tx.query(`set local enable_seqscan = off; set local enable_hashjoin = off; set local enable_mergejoin = off;
     set local enable_material = off`);
-  const { rows } = await tx.query<Page>(
+  const { rows } = await tx.query<CopiedPage & Record<string, unknown>>(
     `with page as (select ${RECORD_COLUMNS}, ${expression} as place from ${from} r
         where $1::text is null or ${expression} > $1::text::${type} order by ${expression} limit $2),
-      copied as (insert into holdfast.record (${RECORD_COLUMNS}) select ${RECORD_COLUMNS} from page where char_length(id) <= ${LONGEST_KEY}
+      copied as (insert into holdfast.record (${RECORD_COLUMNS}) select ${RECORD_COLUMNS} from page where char_length(id) <= ${LONGEST_KEY} and not (${IS_UNREADABLE})
         on conflict (tenant, model, id) do update set data = excluded.data, groups = excluded.groups, archived_at = excluded.archived_at)
-      select count(*)::int as count, (select place::text from page order by place desc limit 1) as last from page`,
+      select count(*)::int as count, (select place::text from page order by place desc limit 1) as last,
+        count(*) filter (where ${IS_UNREADABLE})::int as "leftOut" from page`,
     [after, most],
   );
-  return rows[0] ?? NOTHING;
+  return rows[0] ?? { ...NOTHING, leftOut: 0 };
+}
+
+interface CopiedPage extends Page {
+  /** How many are larger than can be read. */
+  readonly leftOut: number;
 }
 
 interface Page {

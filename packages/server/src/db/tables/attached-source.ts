@@ -1,4 +1,5 @@
 import type { FieldType } from "@holdfast/sdk/protocol";
+import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "../../rules/tables/attached-table.ts";
 import { columnSql, searchedSql } from "../lists/record-column.ts";
@@ -73,7 +74,6 @@ function recordsSql(
 ) {
   const key = `t.${identifier(keyColumn)}`;
   const id = `${key}::text`;
-  const values = columns.map((column) => `${jsonOf(column)} as ${identifier(column.field)}`);
   const raw = columns.filter(isThere).map((column) => `t.${identifier(column.name)} as ${column.exposed}`);
   const line = (column: string, otherwise: string) => `coalesce(l.${column}, ${otherwise}) as ${column}`;
   const since = `timestamptz ${literal(attachedAt)}`;
@@ -85,7 +85,7 @@ function recordsSql(
       `${key} as key`,
     ],
     line("sync_id", String(attachedSyncId)),
-    `(select row_to_json(d.*) from (select ${[`${id} as id`, ...values].join(", ")}) d) as data`,
+    `${dataSql(id, columns)} as data`,
     `${groupsOf(columns, groupRules)} as groups`,
     `${archivedAt} as archived_at`,
     line("created_sync_id", String(attachedSyncId)),
@@ -98,6 +98,72 @@ function recordsSql(
   return `(select ${facts.join(", ")} from ${sqlName} t left join holdfast.record l
     on l.tenant = ${tenant} and l.model = ${literal(model)} and l.id = (${id}) collate "C")`;
 }
+
+/**
+ * The JSON of a record; of an unreadable one, the number of its bytes (`unreadableData`). Postgres cannot make JSON of
+ * more than 1 GiB, and fails all rows of a statement for one. So rows that may be large are made by a function that
+ * survives that, and those that are certainly too large are not made at all. It reads sizes from the heads of the
+ * values, without decompressing them: of a row of a few KiB, this costs next to nothing.
+ */
+function dataSql(id: string, columns: readonly SourceColumn[]): string {
+  const made = (values: readonly string[]) => `select ${[`${id} as id`, ...values].join(", ")}`;
+  const named = (sql: string, { field }: SourceColumn) => `${sql} as ${identifier(field)}`;
+  const plain = `(select row_to_json(d.*) from (${made(columns.map((column) => named(jsonOf(column), column)))}) d)`;
+  const sizes = columns.filter(isThere).flatMap((column) => sizeOf(column) ?? []);
+  if (sizes.length === 0) return plain;
+  const most = sizes.map((size) => size.most).join(" + ");
+  const least = sizes.map((size) => size.least).join(" + ");
+  const guarded = columns.map((column) => named(guardedJson(column), column));
+  const lost = columns
+    .filter((column) => guardedJson(column) !== jsonOf(column))
+    .map(({ name, field }) => `d.${identifier(field)} is null and t.${identifier(name)} is not null`);
+  const safe = `holdfast.readable_json(d, ${READABLE_BYTES})`;
+  return `case when ${most} <= ${READABLE_BYTES} then ${plain} when ${least} > ${READABLE_BYTES} then to_json(${least})
+    else (select ${lost.length === 0 ? safe : `case when ${lost.join(" or ")} then '0'::json else ${safe} end`}
+      from (${made(guarded)} offset 0) d) end`;
+}
+
+/** A control character has six in JSON. */
+const MOST_ESCAPED = 6;
+/** `1e131071` has 131 072 digits, and takes 8 bytes. */
+const MOST_DIGITS = 16_384;
+/** Items of jsonb and of arrays take up to four times the bytes of their text. */
+const MOST_STORED = 4;
+
+/** How many bytes of JSON a value has, at most and at least. Undefined: they are few. */
+function sizeOf({ name, type }: SourceColumn): { readonly most: string; readonly least: string } | undefined {
+  const column = `t.${identifier(name)}`;
+  const bytes = (sql: string) => `coalesce(${sql}, 0)::bigint`;
+  if (SMALL.test(type)) return undefined;
+  if (HAS_LENGTH.test(type) || isCitext(type)) {
+    const length = bytes(`octet_length(${isCitext(type) ? `${column}::text` : column})`);
+    return { most: `${MOST_ESCAPED} * ${length}`, least: length };
+  }
+  const stored = bytes(`pg_column_size(${column})`);
+  const isCompressed = `pg_column_compression(${column}) is not null`;
+  const most = `case when ${isCompressed} then ${READABLE_BYTES + 1} else ${MOST_DIGITS} * ${stored} end`;
+  // An array has its items as they are without compression.
+  const whole = `case when ${isCompressed} then pg_column_size(array[${column}])::bigint else ${stored} end`;
+  if (type !== "json") return { most, least: `(${whole}) / ${MOST_STORED}` };
+  return { most, least: `case when ${isCompressed} then ${bytes(`octet_length(${column}::text)`)} else ${stored} end` };
+}
+
+const SMALL =
+  /^(enum|"char"|name|uuid|smallint|integer|bigint|real|double precision|boolean|timestamp|date|time|interval)\b[^[]*$/;
+const HAS_LENGTH = /^(text|character varying|character|bytea)(\(\d+\))?$/;
+
+/** The value, or null if Postgres cannot make it. */
+function guardedJson(column: SourceColumn): string {
+  const { name, form, type } = column;
+  if (form === "text" && type.endsWith("[]")) return `holdfast.texts_or_null(t.${identifier(name)})`;
+  return isGuarded(column) ? `holdfast.pinned_or_null(t.${identifier(name)})` : jsonOf(column);
+}
+
+const isGuarded = ({ form, type }: SourceColumn): boolean =>
+  form === "json" && !SMALL.test(type) && (type === "json" || !isPlain(type));
+
+/** Whether `data` is no record's, but what a source has in its place. */
+export const IS_UNREADABLE = "pg_column_size(data) < 20 and json_typeof(data) = 'number'";
 
 /** Since when the row says that its record is archived: the same as `archiveTime` makes of a row in JSON. */
 function archivedSql({ name, type }: AttachedColumn): string {

@@ -65,7 +65,13 @@ export interface QueueListener {
 
 export type ListenToQueue = (tenant: number, key: string) => Promise<QueueListener>;
 
-export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes, listen: ListenToQueue): ClaimFlows {
+export function claimFlows(
+  db: Database,
+  tables: Database,
+  schemas: SchemaCache,
+  lane: CommitLanes,
+  listen: ListenToQueue,
+): ClaimFlows {
   /** The model, if the caller may perform this operation on its records. */
   async function declaredFor(
     by: Principal,
@@ -97,7 +103,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
     const living = told?.claims.find((one) => one.id === id);
     const claim = living ?? (isRecordId(id) ? await readClaim(db, by.tenant, id) : undefined);
     if (!claim) return notFound;
-    const queue = told ?? (await readQueues(db, [recordOf(by.tenant, claim)]))[0];
+    const queue = told ?? (await readQueues(db, [recordOf(by.tenant, claim)], tables))[0];
     const own = claim.participant === nameOf(by);
     if (!queue || !(own || maySee(by, claim.model, queue))) return notFound;
     return { claim: queue.claims.find((one) => one.id === id) ?? claim, queue, own };
@@ -182,7 +188,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       const declared = await declaredFor(by, { model, id, at: "" }, "read");
       // An unknown model is 404 only in a path. In a query it is 400, as in a body.
       if (isRefusal(declared)) return declared.code === "unknown_model" ? { ...declared, status: 400 } : declared;
-      const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }]);
+      const [queue] = await readQueues(db, [{ tenant: by.tenant, model: model.toLowerCase(), id }], tables);
       if (!queue || !maySee(by, model.toLowerCase(), queue)) return refuse("record_not_found", { param: "id" });
       return listOf(presentQueue(queue.claims, declared.name, queue.now));
     },
@@ -195,6 +201,7 @@ export function claimFlows(db: Database, schemas: SchemaCache, lane: CommitLanes
       const queues = await readQueues(
         db,
         names.map(({ model, record }) => ({ tenant: by.tenant, model, id: record })),
+        tables,
       );
       const lineOf = new Map(names.map(({ model, record }, i) => [recordKey(model, record), queues[i]]));
       const { models } = await liveSchema(db, schemas, by.tenant);

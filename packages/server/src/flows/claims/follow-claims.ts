@@ -18,12 +18,12 @@ export interface FollowClaims {
   modelNames(tenant: number): Promise<(model: string) => string>;
 }
 
-export function followClaims(db: Database, schemas: SchemaCache): FollowClaims {
+export function followClaims(db: Database, tables: Database, schemas: SchemaCache): FollowClaims {
   const lastChange = createBatch((tenants: readonly number[]) => readClaimHeads(db, tenants));
   return {
     lastChange: async (tenant) => (await lastChange(tenant)) ?? 0,
     changes: (tenant, after) => readClaimChanges(db, tenant, after),
-    queues: (names) => readQueues(db, names),
+    queues: (names) => readQueues(db, names, tables),
     modelNames: async (tenant) => {
       const { models } = await liveSchema(db, schemas, tenant);
       return (model) => models.get(model)?.name ?? model;

@@ -3,8 +3,12 @@ import { type RecordName, readGroups } from "../../db/commits/records.ts";
 import type { Transaction } from "../../db/connection/transaction.ts";
 import { attachedSources } from "../tables/record-sources.ts";
 
-/** The queues of records. Which groups a record of an attached table has, the table says. */
-export async function readQueues(db: Transaction, names: readonly RecordName[]): Promise<readonly ReadQueue[]> {
+/** The queues of records. Which groups a record of an attached table has, the table says, which is read in `tables`. */
+export async function readQueues(
+  db: Transaction,
+  names: readonly RecordName[],
+  tables = db,
+): Promise<readonly ReadQueue[]> {
   const queues = await readStored(db, names);
   const attached = names.filter((_, i) => queues[i]?.isAttached);
   if (attached.length === 0) return queues;
@@ -13,7 +17,7 @@ export async function readQueues(db: Transaction, names: readonly RecordName[]):
     for (const [model, source] of await attachedSources(db, tenant)) {
       const ids = attached.flatMap((name) => (name.tenant === tenant && name.model === model ? name.id : []));
       if (ids.length === 0) continue;
-      for (const [id, groups] of await readGroups(db, source, ids)) found.set(keyOf({ tenant, model, id }), groups);
+      for (const [id, groups] of await readGroups(tables, source, ids)) found.set(keyOf({ tenant, model, id }), groups);
     }
   return queues.map((queue, i) =>
     queue.isAttached ? { ...queue, groups: found.get(keyOf(names[i] as RecordName)) } : queue,

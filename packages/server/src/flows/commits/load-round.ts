@@ -176,8 +176,8 @@ function distinct(names: readonly RequestedRecord[]): RequestedRecord[] {
   return [...byKey.values()];
 }
 
-/** Most large records per statement. The statement may exceed the byte bound by this many records. */
-const MOST_LARGE = 16;
+/** Most large records per statement, which may exceed the byte bound by so many. Each has up to 32 MiB, and an answer is bounded. */
+const MOST_LARGE = 7;
 
 /**
  * Reads the large values that the commits need, in order, until the round is full. The first commit may use up to
@@ -197,7 +197,7 @@ async function withLargeValues(
     for (const record of valuesAsked(commit, (model, id) =>
       byKey.get(tenantKey({ tenant: commit.principal.tenant, model, id })),
     ))
-      if (record.bytes === "not read" && !wanted.has(record))
+      if (record.bytes === "not read" && record.unreadable === undefined && !wanted.has(record))
         wanted.set(record, n === 0 ? "of the first" : "of others");
   const names = [...wanted.keys()];
   // Sizes are unknown before the read. Start with as many records as fit in any case, and read more at a time if they

@@ -22,8 +22,8 @@ interface JudgedState {
 
 /** Values per statement, and records that have them: what is still missing then is loaded after another judgement. */
 const STEP = { values: 50, records: 5_000 };
-/** Large records per statement. */
-const LARGE = 16;
+/** Large records per statement: a table that was attached may have left some of 32 MiB, and answers are bounded. */
+const LARGE = 7;
 
 /** Loads what judgements of these tenants found missing. `ended`: the commits that are judged no more. */
 export async function loadValues(

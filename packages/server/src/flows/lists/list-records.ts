@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { limits, type Model } from "@holdfast/sdk/protocol";
+import { limits, type Model, type UnreadableRecord } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import { errorState, QUERY_CANCELED } from "../../db/connection/database-error.ts";
 import type { Database } from "../../db/connection/pool.ts";
@@ -12,6 +12,7 @@ import {
   type PageEnd,
 } from "../../db/lists/list-records.ts";
 import { createLimiter } from "../../limits/limiter.ts";
+import { unreadableData } from "../../rules/commits/unreadable-record.ts";
 import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
@@ -25,6 +26,7 @@ import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
+import type { ReadTables } from "../tables/table-reads.ts";
 import type { PageCursors } from "./page-cursor.ts";
 
 export interface ListRequest {
@@ -60,6 +62,7 @@ export interface ListPage {
   readonly model: string;
   /** The stored JSON text of each record. */
   readonly records: readonly string[];
+  readonly unreadable: readonly UnreadableRecord[];
   readonly nextCursor: string | null;
   readonly previousCursor: string | null;
   readonly stamp: number;
@@ -119,12 +122,17 @@ const SLOW_LISTS = { most: 4, mostPerKey: 3 };
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
 
 /** One page of a model's records, in a total order, at a cost that does not depend on the page's depth. */
-export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCursors): ListRecords => {
+export const listRecords = (
+  hosted: Database,
+  readTables: ReadTables,
+  schemas: SchemaCache,
+  cursors: PageCursors,
+): ListRecords => {
   const limiter = createLimiter(SLOW_LISTS);
   return async ({ reader, model, limit, state, ids, cursor, count, asked }) => {
     const { tenant, scope } = reader;
     const key = model.toLowerCase();
-    const schema = await liveSchema(db, schemas, tenant);
+    const schema = await liveSchema(hosted, schemas, tenant);
     const declared = schema.models.get(key);
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
@@ -140,47 +148,58 @@ export const listRecords = (db: Database, schemas: SchemaCache, cursors: PageCur
     const kept = cursor && (cursors.decode(context, cursor.cursor) as KeptEnd | undefined);
     if (cursor && !kept) return refuse("invalid_cursor", { param: cursor.side });
     const isBackward = cursor?.side === "ending_before";
-    if (declared.model.table) await awaitCaptured(db, schema, tenant);
-    const { syncId: stamp, rewriting } = await readHead(db, tenant);
-    const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
-    const wanted = { tenant, model: key, source, state, ids, filters, groups };
-    const bytes = limits.pageBytes;
-    const end = kept && (await endOf(db, { ...wanted, order, bytes }, kept));
-    if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
-    const place = isBackward ? { after: undefined, before: end } : { after: end };
-    const read = async () => ({
-      count: count ? await countRecords(db, wanted) : undefined,
-      counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
-      ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, ...place, limit, bytes })),
-    });
-    const counts = count || countBy !== undefined;
-    const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
-    if (mayTakeLong && !(await limiter.enter(tenant, reader.tokenId, PATIENCE))) return refuse("overloaded");
-    const page = await read()
-      .catch((error: unknown) => {
-        const message =
-          errorState(error) === QUERY_CANCELED && slowListMessage(declared.name, declared.model, order, filters);
-        if (message) return refuse("overloaded", { message });
-        throw error;
-      })
-      .finally(() => {
-        if (mayTakeLong) limiter.leave(tenant);
+    const readPage = async (db: Database): Promise<ListPage | Refusal> => {
+      const { syncId: stamp, rewriting } = await readHead(db, tenant);
+      const source = (await sourceOf(db, tenant, declared)) ?? hostedSource(rewriting, tenant);
+      const wanted = { tenant, model: key, source, state, ids, filters, groups };
+      const bytes = limits.pageBytes;
+      const end = kept && (await endOf(db, { ...wanted, order, bytes }, kept));
+      if (cursor && !end) return refuse("invalid_cursor", { param: cursor.side });
+      const place = isBackward ? { after: undefined, before: end } : { after: end };
+      const read = async () => ({
+        count: count ? await countRecords(db, wanted) : undefined,
+        counts: countBy && (await countValues(db, wanted, { column: countBy, most: limits.countedValues, bytes })),
+        ...(limit === 0 ? NO_PAGE : await listStored(db, { ...wanted, order, ...place, limit, bytes })),
       });
-    if (isRefusal(page)) return page;
-    const { records } = page;
-    const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
-    return {
-      model: declared.name,
-      records: records.map(({ data }) => data),
-      nextCursor: next ? cursors.encode(context, keptEnd(next)) : null,
-      previousCursor: previous ? cursors.encode(context, keptEnd(previous)) : null,
-      stamp,
-      archived: Object.fromEntries(
-        records.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
-      ),
-      count: page.count,
-      counts: page.counts,
+      const counts = count || countBy !== undefined;
+      const mayTakeLong = order.keys.length > 0 || filters.length > 0 || counts;
+      if (mayTakeLong && !(await limiter.enter(tenant, reader.tokenId, PATIENCE))) return refuse("overloaded");
+      const page = await read()
+        .catch((error: unknown) => {
+          const message =
+            errorState(error) === QUERY_CANCELED && slowListMessage(declared.name, declared.model, order, filters);
+          if (message) return refuse("overloaded", { message });
+          throw error;
+        })
+        .finally(() => {
+          if (mayTakeLong) limiter.leave(tenant);
+        });
+      if (isRefusal(page)) return page;
+      const readable = page.records.filter(({ data }) => unreadableData(data) === undefined);
+      const unreadable = page.records.flatMap(({ id, data }) => {
+        const message = unreadableData(data);
+        return message === undefined ? [] : { model: declared.name, id, message };
+      });
+      const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
+      return {
+        model: declared.name,
+        records: readable.map(({ data }) => data),
+        unreadable,
+        nextCursor: next ? cursors.encode(context, keptEnd(next)) : null,
+        previousCursor: previous ? cursors.encode(context, keptEnd(previous)) : null,
+        stamp,
+        archived: Object.fromEntries(
+          readable.flatMap(({ id, archivedAt }) => (archivedAt === null ? [] : [[id, archivedAt]])),
+        ),
+        count: page.count,
+        counts: page.counts,
+      };
     };
+    if (!declared.model.table) return readPage(hosted);
+    return readTables(reader, declared.name, async (tables) => {
+      await awaitCaptured(hosted, schema, tenant);
+      return readPage(tables);
+    });
   };
 };
 

@@ -4,7 +4,7 @@ import { type RecordName, readRecord } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { readRecordHistory } from "../../db/log/log.ts";
 import { seenText } from "../../rules/log/seen-entry.ts";
-import { type Refusal, refuse } from "../../rules/refusal.ts";
+import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal, Scope } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
@@ -12,6 +12,7 @@ import type { PageCursors } from "../lists/page-cursor.ts";
 import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { sourceOf } from "../tables/record-sources.ts";
+import type { ReadTables } from "../tables/table-reads.ts";
 
 export interface HistoryRequest {
   readonly reader: Principal;
@@ -40,7 +41,7 @@ interface HistoryCursor {
 
 /** The history of one record, as far as the log is kept. A deleted record still has its history. */
 export const readHistory =
-  (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
+  (db: Database, readTables: ReadTables, schemas: SchemaCache, cursors: PageCursors): ReadHistory =>
   async ({ reader, model, id, order, limit, cursor }) => {
     const { tenant, scope } = reader;
     const { models } = await liveSchema(db, schemas, tenant);
@@ -59,8 +60,12 @@ export const readHistory =
     const descending = order === "desc";
     const asked = { ...name, groups, after: after?.syncId, descending, limit, bytes: limits.pageBytes };
     const { entries, hasMore } = await readRecordHistory(db, asked);
-    if (entries.length === 0 && !after && !(await isSeen(db, name, declared, scope)))
-      return refuse("record_not_found", { param: "id" });
+    if (entries.length === 0 && !after) {
+      const isThere = (from: Database) => isSeen(from, name, declared, scope);
+      const seen = await (declared.model.table ? readTables(reader, declared.name, isThere) : isThere(db));
+      if (isRefusal(seen)) return seen;
+      if (!seen) return refuse("record_not_found", { param: "id" });
+    }
     const last = entries.at(-1);
     return {
       entries: entries.flatMap((entry) => seenText({ models: undefined, groups: scope?.groups }, entry, models) ?? []),

@@ -2,10 +2,12 @@ import { randomBytes } from "node:crypto";
 import type { LogEntry } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import type { Database } from "../../db/connection/pool.ts";
+import { createLimiter } from "../../limits/limiter.ts";
 import { startApp } from "../../testing/app.ts";
 import { commitOf } from "../../testing/tenant.ts";
 import { pageCursors } from "../lists/page-cursor.ts";
 import { createSchemaCache } from "../schema/schema-cache.ts";
+import { tableReads } from "../tables/table-reads.ts";
 import { readLog } from "./read-log.ts";
 import { readSnapshot } from "./read-snapshot.ts";
 
@@ -72,7 +74,10 @@ test.each([1, 2])(
       expect((await app.call("POST", `/v1/models/${name}`, { json: { id: "n", data: { a: "x" } } })).status).toBe(200);
     };
     const [{ tenant = 0 } = {}] = await app.sql<{ tenant: number }>("select tenant from holdfast.log limit 1");
-    const read = readSnapshot(interrupted(after, declare), createSchemaCache(), pageCursors(randomBytes(32)));
+    const db = interrupted(after, declare);
+    const ofTables = tableReads(db, {}, Date.now);
+    const cursors = pageCursors(randomBytes(32));
+    const read = readSnapshot(db, ofTables, createSchemaCache(), cursors, createLimiter({}));
     const view = { models: undefined, groups: undefined };
     const reader = { ...commitOf([]).principal, tenant };
     const page = await read({ reader, view, limit: 1_000, cursor: undefined });

@@ -4,6 +4,7 @@ import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { presentQueue } from "../../rules/claims/claim.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
+import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
 import { checkModel, isWithin } from "../../rules/tokens/scope.ts";
 import { readQueues } from "../claims/read-queues.ts";
@@ -11,40 +12,55 @@ import { liveSchema } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourceOf } from "../tables/record-sources.ts";
+import type { ReadTables } from "../tables/table-reads.ts";
 
 export type ReadRecord = (reader: Principal, model: string, id: string) => Promise<ReadEnvelope | Refusal>;
 
 /** Reads one record. The stamp is read first: the record may be newer than its stamp, but never older. */
 export const readRecord =
-  (db: Database, schemas: SchemaCache): ReadRecord =>
+  (db: Database, readTables: ReadTables, schemas: SchemaCache): ReadRecord =>
   async (reader, model, id) => {
-    const { tenant, scope } = reader;
+    const { tenant } = reader;
     const schema = await liveSchema(db, schemas, tenant);
     const declared = schema.models.get(model.toLowerCase());
     const hidden = checkModel(reader, declared?.name ?? model);
     if (hidden) return hidden;
     if (!declared) return refuse("unknown_model", { param: "model" });
     if (!isRecordId(id)) return refuse("invalid_id", { param: "id" });
-    if (declared.model.table) await awaitCaptured(db, schema, tenant);
-    const { syncId: stamp } = await readHead(db, tenant);
-    const source = await sourceOf(db, tenant, declared);
-    const record = await readStored(db, { tenant, model: model.toLowerCase(), id }, source);
-    // A record outside the reader's groups is treated as missing.
-    if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
-    const [line] = await readQueues(db, [{ tenant, model: model.toLowerCase(), id }]);
-    const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
-    return {
-      object: "model",
-      model: declared.name,
-      id,
-      data: { ...data },
-      stamp,
-      claims: line ? presentQueue(line.claims, declared.name, line.now).claims : [],
-      syncId,
-      createdAt,
-      createdBy,
-      updatedAt,
-      updatedBy,
-      archivedAt,
-    };
+    if (!declared.model.table) return readPresent(db, reader, declared, id);
+    return readTables(reader, declared.name, async (tables) => {
+      await awaitCaptured(db, schema, tenant);
+      return readPresent(tables, reader, declared, id);
+    });
   };
+
+async function readPresent(
+  db: Database,
+  { tenant, scope }: Principal,
+  declared: DeclaredModel,
+  id: string,
+): Promise<ReadEnvelope | Refusal> {
+  const model = declared.name.toLowerCase();
+  const { syncId: stamp } = await readHead(db, tenant);
+  const source = await sourceOf(db, tenant, declared);
+  const record = await readStored(db, { tenant, model, id }, source);
+  // A record outside the reader's groups is treated as missing.
+  if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
+  if ("unreadable" in record) return refuse("record_too_large", { message: record.unreadable, status: 413 });
+  const [line] = await readQueues(db, [{ tenant, model, id }]);
+  const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
+  return {
+    object: "model",
+    model: declared.name,
+    id,
+    data: { ...data },
+    stamp,
+    claims: line ? presentQueue(line.claims, declared.name, line.now).claims : [],
+    syncId,
+    createdAt,
+    createdBy,
+    updatedAt,
+    updatedBy,
+    archivedAt,
+  };
+}

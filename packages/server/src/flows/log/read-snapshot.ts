@@ -3,7 +3,7 @@ import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction } from "../../db/connection/transaction.ts";
 import { readSnapshotPage } from "../../db/log/snapshot.ts";
-import { createLimiter } from "../../limits/limiter.ts";
+import { createLimiter, type Limiter } from "../../limits/limiter.ts";
 import { bothOf, filedRecords } from "../../rules/log/filed-records.ts";
 import { type Followed, followedRecords } from "../../rules/log/followed-records.ts";
 import { coveredModels, type View } from "../../rules/log/view.ts";
@@ -14,6 +14,7 @@ import { liveSchema, schemaAt } from "../schema/live-schema.ts";
 import type { SchemaCache } from "../schema/schema-cache.ts";
 import { awaitCaptured } from "../tables/await-captured.ts";
 import { sourcesOf } from "../tables/record-sources.ts";
+import type { ReadTables } from "../tables/table-reads.ts";
 import { viewHashOf } from "./view-hash.ts";
 
 export interface SnapshotRequest {
@@ -37,29 +38,45 @@ interface SnapshotCursor {
 
 /** With conditions a page may scan a whole model: a few at a time, so that other reads find a free connection. A tenant leaves one to others. */
 const SLOW_SNAPSHOTS = { most: 4, mostPerKey: 3 };
+/** Most that an answer names of the records that are too large. */
+const MOST_UNREADABLE = 100;
 const PATIENCE = { waitMs: 1_000, longestMs: 5_000 };
 
 /**
  * The stamp is the head before the first page, and the cursor carries it along. A reader that continues with the log
  * from the stamp misses nothing.
  */
-export const readSnapshot = (db: Database, schemas: SchemaCache, cursors: PageCursors): ReadSnapshot => {
+export const readSnapshot = (
+  hosted: Database,
+  readTables: ReadTables,
+  schemas: SchemaCache,
+  cursors: PageCursors,
+  pages: Limiter,
+): ReadSnapshot => {
   const limiter = createLimiter(SLOW_SNAPSHOTS);
   return async (request) => {
     const { tenant, tokenId } = request.reader;
     const mayTakeLong = request.view.where !== undefined;
     if (mayTakeLong && !(await limiter.enter(tenant, tokenId, PATIENCE))) return refuse("overloaded");
     try {
-      const { cursor, reader } = request;
-      if (cursor === undefined) await awaitCaptured(db, await liveSchema(db, schemas, reader.tenant), reader.tenant);
+      const { cursor } = request;
+      const schema = await liveSchema(hosted, schemas, tenant);
       // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
       // through the log.
-      return await momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+      const read = (db: Database) => momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+      if (!schema.hasTables) return await pages.take(tenant, tokenId, () => read(hosted));
+      return await readTables(request.reader, covered(request.view), async (tables) => {
+        if (cursor === undefined) await awaitCaptured(hosted, schema, tenant);
+        return read(tables);
+      });
     } finally {
       if (mayTakeLong) limiter.leave(tenant);
     }
   };
 };
+
+/** A name for the models that a view covers, which no model has. */
+const covered = ({ models }: View): string => `:${[...(models ?? [])].sort().join()}`;
 
 async function readPage(
   db: Transaction,
@@ -111,7 +128,11 @@ async function readPage(
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
-  const end = JSON.stringify({ object: "snapshot_end", count: page.count, next_cursor: next });
+  const unreadable = page.unreadable.slice(0, MOST_UNREADABLE);
+  const end = JSON.stringify({
+    ...{ object: "snapshot_end", count: page.count, next_cursor: next },
+    ...(unreadable.length > 0 && { unreadable }),
+  });
   return `${start}\n${page.lines}${end}\n`;
 }
 

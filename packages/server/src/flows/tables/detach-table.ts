@@ -32,6 +32,8 @@ export interface DetachOptions extends Patience {
   readonly drop: boolean;
   /** Called after each step: how many changes are recorded, values kept or records removed, of about how many. */
   progress?(step: "changes" | "values" | "records", done: number, about: number): void;
+  /** How many records went because their rows are larger than can be read. */
+  leftOut?(count: number): void;
 }
 
 /**
@@ -111,20 +113,23 @@ const COPIED = 1_000;
 async function keepValues(
   pool: Database,
   attached: AttachedTable,
-  { progress, about }: DetachOptions & { readonly about: number },
+  { progress, leftOut, about }: DetachOptions & { readonly about: number },
 ): Promise<void> {
   const [source] = tableSources([attached]).values();
+  let tooLarge = 0;
   for (let kept = 0, more = source !== undefined; source && more; ) {
     const count = await transaction(pool, async (tx) => {
       const [own] = (await readAttachments(tx, attached.tenant)).filter(({ model }) => model === attached.model);
       const page = await copySomeValues(tx, source, own?.copiedTo ?? null, COPIED);
       if (page.last !== null) await updateAttachment(tx, attached, { status: "detaching", copiedTo: page.last });
+      tooLarge += page.leftOut;
       return page.count;
     });
     kept += count;
     more = count === COPIED;
     progress?.("values", kept, about);
   }
+  if (tooLarge > 0) leftOut?.(tooLarge);
 }
 
 async function forget(

@@ -56,7 +56,17 @@ export function recordRoutes(
   };
 }
 
-function listText({ model, records, nextCursor, previousCursor, stamp, archived, count, counts }: ListPage): string {
+function listText({
+  model,
+  records,
+  unreadable,
+  nextCursor,
+  previousCursor,
+  stamp,
+  archived,
+  count,
+  counts,
+}: ListPage): string {
   const tail = JSON.stringify({
     has_more: nextCursor !== null,
     next_cursor: nextCursor,
@@ -64,6 +74,7 @@ function listText({ model, records, nextCursor, previousCursor, stamp, archived,
     previous_cursor: previousCursor,
     stamp,
     ...(Object.keys(archived).length > 0 && { archived }),
+    ...(unreadable.length > 0 && { unreadable }),
     count,
     ...(counts && { counts: counts.values, has_more_counts: counts.hasMore }),
   });

@@ -35,6 +35,10 @@ export function isForLater(state: TenantState, commit: CommitRequest): boolean {
 }
 
 export function checkCommitBytes(state: TenantState, commit: CommitRequest): Refusal | undefined {
+  const { scope } = commit.principal;
+  for (const { groups, unreadable } of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id))))
+    if (unreadable !== undefined && (scope === undefined || isWithin(scope, groups)))
+      return refuse("record_too_large", { message: unreadable });
   const asked = bytesAsked(state, commit);
   const { commitBytes } = state.bytes;
   return asked === "not read" || asked > commitBytes ? tooLargeCommit(commitBytes) : undefined;
