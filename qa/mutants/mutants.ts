@@ -243,7 +243,7 @@ export const mutants: readonly Mutant[] = [
     name: "tables, order: transactions are recorded in the order in which they began to change rows",
     judge: inRowsOfTwoWriters,
     finds: ["order", "unequal"],
-    edits: [{ file: captured, find: "group by tx order by max(seq)", replace: "group by tx order by min(seq)" }],
+    edits: [{ file: captured, find: "max(seq) as last", replace: "min(seq) as last" }],
   },
   {
     name: "tables, nothing lost: a step deletes all changes up to its last one, also those that it could not see",
@@ -252,9 +252,9 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: captured,
-        find: "delete from holdfast.captured_change where tenant = $1 and seq in (select seq from chosen) returning *",
+        find: "tx = any($2::xid8[]) and model <> all($3) returning *",
         replace:
-          "delete from holdfast.captured_change where tenant = $1 and seq <= (select max(seq) from chosen) returning *",
+          "seq <= (select max(seq) from holdfast.captured_change where tx = any($2::xid8[])) and model <> all($3) returning *",
       },
     ],
   },
@@ -262,7 +262,7 @@ export const mutants: readonly Mutant[] = [
     name: "tables, whole: the changes of transactions are taken in the order in which they were made, mixed",
     judge: inRowsOfTwoWriters,
     finds: ["torn", "unheard"],
-    edits: [{ file: captured, find: "order by chosen.n, t.seq", replace: "order by t.seq" }],
+    edits: [{ file: captured, find: "order by x.n, t.seq", replace: "order by t.seq" }],
   },
   {
     name: "tables, order: what SQL commits while a round waits for its rows comes after the round",
@@ -271,7 +271,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${server}/flows/tables/table-round.ts`,
-        find: "  if (!head || late.length === 0) return",
+        find: "  if (!head || (late.length === 0 && !more)) return",
         replace: "  if (head) return",
       },
     ],
@@ -307,8 +307,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${server}/rules/tables/captured-changes.ts`,
-        find: "const { model, id, left: data } = sights.at(-1) as Sight;",
-        replace: "const { model, id, left: data } = first;",
+        find: "const { model, id, left: data, unreadable } = last;",
+        replace: "const { model, id, left: data, unreadable } = first;",
       },
     ],
   },

@@ -546,19 +546,20 @@ create table holdfast.captured_change (
   tx xid8 not null default pg_current_xact_id(),
   model text not null collate "C",
   -- json and not jsonb: jsonb cannot store what json can, so the caller's own statement would fail.
+  -- An image that is too large to be read is an array instead of an object: its bytes (null: Postgres cannot make it) and the key.
   before json,
   after json,
   -- See capture_change: has one of the two, and in `present` the row of that key as the table has it then. Null: none.
   nested boolean not null default false,
   present json,
+  -- The row's key as text, and the bytes of the images: so that nothing has to read an image to find or to count a change.
+  key text collate "C",
+  bytes bigint not null,
+  captured_at timestamptz(3) not null default statement_timestamp(),
   primary key (tenant, seq)
 );
-
--- What a change takes in memory. A large image is stored compressed, perhaps to a hundredth.
-create function holdfast.captured_bytes(change holdfast.captured_change) returns bigint language sql stable as $$
-  select sum(case when pg_catalog.pg_column_size(image) < 2000 then pg_catalog.pg_column_size(image)
-    else pg_catalog.octet_length(image::text) end) from (values (change.before), (change.after), (change.present)) as images(image)
-$$;
+-- The changes of one row in a transaction, however many others it has. A key is of any length, an index entry is not.
+create index captured_change_row on holdfast.captured_change (tenant, model, tx, left(key, 513), nested, seq);
 
 -- Whether our role sees all rows of a table. If its rights were taken away, the caller's own statement must not fail.
 -- Row level security fails no statement: a policy must show all rows, and none take some away (as in readTableRights,
@@ -573,6 +574,46 @@ as $$
             and exists (select from unnest(polroles) r where case r when 0 then true else pg_has_role(r, 'usage') end)
       ), false))
     from pg_class where oid = relation
+$$;
+
+-- How many bytes the JSON of a value has. Infinite: Postgres cannot make it.
+create function holdfast.json_bytes(value anyelement) returns float8 language plpgsql stable parallel unsafe as $$
+begin
+  return coalesce(octet_length(to_json(value)::text), 4);
+exception when others then
+  return 'infinity';
+end $$;
+
+-- The SQL for the image of a row `r` of a table. An image of more than 32 MiB (READABLE_BYTES) is never made: then only the
+-- columns of fields count, and if these are too large as well, it says so instead. Stored values may be compressed, to a
+-- 255th at most, and JSON has up to six letters for one: a row of less than 256 KiB always has an image.
+-- `guarded`: rows may be larger than that.
+create function holdfast.image_sql(of_relation oid, of_tenant integer, of_model text, key_column text, guarded boolean)
+returns text stable language sql as $$
+  select case when not guarded then 'row_to_json(r.*)' else pg_catalog.format(
+      'case when %1$s < 262144 then row_to_json(r.*) else (
+        select case when s.whole <= 33554432 then (select row_to_json(d.*) from (select %2$s) d)
+            when s.own <= 33554432 then (select row_to_json(d.*) from (select %3$s) d)
+            else json_build_array(nullif(s.own, ''infinity'')::bigint, r.%4$I::text) end
+          from (select %5$s as whole, %6$s as own) s) end',
+      coalesce(pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', c.name), ' + '), '0'),
+      pg_catalog.string_agg(c.named, ', ') filter (where c.is_text), pg_catalog.string_agg(c.named, ', ') filter (where c.is_own),
+      key_column,
+      pg_catalog.string_agg(c.sized, ' + ') filter (where c.is_text), pg_catalog.string_agg(c.sized, ' + ') filter (where c.is_own)) end
+  from (
+    select a.attname as name, pg_catalog.format('r.%I', a.attname) as named,
+      pg_catalog.format('%s + holdfast.json_bytes(r.%I)', pg_catalog.octet_length(pg_catalog.to_json(a.attname)::text) + 2, a.attname) as sized,
+      a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype) as is_text,
+      a.attname = key_column or exists (select from holdfast.attached_column o
+        where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own
+    from pg_catalog.pg_attribute a where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped) c
+$$;
+
+-- The columns of a table whose values can be large, as the SQL for their size in a row `r`. Null: none can.
+create function holdfast.size_sql(of_relation oid) returns text stable language sql as $$
+  select pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', a.attname), ' + ')
+    from pg_catalog.pg_attribute a
+    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attlen < 0
 $$;
 
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
@@ -594,7 +635,14 @@ declare
   is_partitioned constant boolean := tg_argv[3];
   -- The whole table: a row may be in another partition by now.
   whole constant regclass := coalesce(pg_partition_root(tg_relid), tg_relid);
+  -- A renamed key does not fail the caller's statement: the collector reports it.
+  has_key constant boolean := exists (
+    select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped);
+  key constant text := case when has_key then format('r.%I', key_column) else 'null' end;
+  size text;
   is_nested boolean;
+  is_large boolean := false;
+  image text;
 begin
   -- What `write_at_once` writes it returns itself. A cascade is no such thing.
   if current_setting('holdfast.at_once', true) = pg_current_xact_id()::text then
@@ -613,9 +661,11 @@ begin
     if not holdfast.reads_rows(tg_relid) then
       return null;
     end if;
-    -- Before the rows are gone. Those of a partitioned table are in its partitions, which are truncated too.
-    execute format('insert into holdfast.captured_change (tenant, model, before)
-        select $1, $2, row_to_json(r.*) from %s%s r',
+    -- Before the rows are gone. `offset 0`: an image would be made again for each use of it. Those of a partitioned table are in its partitions, which are truncated too.
+    execute format('insert into holdfast.captured_change (tenant, model, key, before, bytes)
+        select $1, $2, c.key, c.image, octet_length(c.image::text)
+        from (select %s::text as key, %s as image from %s%s r offset 0) c',
+        key, holdfast.image_sql(tg_relid, of_tenant, of_model, key_column, has_key),
         case when is_partitioned then 'only ' else '' end, tg_relid::regclass)
       using of_tenant, of_model;
     return null;
@@ -629,29 +679,42 @@ begin
   elsif tg_op = 'DELETE' and current_setting('holdfast.inserted_at', true) = statement_timestamp()::text then
     is_nested := true;
   end if;
-  if is_nested and holdfast.reads_rows(whole)
-    -- A renamed key does not fail the caller's statement: the collector reports it.
-    and exists (select from pg_attribute where attrelid = tg_relid and attname = key_column and not attisdropped)
-  then
-    execute format('insert into holdfast.captured_change (tenant, model, before, after, nested, present)
-        select $1, $2, c.before, c.after, true, (select row_to_json(t.*) from %1$s t where t.%2$I = c.key limit 1)
-        from (%3$s) c',
+  is_nested := is_nested and has_key and holdfast.reads_rows(whole);
+  size := holdfast.size_sql(tg_relid);
+  if has_key and size is not null then
+    execute format('select %s', (
+      select string_agg(format('exists (select from %s r where %s >= 262144)', transition, size), ' or ')
+        from (values ('old_rows', 'INSERT'), ('new_rows', 'DELETE')) as t(transition, without) where without <> tg_op))
+      into is_large;
+  end if;
+  image := holdfast.image_sql(tg_relid, of_tenant, of_model, key_column, is_large);
+  if is_nested then
+    execute format('insert into holdfast.captured_change (tenant, model, key, before, after, nested, present, bytes)
+        select $1, $2, c.key::text, c.before, c.after, true, c.present,
+          octet_length(coalesce(c.before, c.after)::text) + coalesce(octet_length(c.present::text), 0)
+        from (select c.*, (select %4$s from %1$s r where r.%2$I = c.key limit 1) as present from (%3$s) c offset 0) c',
       whole, key_column,
       (select string_agg(format('select %s, r.%I as key from %s r', row_images, key_column, transition), ' union all ')
-        from (values ('row_to_json(r.*) as before, null::json as after', 'old_rows', 'INSERT'),
-          ('null::json as before, row_to_json(r.*) as after', 'new_rows', 'DELETE')) as c(row_images, transition, without)
-        where without <> tg_op))
+        from (values (image || ' as before, null::json as after', 'old_rows', 'INSERT'),
+          ('null::json as before, ' || image || ' as after', 'new_rows', 'DELETE')) as c(row_images, transition, without)
+        where without <> tg_op),
+      holdfast.image_sql(whole, of_tenant, of_model, key_column, size is not null))
       using of_tenant, of_model;
-  elsif tg_op = 'INSERT' then
-    insert into holdfast.captured_change (tenant, model, after) select of_tenant, of_model, row_to_json(n.*) from new_rows n;
-  elsif tg_op = 'DELETE' then
-    insert into holdfast.captured_change (tenant, model, before) select of_tenant, of_model, row_to_json(o.*) from old_rows o;
-  else
+  elsif tg_op = 'UPDATE' then
     -- Both transition tables have the rows in the order in which the statement updated them.
-    insert into holdfast.captured_change (tenant, model, before, after)
-      select of_tenant, of_model, o.image, n.image
-      from (select row_to_json(r.*) as image, row_number() over () as n from old_rows r) o
-      join (select row_to_json(r.*) as image, row_number() over () as n from new_rows r) n using (n) order by n;
+    execute format('insert into holdfast.captured_change (tenant, model, key, before, after, bytes)
+        select $1, $2, n.key, o.image, n.image, octet_length(o.image::text) + octet_length(n.image::text)
+        from (select %1$s as image, row_number() over () as n from old_rows r) o
+        join (select %2$s::text as key, %1$s as image, row_number() over () as n from new_rows r) n using (n) order by n',
+      image, key)
+      using of_tenant, of_model;
+  else
+    execute format('insert into holdfast.captured_change (tenant, model, key, %1$s, bytes)
+        select $1, $2, c.key, c.image, octet_length(c.image::text)
+        from (select %2$s::text as key, %3$s as image from %4$s r offset 0) c',
+      case tg_op when 'INSERT' then 'after' else 'before' end, key, image,
+      case tg_op when 'INSERT' then 'new_rows' else 'old_rows' end)
+      using of_tenant, of_model;
   end if;
   return null;
 end $$;
@@ -735,31 +798,6 @@ begin
     return next one;
   end loop;
 end $$;
-
--- Prepares a large transaction to be taken in steps: afterwards a row that it changed several times has one line, with the
--- image before the first change and the one after the last; if they are nested, its lines stand together at the end.
-create function holdfast.fold_changes(of_tenant integer, of_tx xid8) returns void language sql as $$
-  with keyed as (
-    select c.seq, c.model, c.nested, holdfast.storable_json(coalesce(c.after, c.before)) ->> t.key_column as id
-    from holdfast.captured_change c join holdfast.attached_table t on t.tenant = c.tenant and t.model = c.model
-    where c.tenant = of_tenant and c.tx = of_tx
-  ), several as materialized (
-    select * from (
-      select seq, min(seq) over k as first, max(seq) over k as last, bool_or(nested) over k as nested
-      from keyed where id is not null window k as (partition by model, id)) s
-    where first < last
-  ), merged as (
-    update holdfast.captured_change c set before = f.before
-    from several s join holdfast.captured_change f on f.tenant = of_tenant and f.seq = s.first
-    where not s.nested and s.seq = s.last and c.tenant = of_tenant and c.seq = s.last
-  ), gone as (
-    delete from holdfast.captured_change c using several s
-    where c.tenant = of_tenant and c.seq = s.seq and (s.nested or s.seq < s.last)
-    returning c.*, s.nested as is_moved, s.last
-  )
-  insert into holdfast.captured_change (tenant, tx, model, before, after, nested, present)
-    select tenant, tx, model, before, after, nested, present from gone where is_moved order by last, seq
-$$;
 
 -- The type of a column, without domains around it: a value of another form would fail a cast.
 create function holdfast.base_type(of_relation oid, of_column text) returns text stable language sql as $$
@@ -982,7 +1020,7 @@ begin
       set constraints all immediate;
       -- All of it is in the server's memory at once.
       -- A row that a nested change updated is captured twice.
-      select count(*) filter (where c.after is not null or c.present is null) > 10000 or sum(holdfast.captured_bytes(c)) > 32 * 2 ^ 20
+      select count(*) filter (where c.after is not null or c.present is null) > 10000 or sum(c.bytes) > 32 * 2 ^ 20
         into too_many from holdfast.captured_change c
         where c.tenant = of_tenant and c.seq > since and c.tx = pg_current_xact_id();
       if too_many then

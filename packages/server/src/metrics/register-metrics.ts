@@ -3,7 +3,7 @@ import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { CacheUse } from "../flows/sized-cache.ts";
-import { type ListedTable, listTables } from "../flows/tables/list-tables.ts";
+import { type ListedTable, listTables, MOST_COUNTED } from "../flows/tables/list-tables.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
@@ -169,9 +169,29 @@ function measureWebhooks({ gauge }: Metrics, pool: Database): void {
 }
 
 /** Read from the database, like those of webhooks. */
-const measureTables = ({ gauge }: Metrics, pool: Database): void =>
+function measureTables({ gauge }: Metrics, pool: Database): void {
+  let asking: Promise<readonly ListedTable[]> | undefined;
+  const tables = () => {
+    asking ??= listTables(pool).finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+  const sumOf = async (name: "waiting" | "waitingBytes") =>
+    (await tables()).reduce((sum, table) => sum + table[name], 0);
   gauge("holdfast_attached_tables", "Attached tables, by status; broken: not as its model says.", async () => {
-    const tables = await listTables(pool);
-    const countOf = (status: ListedTable["status"]) => tables.filter((table) => table.status === status).length;
+    const found = await tables();
+    const countOf = (status: ListedTable["status"]) => found.filter((table) => table.status === status).length;
     return (["attached", "detaching", "broken"] as const).map((status) => [countOf(status), { status }] as const);
   });
+  gauge(
+    "holdfast_captured_changes",
+    `Changes by SQL that are not in the log yet; of each table up to ${MOST_COUNTED} count.`,
+    () => sumOf("waiting"),
+  );
+  gauge("holdfast_captured_bytes", "Bytes of the rows of these changes.", () => sumOf("waitingBytes"));
+  gauge("holdfast_captured_age_seconds", "How long the first of these changes has waited.", async () => {
+    const since = (await tables()).flatMap(({ waitingSince }) => waitingSince ?? []);
+    return Math.max(0, ...since.map((at) => (Date.now() - Date.parse(at)) / 1_000));
+  });
+}

@@ -1,6 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
 import type { AttachOptions } from "../../flows/tables/attach-table.ts";
+import { type ListedTable, MOST_COUNTED } from "../../flows/tables/list-tables.ts";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
 import type { Verified } from "../../flows/tables/verify-table.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
@@ -22,6 +23,9 @@ interface Options extends CommonOptions {
   readonly replace?: boolean;
   readonly emit?: boolean;
 }
+
+const waitingOf = ({ waiting }: ListedTable): string =>
+  waiting < MOST_COUNTED ? String(waiting) : `at least ${MOST_COUNTED}`;
 
 export type Attachable = Extract<DerivedTable, { model: Model }>;
 
@@ -89,9 +93,10 @@ export function addTables(program: Command, terminal: Terminal): void {
       if (listed.length === 0) return say(`${place} has no attached tables.`);
       out(
         table(
-          ["table", "model", "organization", "environment", "status", "waiting changes"],
+          ["table", "model", "organization", "environment", "status", "waiting changes", "MiB", "since"],
           listed.map((one) => [
-            ...[one.name, one.model, one.organization, one.environment, one.status, String(one.waiting)],
+            ...[one.name, one.model, one.organization, one.environment, one.status],
+            ...[waitingOf(one), (one.waitingBytes / 2 ** 20).toFixed(1), one.waitingSince ?? ""],
           ]),
         ),
       );

@@ -68,20 +68,30 @@ export async function readAttachments(db: Transaction, tenant: number): Promise<
 export interface TenantsTable extends AttachedTable {
   readonly organization: string;
   readonly environment: "live" | "test";
-  /** Captured changes without a log entry. */
+  /** Captured changes without a log entry; if there are more than `MOST_COUNTED`, so many. */
   readonly waiting: number;
+  /** The bytes of their images. */
+  readonly waitingBytes: number;
+  /** When the first of them was captured. ISO; null: none waits. */
+  readonly waitingSince: string | null;
 }
+
+/** Counting must not take long just because much waits. */
+export const MOST_COUNTED = 100_000;
 
 export async function listAttachments(db: Transaction): Promise<TenantsTable[]> {
   const { rows } = await db.query<Row & Omit<TenantsTable, keyof AttachedTable>>(
     `select ${COLUMNS}, n.organization, case when n.livemode then 'live' else 'test' end as environment,
-        (select count(*)::int from holdfast.captured_change c where c.tenant = t.tenant and c.model = t.model) as waiting
+        w.changes as waiting, w.bytes as "waitingBytes", to_json((select c.captured_at from holdfast.captured_change c
+          where c.tenant = t.tenant and c.model = t.model order by c.seq limit 1)) #>> '{}' as "waitingSince"
       from holdfast.attached_table t join holdfast.tenant n on n.id = t.tenant
+      cross join lateral (select count(*)::int as changes, coalesce(sum(c.bytes), 0)::bigint as bytes from (
+        select c.bytes from holdfast.captured_change c where c.tenant = t.tenant and c.model = t.model limit ${MOST_COUNTED}) c) w
       order by n.organization, n.livemode desc, t.model`,
   );
-  return rows.map(({ organization, environment, waiting, ...row }) => ({
+  return rows.map(({ organization, environment, waiting, waitingBytes, waitingSince, ...row }) => ({
     ...toAttachment(row),
-    ...{ organization, environment, waiting },
+    ...{ organization, environment, waiting, waitingBytes, waitingSince },
   }));
 }
 
@@ -180,10 +190,7 @@ export async function updateEmitted(
   ]);
 }
 
-/**
- * Says why a table's changes cannot be recorded, or null once they can. Until then those of the tenant's other tables
- * wait too, because they may belong together.
- */
+/** Says why a table's changes cannot be recorded, or null once they can. Until then they wait, and no others do. */
 export const markProblem = (tenant: number, model: string, problem: string | null): Statement<void> => ({
   name: "",
   text: "update holdfast.attached_table set problem = $3 where tenant = $1 and model = $2",

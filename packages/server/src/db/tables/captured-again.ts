@@ -1,9 +1,9 @@
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { identifier, pinText } from "./row-text.ts";
-import type { FoundTable } from "./table-rows.ts";
+import { type FoundTable, readImageSql } from "./table-rows.ts";
 
-type Attached = Pick<AttachedTable, "tenant" | "model" | "keyColumn">;
+type Attached = Pick<AttachedTable, "tenant" | "model" | "relation" | "keyColumn">;
 
 /**
  * Captures rows as they are now, as if they had just been inserted, or updated: what they were is not known. Their locks order this with the caller's own writes
@@ -11,17 +11,21 @@ type Attached = Pick<AttachedTable, "tenant" | "model" | "keyColumn">;
  */
 export async function captureRows(
   tx: Transaction,
-  { tenant, model, keyColumn }: Attached,
+  attached: Attached,
   { name, keyType }: FoundTable,
   ids: readonly string[],
   as: "inserted" | "updated",
 ): Promise<void> {
+  const { tenant, model, keyColumn } = attached;
   await pinText(tx);
   const key = identifier(keyColumn);
+  const image = await readImageSql(tx, attached);
   await tx.query(
-    `insert into holdfast.captured_change (tenant, model, before, after)
-      select $1, $2, case when $4 then json_build_object($5::text, r.${key}) end, row_to_json(r.*) from (
-        select * from ${name} where ${key} = any($3::text[]::${keyType}[]) order by ${key} for no key update) r`,
+    `insert into holdfast.captured_change (tenant, model, key, before, after, bytes)
+      select $1, $2, r.key, r.before, r.after, octet_length(r.after::text) from (
+        select r.${key}::text as key, case when $4 then json_build_object($5::text, r.${key}) end as before, ${image} as after
+          from (select * from ${name} where ${key} = any($3::text[]::${keyType}[]) order by ${key} for no key update) r
+          offset 0) r`,
     [tenant, model, ids, as === "updated", keyColumn],
   );
 }
@@ -35,8 +39,8 @@ export async function captureDeletions(
 ): Promise<void> {
   await tx.query(`lock table ${name} in share mode`);
   await tx.query(
-    `insert into holdfast.captured_change (tenant, model, before)
-      select $1, $2, json_build_object($4::text, i.id) from unnest($3::text[]) as i(id)
+    `insert into holdfast.captured_change (tenant, model, key, before, bytes)
+      select $1, $2, i.id, json_build_object($4::text, i.id), octet_length(i.id) from unnest($3::text[]) as i(id)
       where not exists (select from ${name} r where r.${identifier(keyColumn)} = i.id::${keyType})`,
     [tenant, model, ids, keyColumn],
   );

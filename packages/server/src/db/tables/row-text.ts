@@ -1,6 +1,10 @@
 import { parse } from "lossless-json";
-import type { ParsedRow } from "../../rules/tables/row-image.ts";
+import type { CapturedImage, ParsedRow, UnreadRow } from "../../rules/tables/row-image.ts";
 import type { Transaction } from "../connection/transaction.ts";
+
+/** Reads a captured image. An array is in place of a row that is too large to be read. */
+export const imageOf = (text: string): CapturedImage =>
+  text.startsWith("[") ? (JSON.parse(text) as UnreadRow) : parseRow(text);
 
 /**
  * Reads a row as Postgres writes it in JSON. Numbers that JavaScript would round keep their digits. Long texts are read by

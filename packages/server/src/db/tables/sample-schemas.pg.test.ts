@@ -56,7 +56,8 @@ const fieldsOf = ({ model }: Attachable): string[] => Object.entries(model.field
 /** Each row as a record, with the fields whose value is not of the field's type. */
 async function recordsOf({ table, columns, keyColumn, model }: Attachable) {
   const keyType = table.columns.find(({ name }) => name === keyColumn)?.type ?? "";
-  const images = await readTableRows(pool, { keyColumn }, { name: table.sqlName, keyType }, null, 100);
+  const of = { tenant: 0, model: "", relation: table.relation, keyColumn };
+  const images = await readTableRows(pool, of, { name: table.sqlName, keyType }, null, 100);
   const read = columns.map((column) => {
     const { type = "" } = table.columns.find(({ name }) => name === column.name) ?? {};
     return { ...column, type };

@@ -1,7 +1,7 @@
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
-import type { ParsedRow } from "../../rules/tables/row-image.ts";
+import type { CapturedImage } from "../../rules/tables/row-image.ts";
 import type { Transaction } from "../connection/transaction.ts";
-import { identifier, parseRow, pinText } from "./row-text.ts";
+import { identifier, imageOf, pinText } from "./row-text.ts";
 
 /** An attached table as the catalog has it now. */
 export interface FoundTable {
@@ -28,22 +28,44 @@ export async function findTable(
   return rows[0];
 }
 
-/** Rows in the order of the key, after a key, with the same values as captured ones. */
+type Captured = Pick<AttachedTable, "tenant" | "model" | "relation" | "keyColumn">;
+
+/** The SQL of the image of a row `r`: the same as is captured of it. */
+export async function readImageSql(db: Transaction, { tenant, model, relation, keyColumn }: Captured): Promise<string> {
+  const { rows } = await db.query<{ image: string }>("select holdfast.image_sql($1::oid, $2, $3, $4, true) as image", [
+    relation,
+    tenant,
+    model,
+    keyColumn,
+  ]);
+  return rows[0]?.image ?? "null";
+}
+
+/** So many bytes of a page of rows, as they are stored, are read at once, unless a single row has more. */
+const PAGE_BYTES = 2 ** 22;
+
+/** Rows in the order of the key, after a key, with the same values as captured ones; at least one, if there is one. */
 export async function readTableRows(
   tx: Transaction,
-  { keyColumn }: Pick<AttachedTable, "keyColumn">,
+  attached: Captured,
   { name, keyType }: FoundTable,
   after: string | null,
   most: number,
-): Promise<ParsedRow[]> {
+): Promise<CapturedImage[]> {
   await pinText(tx);
-  const key = identifier(keyColumn);
+  const key = identifier(attached.keyColumn);
+  const image = await readImageSql(tx, attached);
+  const size = await tx.query<{ sql: string | null }>("select holdfast.size_sql($1::oid) as sql", [attached.relation]);
   const { rows } = await tx.query<{ image: string }>(
-    `select row_to_json(r.*) as image from ${name} r
-      where $1::text is null or r.${key} > $1::${keyType} order by r.${key} limit $2`,
+    `select ${image} as image from ${name} r where r.${key} = any(array(
+        select key from (
+          select key, row_number() over w as n, sum(size) over w as bytes from (
+            select r.${key} as key, ${size.rows[0]?.sql ?? "0"} as size from ${name} r
+              where $1::text is null or r.${key} > $1::${keyType} order by r.${key} limit $2) r window w as (order by key)) r
+          where n = 1 or bytes <= ${PAGE_BYTES})) order by r.${key}`,
     [after, most],
   );
-  return rows.map(({ image }) => parseRow(image));
+  return rows.map((row) => imageOf(row.image));
 }
 
 /** About how many rows the table has, as the planner knows. */

@@ -2,7 +2,7 @@ import { errorState, LOCK_NOT_AVAILABLE } from "../../db/connection/database-err
 import type { Pipe } from "../../db/connection/pipe.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { hasAttachments } from "../../db/tables/attachments.ts";
-import { readTenantsWithChanges } from "../../db/tables/captured-changes.ts";
+import { readTenantsWithChanges, type TenantsModel } from "../../db/tables/captured-changes.ts";
 import type { RoundRules } from "../commits/commit-round.ts";
 import type { Drained } from "../commits/round-result.ts";
 import { drainChanges } from "./drain-changes.ts";
@@ -30,16 +30,26 @@ const REST_MS = 2_000;
  */
 export function collectChanges({ pool, open, rules, recorded, failed }: CollectorDeps) {
   let pipe: Pipe | undefined;
-  /** By tenant: when to try again after a run failed, or found a table that cannot be read. */
+  /** By tenant: when to try again after a run failed. */
   const restingUntil = new Map<number, number>();
+  /** Tables whose changes could not be recorded, and when to look again. */
+  let broken: readonly (TenantsModel & { readonly until: number })[] = [];
+
+  /** Only the changes of a broken table wait: the next try goes on with those of the others. */
+  async function drain(tenant: number): Promise<Drained> {
+    for (;;) {
+      if (!pipe?.usable) pipe = await open();
+      const without = broken.flatMap((one) => (one.tenant === tenant ? one.model : []));
+      const drained = await drainChanges(pipe, rules, tenant, without);
+      if (!("problem" in drained)) return drained;
+      broken = [...broken, { tenant, model: drained.model, until: performance.now() + REST_MS }];
+    }
+  }
 
   async function collect(tenant: number): Promise<void> {
-    if (!pipe?.usable) pipe = await open();
     try {
-      const drained = await drainChanges(pipe, rules, tenant);
-      if (drained === "broken") return void restingUntil.set(tenant, performance.now() + REST_MS);
+      recorded(tenant, await drain(tenant));
       restingUntil.delete(tenant);
-      recorded(tenant, drained);
     } catch (error) {
       // Another process holds the head, perhaps for the same changes. The next run finds what it left.
       if (errorState(error) === LOCK_NOT_AVAILABLE) return;
@@ -50,7 +60,8 @@ export function collectChanges({ pool, open, rules, recorded, failed }: Collecto
 
   return {
     async collect(): Promise<number> {
-      const waiting = await readTenantsWithChanges(pool);
+      broken = broken.filter(({ until }) => until > performance.now());
+      const waiting = await readTenantsWithChanges(pool, broken);
       const tenants = waiting.filter((tenant) => (restingUntil.get(tenant) ?? 0) <= performance.now());
       for (const tenant of tenants) await collect(tenant);
       if (tenants.length > 0) return BUSY_MS;

@@ -58,9 +58,6 @@ export async function detachTable(
   const all = await readAttachments(pool, tenant);
   const attached = all.find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
-  const other = all.find((one) => one !== attached && one.problem !== null);
-  // Its changes would keep those of this table from being recorded.
-  if (other) throw new TableError(`Repair or detach ${other.name} first: ${other.problem}`);
   // Without triggers nothing is captured: whatever refuses to detach must do so before.
   const { schemaVersion } = await readHead(pool, tenant);
   const refusal = checkSchema({ models: await modelsWithout(pool, tenant, schemaVersion, attached, drop) });
@@ -73,11 +70,14 @@ export async function detachTable(
   const ended = await patiently(pool, attached, options, (tx) => leave(tx, attached));
   for (const relation of ended) await patiently(pool, attached, options, (tx) => dropTriggers(tx, tenant, relation));
   const waiting = await countCapturedChanges(pool, tenant);
-  // Changes that cannot be recorded go with the attachment.
-  for (let recorded = 0; ; ) {
-    const drained = await drainChanges(drain.pipe, drain.rules, tenant).catch(takenAway);
-    if (drained === "broken" || !drained.more) break;
-    recorded += drained.to - drained.from;
+  const broken = new Set<string>();
+  // Changes that cannot be recorded go with the attachment. Those of another broken table wait.
+  for (let recorded = 0; !broken.has(attached.model); ) {
+    const drained = await drainChanges(drain.pipe, drain.rules, tenant, [...broken]).catch(takenAway);
+    if (drained === "unfit") break;
+    if ("problem" in drained) broken.add(drained.model);
+    else if (drained.more) recorded += drained.to - drained.from;
+    else break;
     progress?.("changes", recorded, waiting);
   }
   const about = await estimateRows(pool, attached.relation);
@@ -86,8 +86,8 @@ export async function detachTable(
 }
 
 /** A value that the log cannot take must not keep its table attached. */
-function takenAway(error: unknown): "broken" {
-  if (error instanceof RangeError || /^(22|54)/.test(errorState(error) ?? "")) return "broken";
+function takenAway(error: unknown): "unfit" {
+  if (error instanceof RangeError || /^(22|54)/.test(errorState(error) ?? "")) return "unfit";
   throw error;
 }
 

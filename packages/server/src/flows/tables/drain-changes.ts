@@ -7,19 +7,24 @@ import { begin, commit as commitTransaction, probe, rollback } from "../../db/co
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import {
   type CapturedTransaction,
-  foldCapturedChanges,
+  type CapturedTransactions,
   loadCapturedTransactions,
-  type NumberedChange,
+  loadFirstTransaction,
+  type StepChange,
   takeCapturedChanges,
+  takeChangesOfRow,
+  takeStep,
 } from "../../db/tables/captured-changes.ts";
 import { recordKey } from "../../rules/commits/commit-request.ts";
 import { groupsOf } from "../../rules/schema/sync-group.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import {
   type BrokenTable,
+  changesIn,
   changesOf,
   type RecordChange,
-  startOfLastRow,
+  type SeenRecords,
+  see,
   type TransactionChanges,
 } from "../../rules/tables/captured-changes.ts";
 import { capturedCommit, WRITTEN_BY } from "../../rules/tables/captured-commit.ts";
@@ -34,7 +39,7 @@ export interface Run extends Drained {
 }
 
 /** Bounds of memory: what is judged at once, and what one transaction of ours takes if the caller's are small. */
-const STEP = { most: 200, bytes: 2 ** 21 };
+const STEP = { most: 200, bytes: 2 ** 21, looks: 2_000 };
 const RUN = { transactions: 1_000, changes: 1_000, bytes: 2 ** 24 };
 
 /**
@@ -44,26 +49,57 @@ const RUN = { transactions: 1_000, changes: 1_000, bytes: 2 ** 24 };
  *   lock the head ─► which transactions are visible? ─► take some changes ─► load ─► record ─► save ─┐
  *                    a later statement, so it sees        ▲                                          │
  *                    all that committed before the lock   └───────────── until they are all taken ◄──┘ commit
+ *
+ * Changes of the models in `without` wait: their tables are broken. The commits that they are part of are recorded without
+ * them; later they are commits of their own.
  */
-export async function drainChanges(pipe: Pipe, rules: RoundRules, tenant: number): Promise<Run | "broken"> {
+export async function drainChanges(
+  pipe: Pipe,
+  rules: RoundRules,
+  tenant: number,
+  without: readonly string[] = [],
+): Promise<Run | BrokenTable> {
   try {
-    const [, [head], waiting, attached] = await pipe.send([
+    const [, [head], first, attached] = await pipe.send([
       begin,
       lockHeads([tenant]),
-      loadCapturedTransactions(tenant),
+      loadCapturedTransactions(tenant, without),
       loadAttachments(tenant),
     ]);
     if (!head) throw new TenantElsewhere(tenant);
-    const chosen = within(waiting);
-    const drained = await drainLocked(pipe, rules, head, attached, chosen);
-    if ("problem" in drained) return await markBroken(pipe, tenant, drained);
-    const mended = attached.filter(({ problem }) => problem !== null);
+    const waiting = await wholeTransactions(pipe, tenant, without, first);
+    const chosen = within(waiting.transactions);
+    const drained = await drainLocked(pipe, rules, head, { attached, without }, chosen);
+    if ("problem" in drained) {
+      await pipe.send([rollback]);
+      await pipe.send([markProblem(tenant, drained.model, drained.problem)]);
+      return drained;
+    }
+    const mended = attached.filter(({ model, problem }) => problem !== null && !without.includes(model));
     await pipe.send([...mended.map(({ model }) => markProblem(tenant, model, null)), commitTransaction]);
-    return { ...drained, more: chosen.length < waiting.length };
+    return { ...drained, more: waiting.more || chosen.length < waiting.transactions.length };
   } catch (error) {
     if (pipe.usable) await pipe.send([rollback]).catch(() => {});
     throw error;
   }
+}
+
+/** Where so much waits that no transaction is seen whole: the one that comes first. */
+export async function wholeTransactions(
+  pipe: Pipe,
+  tenant: number,
+  without: readonly string[],
+  found: CapturedTransactions,
+): Promise<CapturedTransactions> {
+  if (found.transactions.length > 0 || !found.more) return found;
+  const [first] = await pipe.send([loadFirstTransaction(tenant, without)]);
+  return first;
+}
+
+/** The attached tables of a tenant, and the models whose changes wait. */
+export interface DrainedTables {
+  readonly attached: readonly AttachedTable[];
+  readonly without: readonly string[];
 }
 
 /**
@@ -74,10 +110,11 @@ export async function drainLocked(
   pipe: Pipe,
   rules: RoundRules,
   { tenant, syncId }: Pick<LockedHead, "tenant" | "syncId">,
-  attached: readonly AttachedTable[],
+  tables: DrainedTables,
   transactions: readonly CapturedTransaction[],
   recorded: (change: RecordChange) => void = () => {},
 ): Promise<Drained | BrokenTable> {
+  const { attached } = tables;
   let claimsChanged = false;
   let to = syncId;
   const record = async (transactions: readonly TransactionChanges[]) => {
@@ -97,42 +134,58 @@ export async function drainLocked(
     to = result.heads[0]?.syncId ?? to;
   };
   for (const batch of inBatches(transactions))
-    for await (const changes of stepsOf(pipe, tenant, attached, batch)) {
-      const made = changesOf(changes, attached);
+    for await (const made of stepsOf(pipe, tenant, tables, batch)) {
       if ("problem" in made) return made;
       if (made.length > 0) await record(made);
     }
   return { from: syncId, to, claimsChanged };
 }
 
-/** Takes the changes of a batch: all at once, or in steps that end between two rows. */
+/** Takes the changes of a batch: all at once, or those of a large transaction in steps that end between two rows. */
 async function* stepsOf(
   pipe: Pipe,
   tenant: number,
-  attached: readonly AttachedTable[],
+  { attached, without }: DrainedTables,
   batch: readonly CapturedTransaction[],
-): AsyncGenerator<readonly NumberedChange[]> {
-  const names = batch.map(({ tx }) => tx);
-  const take = async (most: number, after: number) => {
-    const [taken] = await pipe.send([takeCapturedChanges(tenant, names, { most, bytes: STEP.bytes, after })]);
-    return taken;
-  };
+): AsyncGenerator<readonly TransactionChanges[] | BrokenTable> {
   const [large] = batch.filter((one) => !isSmall(one));
-  if (!large) return yield await take(STEP.most, 0);
-  await pipe.send([foldCapturedChanges(tenant, large.tx)]);
-  let kept: readonly NumberedChange[] = [];
-  for (let most = STEP.most, after = 0; ; ) {
-    const taken = await take(most, after);
-    if (taken.length === 0) break;
-    after = taken.at(-1)?.seq ?? after;
-    // The size of each that may be taken has to be looked at.
-    most = Math.min(STEP.most, 2 * taken.length + 1);
-    const all = [...kept, ...taken];
-    const end = startOfLastRow(all, attached);
-    kept = all.slice(end);
-    if (end > 0) yield all.slice(0, end);
+  if (!large) {
+    const names = batch.map(({ tx }) => tx);
+    const [taken] = await pipe.send([takeCapturedChanges(tenant, names, without)]);
+    return yield changesOf(taken, attached);
   }
-  if (kept.length > 0) yield kept;
+  const { tx } = large;
+  for (let after = 0; ; ) {
+    const [step] = await pipe.send([takeStep(tenant, tx, without, { ...STEP, after })]);
+    if (step.length === 0) return;
+    after = step.at(-1)?.seq ?? after;
+    const records: SeenRecords = new Map();
+    for (const change of step) {
+      const broken = await seeStep(pipe, tenant, { ...change, tx }, records, attached);
+      if (broken) return yield broken;
+    }
+    yield records.size > 0 ? [{ tx, changes: changesIn(records) }] : [];
+  }
+}
+
+/** All changes of the row, if they say together what became of it: only a few are in memory. */
+async function seeStep(
+  pipe: Pipe,
+  tenant: number,
+  change: StepChange & { readonly tx: string },
+  records: SeenRecords,
+  attached: readonly AttachedTable[],
+): Promise<BrokenTable | undefined> {
+  if (change.place === "passed") return undefined;
+  if (change.place === "last") return see(records, change, attached);
+  for (;;) {
+    const [taken] = await pipe.send([takeChangesOfRow(tenant, change.tx, change, STEP)]);
+    if (taken.length === 0) return undefined;
+    for (const one of taken) {
+      const broken = see(records, one, attached);
+      if (broken) return broken;
+    }
+  }
 }
 
 const isSmall = ({ changes, bytes }: Sized): boolean => changes <= STEP.most && bytes <= STEP.bytes;
@@ -215,11 +268,4 @@ function inBatches(transactions: readonly CapturedTransaction[]): CapturedTransa
     sum = sum && isSmall(more) ? more : one;
   }
   return batches;
-}
-
-/** Undoes the run, so that the changes stay captured, and says what is wrong. */
-async function markBroken(pipe: Pipe, tenant: number, { model, problem }: BrokenTable): Promise<"broken"> {
-  await pipe.send([rollback]);
-  await pipe.send([markProblem(tenant, model, problem)]);
-  return "broken";
 }

@@ -6,7 +6,7 @@ import type { ListedTable } from "./list-tables.ts";
 import { verifyTable } from "./verify-table.ts";
 import { watchTables } from "./watch-tables.ts";
 
-const { app, db, pool, tenant, attach, update, create, rows } = await startWithTables();
+const { app, db, pool, tenant, attach, update, create, rows, mark, entries } = await startWithTables();
 
 /** Pushes other fields or columns of one model; null removes a field. */
 async function push(model: string, fields: Record<string, Field | null>, more: object = {}, table: object = {}) {
@@ -60,6 +60,28 @@ test("[DS49] a column that is gone leaves the model by a push, without force: it
   await until(async () => (await update(model, "a", { title: "Uno" })).status === 200);
   await expectEqual(model);
   expect((await app.call("GET", `/v1/models/${model}/b/history`)).body.data).toMatchObject([{ verb: "created" }]);
+});
+
+test("[DS18] of a transaction that wrote a broken table too, the other table's part is recorded at once, and the rest when it is mended", async () => {
+  await db.query("create table public.halted (id text primary key, title text, note text)");
+  await db.query("insert into halted values ('a', 'One'); create table public.sound (id text primary key, title text)");
+  const halted = await attach("public.halted", { title: {}, note: {} });
+  const sound = await attach("public.sound", { title: {} });
+  const since = await mark();
+  await db.query("alter table halted drop column note");
+  await db.query("begin; update halted set title = 'Two'; insert into sound values ('x', 'With it'); commit");
+  await db.query("update halted set title = 'Three'; insert into sound values ('y', 'After it')");
+  expect((await entries(2)).map(({ model, id }) => `${model} ${id}`)).toEqual(["sound x", "sound y"]);
+  expect((await update(sound.model, "x", { title: "By a client" })).status).toBe(200);
+  expect((await push(halted.model, { note: null })).status).toBe(201);
+  const log = await entries(5);
+  expect(log.map(({ model, id, data }) => `${model} ${id} ${data?.title}`)).toEqual([
+    ...["sound x With it", "sound y After it", "sound x By a client", "halted a Two", "halted a Three"],
+  ]);
+  expect(log[3]?.clientTxId).toBe(log[0]?.clientTxId);
+  expect(await mark()).toBe(since + 5);
+  await expectEqual(halted.model);
+  await expectEqual(sound.model);
 });
 
 test("[DS49] a field with a new name keeps its column, and a column with a new name its field", async () => {

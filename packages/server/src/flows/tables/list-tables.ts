@@ -1,17 +1,25 @@
 import type { Transaction } from "../../db/connection/transaction.ts";
-import { listAttachments, type TenantsTable } from "../../db/tables/attachments.ts";
+import { listAttachments, MOST_COUNTED, type TenantsTable } from "../../db/tables/attachments.ts";
 import type { AttachmentStatus } from "../../rules/tables/attached-table.ts";
 import { problemOf } from "../../rules/tables/broken-table.ts";
 
 /** An attached table of any tenant, as an operator sees it. */
 export interface ListedTable
-  extends Pick<TenantsTable, "organization" | "environment" | "waiting" | "model" | "name" | "problem"> {
+  extends Pick<
+    TenantsTable,
+    "organization" | "environment" | "waiting" | "waitingBytes" | "waitingSince" | "model" | "name" | "problem"
+  > {
   readonly status: AttachmentStatus | "broken";
 }
 
+export { MOST_COUNTED };
+
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
-    const { organization, environment, waiting, model, name, status } = table;
+    const { organization, environment, waiting, waitingBytes, waitingSince, model, name, status } = table;
     const problem = problemOf(table) ?? null;
-    return { organization, environment, waiting, model, name, problem, status: problem === null ? status : "broken" };
+    return {
+      ...{ organization, environment, waiting, waitingBytes, waitingSince, model, name, problem },
+      status: problem === null ? status : "broken",
+    };
   });

@@ -16,7 +16,7 @@ import {
 } from "../../db/connection/statement.ts";
 import { UnreadableTable } from "../../db/connection/unreadable-table.ts";
 import { loadAttachmentMarks, loadAttachments, markProblem } from "../../db/tables/attachments.ts";
-import { type CapturedTransaction, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
+import { type CapturedTransactions, loadCapturedTransactions } from "../../db/tables/captured-changes.ts";
 import { type FoundRow, lockRows, takeOwnChanges, writeRows } from "../../db/tables/row-writes.ts";
 import { type CommitRequest, recordKey, rowAction, touched } from "../../rules/commits/commit-request.ts";
 import type { TenantTables } from "../../rules/commits/tenant-state.ts";
@@ -33,7 +33,7 @@ import { judgeRound, type RoundRules, type Rounds } from "../commits/commit-roun
 import { commitsOf, type Job, tenantOf } from "../commits/job.ts";
 import { type InTables, type Loaded, load } from "../commits/load-round.ts";
 import { type Drained, judgedNow, type RoundResult } from "../commits/round-result.ts";
-import { asBefore, drainLocked, isRun, linesOf, NO_BOUNDS, within } from "./drain-changes.ts";
+import { asBefore, drainLocked, isRun, linesOf, NO_BOUNDS, wholeTransactions, within } from "./drain-changes.ts";
 import { sourceOfTable } from "./record-sources.ts";
 
 /** What a round of a tenant with attached tables loads. */
@@ -111,12 +111,13 @@ async function loadTableRound(
   const commits = commitsOf(jobs);
   const lockAndLoad = async (tables: readonly AttachedTable[]) => {
     const asked = rowsToLock(commits, tables);
-    const [rows, [waiting], loaded] = await Promise.all([
+    const without = brokenModels(tables);
+    const [rows, [first], loaded] = await Promise.all([
       pipe.send(asked.map(({ statement }) => statement)),
-      pipe.send([loadCapturedTransactions(tenant)]),
+      pipe.send([loadCapturedTransactions(tenant, without)]),
       load(pipe, jobs, unclaimed, rules, probe, rowsOf(tables)),
     ]);
-    return { asked, rows, waiting, loaded };
+    return { asked, rows, without, first, loaded };
   };
   for (let isFresh = last !== undefined && performance.now() < last.at + KNOWN_MS; ; isFresh = false) {
     const [[, , , , [head], marks, read], atOnce] = await Promise.all([
@@ -133,7 +134,7 @@ async function loadTableRound(
     const isSame = isFresh && last !== undefined && marks === last.marks;
     const attached = isSame ? last.attached : (read ?? (await pipe.send([loadAttachments(tenant)]))[0]);
     const isKnown = isSame || JSON.stringify(attached) === JSON.stringify(last?.attached ?? []);
-    const { asked, rows, waiting, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
+    const { asked, rows, without, first, loaded } = isKnown ? atOnce : await lockAndLoad(attached);
     const at = isSame ? last.at : performance.now();
     // What could not be read may be another table by now, and what takes no writes may be mended.
     const isOdd =
@@ -148,20 +149,23 @@ async function loadTableRound(
     const claimed = jobs.flatMap(({ order }) => (order && loaded.unread.has(order.model) ? order.model : []));
     if (claimed.length > 0) throw new UnreadableTable(`The table of "${claimed[0]}"`, new Error("it is locked"));
     const tables = { attached: new Map(attached.map((table) => [table.model, table])), locked, settle: decided };
-    // The changes of a broken table wait until it is mended, and nothing may overtake them.
-    const isBroken = attached.some(({ problem }) => problem !== null);
-    if (waiting.length === 0 || isBroken) return { ...loaded, tables, drained: undefined, known };
-    const chosen = within(waiting);
-    const drained = await drainLocked(pipe, rules, head, attached, chosen);
+    const waiting = await wholeTransactions(pipe, tenant, without, first);
+    if (waiting.transactions.length === 0) return { ...loaded, tables, drained: undefined, known };
+    const chosen = within(waiting.transactions);
+    const drained = await drainLocked(pipe, rules, head, { attached, without }, chosen);
     if ("problem" in drained) {
       await pipe.send([rollback]);
       await pipe.send([markProblem(tenant, drained.model, drained.problem)]);
-    } else if (chosen.length < waiting.length) {
+    } else if (waiting.more || chosen.length < waiting.transactions.length) {
       await pipe.send([commitTransaction]);
       recorded(tenant, drained);
     } else return { ...(await load(pipe, jobs, unclaimed, rules, probe, rowsOf(attached))), tables, drained, known };
   }
 }
+
+/** Their changes wait until they are mended, and no others do. */
+const brokenModels = (attached: Iterable<AttachedTable>): readonly string[] =>
+  [...attached].flatMap(({ model, problem }) => (problem === null ? [] : model));
 
 /** Of a table that cannot be read now, nothing is: its writes are refused. */
 const rowsOf = (attached: readonly AttachedTable[]): InTables => ({
@@ -228,7 +232,7 @@ async function judgeTableRound(
       savepoint,
       writeRows(tenant, orderWrites([...writes.values()])),
       takeOwnChanges(tenant),
-      loadCapturedTransactions(tenant),
+      loadCapturedTransactions(tenant, brokenModels(found.tables.attached.values())),
     ]);
     const changes = made.length > 0 ? made : captured;
     const outcome = settleWrites({ order, writes, results, changes, tables: found.tables });
@@ -245,7 +249,8 @@ async function judgeTableRound(
       const settled = await judge(await withChanged(pipe, rules, tenant, caughtUp, outcome.besides), outcome.settle);
       const undone = outcome.undone(judgedOf(jobs, settled));
       if (undone === undefined) return settled;
-      if (undone === 0 && late.length === 0) throw new Error("The first commit of a round was decided in two ways.");
+      if (undone === 0 && late.transactions.length === 0)
+        throw new Error("The first commit of a round was decided in two ways.");
       plan = { ...plan, most: undone };
     } else plan = { ...plan, most: 0 };
     await pipe.send([rollbackToSavepoint]);
@@ -264,27 +269,28 @@ async function recordLate(
   rules: RoundRules,
   jobs: readonly Job[],
   { tables, heads, drained, ...loaded }: TableLoaded,
-  late: readonly CapturedTransaction[],
+  { transactions: late, more }: CapturedTransactions,
 ): Promise<TableLoaded | undefined> {
   const [head] = heads;
-  if (!head || late.length === 0) return { ...loaded, tables, heads, drained };
+  if (!head || (late.length === 0 && !more)) return { ...loaded, tables, heads, drained };
   // More is left to the next round, which begins with it and holds no rows meanwhile.
-  if (!isRun(late)) return undefined;
+  if (more || !isRun(late)) return undefined;
   const attached = [...tables.attached.values()];
   const left = new Map<string, RecordChange>();
-  const more = await drainLocked(pipe, rules, head, attached, late, (change) =>
+  const without = brokenModels(attached);
+  const caught = await drainLocked(pipe, rules, head, { attached, without }, late, (change) =>
     left.set(recordKey(change.model, change.id), change),
   );
-  if ("problem" in more) return undefined;
+  if ("problem" in caught) return undefined;
   const again = await load(pipe, jobs, new Set(), rules, probe, linesOf(attached));
   return {
     ...again,
     records: asFound(attached, again.records, loaded.records, left),
     tables,
     drained: {
-      from: drained?.from ?? more.from,
-      to: more.to,
-      claimsChanged: more.claimsChanged || drained?.claimsChanged === true,
+      from: drained?.from ?? caught.from,
+      to: caught.to,
+      claimsChanged: caught.claimsChanged || drained?.claimsChanged === true,
     },
   };
 }

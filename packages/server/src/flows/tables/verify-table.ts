@@ -6,15 +6,21 @@ import { readSchema } from "../../db/schema/model-schemas.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
 import { clearProblem, installTriggers, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, type IdPage, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
-import { deleteCapturedChanges, readCapturedChanges } from "../../db/tables/captured-changes.ts";
+import {
+  deleteCapturedChanges,
+  type NumberedChange,
+  readCapturedChanges,
+  readWaitingKeys,
+} from "../../db/tables/captured-changes.ts";
 import { estimateRows, type FoundTable, findTable, readTableRows } from "../../db/tables/table-rows.ts";
+import { valuesText } from "../../rules/commits/stored-entry.ts";
 import { splitArchived } from "../../rules/tables/archived-column.ts";
 import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { faultsOf } from "../../rules/tables/broken-table.ts";
 import { changesOf } from "../../rules/tables/captured-changes.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
-import { differentRows } from "../../rules/tables/compare-rows.ts";
-import { type ParsedRow, readRowImage } from "../../rules/tables/row-image.ts";
+import { type ComparedRow, differentRows } from "../../rules/tables/compare-rows.ts";
+import { type CapturedImage, isUnread, readRowImage } from "../../rules/tables/row-image.ts";
 import { lacksTriggers } from "../../rules/tables/table-rights.ts";
 import { compareWithCatalog } from "./compare-with-catalog.ts";
 import { hurry, patiently } from "./patiently.ts";
@@ -72,20 +78,22 @@ export async function verifyTable(
   const counts = { rows: 0, different: 0, extra: 0, repaired: 0 };
   if (faults.length > 0) return { ...counts, broken: true, problems: faults, notes: [] };
   const about = await estimateRows(pool, attached.relation);
-  const again = repair ? await transaction(pool, (tx) => captureUnreadable(tx, attached, found)) : 0;
+  const again = repair ? await transaction(pool, (tx) => captureMisread(tx, attached, found)) : 0;
   counts.different = counts.repaired = again;
   let inexact = 0;
+  const unreadable: string[] = [];
   for (let after: string | null = null, more = true; more; ) {
     const page: RowPage = await momentOf(pool, (tx) => comparePage(tx, attached, found, after));
     counts.rows += page.count;
     inexact += page.inexact;
+    unreadable.push(...page.unreadable);
     counts.different += page.different.length;
     const wrong = page.different;
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong, "updated"));
     if (repair) counts.repaired += wrong.length;
     progress?.("rows", counts.rows, about);
-    after = page.last ?? null;
-    more = page.count === PAGE;
+    after = page.last ?? after;
+    more = page.count > 0;
   }
   for (let after: string | null | undefined = null, compared = 0; after !== undefined; ) {
     const from: string | null = after;
@@ -99,14 +107,14 @@ export async function verifyTable(
   }
   // Rows that the log has never named may have been written or deleted without it. Clients read them again.
   if (repair) await transaction(pool, (tx) => tellAllToReadAgain(tx, tenant));
-  return { ...counts, broken: false, ...(await remarksOn(pool, attached, inexact)) };
+  return { ...counts, broken: false, ...(await remarksOn(pool, attached, { inexact, unreadable })) };
 }
 
 /** Why captured changes wait, where the model and the catalog disagree, and what JavaScript cannot tell apart. */
 async function remarksOn(
   pool: Database,
   attached: AttachedTable,
-  inexact: number,
+  { inexact, unreadable }: { readonly inexact: number; readonly unreadable: readonly string[] },
 ): Promise<Pick<Verified, "problems" | "notes">> {
   const { tenant, model: key, problem } = attached;
   const { schemaVersion } = await readHead(pool, tenant);
@@ -123,6 +131,7 @@ async function remarksOn(
       ...(inexact > 0
         ? [`${inexact} rows have integers beyond ±${Number.MAX_SAFE_INTEGER}, which JavaScript rounds.`]
         : []),
+      ...unreadable,
     ],
   };
 }
@@ -130,6 +139,8 @@ async function remarksOn(
 interface RowPage {
   readonly count: number;
   readonly inexact: number;
+  /** In sentences: the rows that are too large to be read. */
+  readonly unreadable: readonly string[];
   readonly last: string | undefined;
   readonly different: readonly string[];
 }
@@ -141,8 +152,9 @@ async function comparePage(
   after: string | null,
 ): Promise<RowPage> {
   const images = await readTableRows(tx, attached, found, after, PAGE);
-  const rows = images.map((image) => {
-    const { id = "", data: said } = readRowImage(image, attached);
+  const rows = images.map((image): ComparedRow => {
+    const { id = "", data: said, unreadable } = readRowImage(image, attached);
+    if (unreadable !== undefined) return { id, data: {}, unreadable };
     const { data, archivedAt } = splitArchived(said);
     // The log says no more of the moment than that there is one.
     return { id, data, ...(archivedAt !== undefined && { archived: archivedAt !== null }) };
@@ -152,15 +164,23 @@ async function comparePage(
     attached,
     rows.map(({ id }) => id),
   );
-  const said = texts.map(({ id, data, archived }) => ({ id, archived, data: JSON.parse(data) as JsonObject }));
+  const said = texts.map(({ id, data, archived }): ComparedRow => {
+    const values = valuesText({ data });
+    return values === null
+      ? { id, data: {}, unreadable: data }
+      : { id, archived, data: JSON.parse(values) as JsonObject };
+  });
   const different = differentRows(rows, said);
-  const waits = different.length > 0 ? await waitingIds(tx, attached) : () => false;
+  const waiting = await readWaitingKeys(tx, attached, different);
   const inexact = images.filter((image) => hasInexact(image, attached)).length;
-  return { count: rows.length, inexact, last: rows.at(-1)?.id, different: different.filter((id) => !waits(id)) };
+  return {
+    ...{ count: rows.length, inexact, last: rows.at(-1)?.id, different: different.filter((id) => !waiting.has(id)) },
+    unreadable: rows.flatMap(({ id, unreadable }) => (unreadable === undefined ? [] : `"${id}": ${unreadable}`)),
+  };
 }
 
-const hasInexact = (image: ParsedRow, { columns }: AttachedTable): boolean =>
-  columns.some(({ name, declared }) => declared === "integer" && typeof image[name] === "function");
+const hasInexact = (image: CapturedImage, { columns }: AttachedTable): boolean =>
+  !isUnread(image) && columns.some(({ name, declared }) => declared === "integer" && typeof image[name] === "function");
 
 async function extraPage(
   tx: Transaction,
@@ -169,37 +189,32 @@ async function extraPage(
   after: string | null,
 ): Promise<IdPage> {
   const page = await readIdsWithoutRow(tx, attached, found, after, PAGE);
-  const waits = page.ids.length > 0 ? await waitingIds(tx, attached) : () => false;
-  return { ...page, ids: page.ids.filter((id) => !waits(id)) };
-}
-
-/** Whether a record's change is captured and waits. */
-async function waitingIds(tx: Transaction, attached: AttachedTable): Promise<(id: string) => boolean> {
-  const changes = await readCapturedChanges(tx, attached.tenant, attached.model);
-  const images = changes.flatMap(({ before, after }) => [before, after].filter((image) => image !== null));
-  const ids = new Set(images.map((image) => readRowImage(image, attached).id));
-  return (id) => ids.has(id);
+  const waiting = await readWaitingKeys(tx, attached, page.ids);
+  return { ...page, ids: page.ids.filter((id) => !waiting.has(id)) };
 }
 
 /**
  * Changes that were captured while the table lacked a column cannot be read. Their rows are captured again, as they are
  * now. Returns how many rows that were.
  */
-async function captureUnreadable(tx: Transaction, attached: AttachedTable, found: FoundTable): Promise<number> {
+async function captureMisread(tx: Transaction, attached: AttachedTable, found: FoundTable): Promise<number> {
   const { tenant, model } = attached;
-  const changes = await readCapturedChanges(tx, tenant, model);
-  const unreadable = changes.filter((change) => "problem" in changesOf([change], [attached]));
-  await deleteCapturedChanges(
-    tx,
-    tenant,
-    unreadable.map(({ seq }) => seq),
-  );
   const wasThere = new Map<string, boolean>();
-  for (const { before, after } of unreadable)
-    for (const image of [before, after]) {
-      const id = image && readRowImage(image, attached).id;
-      if (id !== null && id !== undefined && !wasThere.has(id)) wasThere.set(id, image === before);
-    }
+  for (let last: number | undefined = 0; last !== undefined; ) {
+    const changes: readonly NumberedChange[] = await readCapturedChanges(tx, { tenant, model }, last);
+    last = changes.at(-1)?.seq;
+    const misread = changes.filter((change) => "problem" in changesOf([change], [attached]));
+    await deleteCapturedChanges(
+      tx,
+      tenant,
+      misread.map(({ seq }) => seq),
+    );
+    for (const { before, after } of misread)
+      for (const image of [before, after]) {
+        const id = image && readRowImage(image, attached).id;
+        if (id !== null && id !== undefined && !wasThere.has(id)) wasThere.set(id, image === before);
+      }
+  }
   const ids = [...wasThere.keys()];
   const those = (was: boolean) => ids.filter((id) => wasThere.get(id) === was);
   await captureRows(tx, attached, found, those(true), "updated");

@@ -20,6 +20,8 @@ export interface CommitOperation extends Omit<Operation, "action"> {
   readonly makesId?: boolean;
   /** It has already happened in a table, so an update of a record that is not known creates it. */
   readonly happened?: true;
+  /** Of what has happened in a table: why the record's values cannot be read. */
+  readonly unreadable?: string;
   /** Of an archive that has happened in a table: since when its row says so. */
   readonly archivedAt?: string;
 }

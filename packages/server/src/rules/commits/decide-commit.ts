@@ -100,7 +100,7 @@ function checkOperation(state: TenantState, commit: CommitRequest, operation: Co
   if (operation.action === "update" && writesNothing(operation) && operation.model !== "favorite")
     return refuse("empty_update", { param: "data" });
   const table = state.tables?.attached.get(operation.model);
-  return table && checkAttached(operation, declared.name, table, state.tables?.attached.values() ?? []);
+  return table && checkAttached(operation, declared.name, table);
 }
 
 function checkClaims(state: TenantState, commit: CommitRequest): Refusal | undefined {

@@ -32,6 +32,7 @@ import { filledFields } from "./filled-fields.ts";
 import { type Dependent, dependentsOf, MOST_DEPENDENTS, type Restriction } from "./follow-deletes.ts";
 import { isRepeated } from "./replay.ts";
 import { type Collision, judgeStale, policyOf } from "./stale.ts";
+import { unreadableData } from "./stored-entry.ts";
 import { type FiledEntry, type NewEntry, newerEntries, type RecordState, type TenantState } from "./tenant-state.ts";
 
 /** A dry run of the commit: what it would write, and the reasons against it. */
@@ -289,21 +290,23 @@ function write(
   { key, before, model, remains }: WrittenRecord,
 ): Refusal | undefined {
   const moment = momentOf(state, commit);
-  const { archivedAt: now = moment.now } = operation;
+  const { archivedAt: now = moment.now, unreadable } = operation;
   const at = operation.action === "archive" ? { ...moment, now } : moment;
   const row = applyOperation(before ?? undefined, stepOf(operation), model, at);
-  const changedFields = operation.action === "update" ? changed(before?.data ?? {}, row?.data ?? {}) : null;
+  const changedFields =
+    operation.action === "update" && unreadable === undefined ? changed(before?.data ?? {}, row?.data ?? {}) : null;
   if (
     changedFields?.length === 0 ||
     (before && row && operation.action !== "update" && before.archivedAt === row.archivedAt)
   )
     return undefined;
-  const text = row ? JSON.stringify(row.data) : null;
+  const text = row ? (unreadable === undefined ? JSON.stringify(row.data) : unreadableData(unreadable)) : null;
   const syncId = state.head.syncId + dryRun.entries.length + 1;
   const createdSyncId = before?.createdSyncId ?? syncId;
   const by = writerOf(commit).writtenBy;
   // A deletion keeps the record's last groups, so that their readers see a deletion and not a move to another group.
-  const groups = row ? groupsOf(model, row.data) : (before?.groups ?? remains?.groups ?? []);
+  // So do those of a record whose values cannot be read.
+  const groups = row && !(unreadable && before) ? groupsOf(model, row.data) : (before?.groups ?? remains?.groups ?? []);
   const after: RecordState | null = row
     ? {
         syncId,

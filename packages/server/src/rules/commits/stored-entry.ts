@@ -2,7 +2,10 @@ import type { ParticipantKind, Verb } from "@holdfast/sdk/protocol";
 import type { CommitRequest } from "./commit-request.ts";
 import type { NewEntry } from "./tenant-state.ts";
 
-/** A log entry as it is stored; `data` and `changedFields` are the stored JSON text. */
+/**
+ * A log entry as it is stored; `data` and `changedFields` are the stored JSON text. Of a record that cannot be read, `data`
+ * is a JSON string that says why.
+ */
 export interface StoredEntry {
   readonly syncId: number;
   readonly model: string;
@@ -75,9 +78,17 @@ export function storedEntryText(entry: StoredEntry, declaredName: string): strin
     createdAt: entry.createdAt,
     ...(entry.archivedAt !== null && { archivedAt: entry.archivedAt }),
   });
-  const data = `"data":${entry.data ?? "null"}${isErased(entry) ? ',"erased":true' : ""}`;
+  const values = valuesText(entry);
+  const said = isErased(entry) ? ',"erased":true' : values !== entry.data ? `,"unreadable":${entry.data}` : "";
+  const data = `"data":${values ?? "null"}${said}`;
   return `${head.slice(0, -1)},${data},"changedFields":${entry.changedFields ?? "null"},${tail.slice(1)}`;
 }
+
+/** In place of the values of a record that cannot be read. */
+export const unreadableData = (sentence: string): string => JSON.stringify(sentence);
+
+/** The values as JSON text. Null: there are none, or they cannot be read. */
+export const valuesText = ({ data }: Pick<StoredEntry, "data">): string | null => (data?.startsWith('"') ? null : data);
 
 /**
  * Only entries that end a record have no values from the start. From any other entry without values they were erased.

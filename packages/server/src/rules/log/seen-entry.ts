@@ -1,19 +1,18 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
-import { enteredText, leftText, type StoredEntry, storedEntryText } from "../commits/stored-entry.ts";
+import { enteredText, leftText, type StoredEntry, storedEntryText, valuesText } from "../commits/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { presentEntry } from "../schema/schema-change.ts";
 import { type FiledEntry, sightOf, type View } from "./view.ts";
 
 /** An entry under the current names, for `sightOf`. Its JSON is parsed at the first use. */
-export function filedEntry(
-  { id, verb, model, groups, groupsBefore, data, changedFields }: StoredEntry,
-  dataBefore?: JsonObject | null,
-): FiledEntry {
+export function filedEntry(entry: StoredEntry, dataBefore?: JsonObject | null): FiledEntry {
+  const { id, verb, model, groups, groupsBefore, changedFields } = entry;
+  const values = valuesText(entry);
   let parsed: JsonObject | null | undefined;
   let changed: readonly string[] | null | undefined;
   return {
     ...{ id, verb, model, groups, groupsBefore, dataBefore },
-    data: () => (parsed ??= data === null ? null : (JSON.parse(data) as JsonObject)),
+    data: () => (parsed ??= values === null ? null : (JSON.parse(values) as JsonObject)),
     changedFields: () => (changed ??= changedFields === null ? null : (JSON.parse(changedFields) as string[])),
   };
 }

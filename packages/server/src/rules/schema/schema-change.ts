@@ -1,6 +1,6 @@
 import type { Json, JsonObject, Model } from "@holdfast/sdk/protocol";
 import { fits, ownValue } from "@holdfast/sdk/protocol";
-import type { StoredEntry } from "../commits/stored-entry.ts";
+import { type StoredEntry, valuesText } from "../commits/stored-entry.ts";
 import type { DeclaredModel, SchemaChange } from "./declared-model.ts";
 import { groupsOf } from "./sync-group.ts";
 
@@ -66,10 +66,12 @@ export function presentEntry(entry: StoredEntry, declared: DeclaredModel | undef
   if (!declared) return undefined;
   const renames = renamesSince(declared.changes, entry.syncId);
   if (!renames) return entry;
-  const { data, changedFields } = entry;
+  const { changedFields } = entry;
+  const data = valuesText(entry);
   return {
     ...entry,
-    data: data && JSON.stringify(presentData(JSON.parse(data) as JsonObject, renames, declared.model)),
+    data:
+      data === null ? entry.data : JSON.stringify(presentData(JSON.parse(data) as JsonObject, renames, declared.model)),
     changedFields:
       changedFields && JSON.stringify(presentFields(JSON.parse(changedFields) as string[], entry.syncId, declared)),
   };

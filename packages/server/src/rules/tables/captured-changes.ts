@@ -3,21 +3,21 @@ import { recordKey } from "../commits/commit-request.ts";
 import { splitArchived } from "./archived-column.ts";
 import type { AttachedTable } from "./attached-table.ts";
 import { faultsOf, isRetyped, missingColumns, missingKey, mistypedValues } from "./broken-table.ts";
-import { type ParsedRow, readRowImage } from "./row-image.ts";
+import { type CapturedImage, keyOf, readRowImage } from "./row-image.ts";
 
 /** What a trigger captured: the row before and after a statement. An insert has no `before`, a deletion no `after`. */
 export interface CapturedChange {
   /** The caller's transaction. */
   readonly tx: string;
   readonly model: string;
-  readonly before: ParsedRow | null;
-  readonly after: ParsedRow | null;
+  readonly before: CapturedImage | null;
+  readonly after: CapturedImage | null;
   /**
    * A trigger of the caller's wrote attached tables in this transaction. Then the changes are in another order than
    * they happened, each has only one image, and `present` is the row of that key as the table had it then.
    */
   readonly nested: boolean;
-  readonly present: ParsedRow | null;
+  readonly present: CapturedImage | null;
 }
 
 /** A change of one record. */
@@ -26,6 +26,8 @@ export interface RecordChange {
   readonly id: string;
   /** Null: it is gone. */
   readonly data: JsonObject | null;
+  /** Why `data` is empty, if the row is too large to be read. */
+  readonly unreadable?: string;
   /** Null: it was not there. Undefined: not known. */
   readonly before?: JsonObject | null | undefined;
   /** Since when the row says that it is archived, and said so before. Undefined: it says nothing of it. */
@@ -53,42 +55,41 @@ export function changesOf(
   captured: readonly CapturedChange[],
   attached: readonly AttachedTable[],
 ): readonly TransactionChanges[] | BrokenTable {
-  const byModel = new Map(attached.map((table) => [table.model, table]));
-  const transactions: { readonly tx: string; readonly records: Map<string, Sight[]> }[] = [];
+  const transactions: { readonly tx: string; readonly records: SeenRecords }[] = [];
   for (const change of captured) {
-    const table = byModel.get(change.model);
-    // Captured before the table was detached.
-    if (!table) continue;
-    const [fault] = table.columns.some(isRetyped) ? faultsOf(table) : [];
-    if (fault !== undefined) return { model: table.model, problem: fault };
     if (transactions.at(-1)?.tx !== change.tx) transactions.push({ tx: change.tx, records: new Map() });
-    const { records } = transactions.at(-1) as (typeof transactions)[number];
-    for (const sight of sightsOf(change, table)) {
-      if ("problem" in sight) return { model: change.model, problem: sight.problem };
-      const key = recordKey(sight.model, sight.id);
-      const earlier = records.get(key) ?? [];
-      // Deleted first, so that the record comes where it was changed last.
-      records.delete(key);
-      records.set(key, [...earlier, sight]);
-    }
+    const broken = see((transactions.at(-1) as (typeof transactions)[number]).records, change, attached);
+    if (broken) return broken;
   }
-  return transactions.map(({ tx, records }) => ({ tx, changes: [...records.values()].map(changeOfRecord) }));
+  return transactions.flatMap(({ tx, records }) => (records.size > 0 ? { tx, changes: changesIn(records) } : []));
 }
 
-/** Where the changes of the last change's row begin, which stand together. */
-export function startOfLastRow(captured: readonly CapturedChange[], attached: readonly AttachedTable[]): number {
-  const rowOf = ({ model, before, after }: CapturedChange): string => {
-    const table = attached.find((one) => one.model === model);
-    const key = table && ownValue((after ?? before) as ParsedRow, table.keyColumn);
-    return recordKey(model, JSON.stringify(typeof key === "function" ? key() : (key ?? null)));
-  };
-  const last = captured.at(-1);
-  if (!last) return 0;
-  const row = rowOf(last);
-  let start = captured.length - 1;
-  while (start > 0 && rowOf(captured[start - 1] as CapturedChange) === row) start -= 1;
-  return start;
+/** By `recordKey`: the records that a transaction changed, in the order of their last changes. */
+export type SeenRecords = Map<string, SeenRecord>;
+
+/** Adds what a captured change says of its records. */
+export function see(
+  records: SeenRecords,
+  change: CapturedChange,
+  attached: readonly AttachedTable[],
+): BrokenTable | undefined {
+  const table = attached.find(({ model }) => model === change.model);
+  // Captured before the table was detached.
+  if (!table) return undefined;
+  const [fault] = table.columns.some(isRetyped) ? faultsOf(table) : [];
+  if (fault !== undefined) return { model: table.model, problem: fault };
+  for (const sight of sightsOf(change, table)) {
+    if ("problem" in sight) return { model: change.model, problem: sight.problem };
+    const key = recordKey(sight.model, sight.id);
+    const earlier = records.get(key);
+    // Deleted first, so that the record comes where it was changed last.
+    records.delete(key);
+    records.set(key, seenAgain(earlier, sight));
+  }
+  return undefined;
 }
+
+export const changesIn = (records: SeenRecords): readonly RecordChange[] => [...records.values()].map(changeOfRecord);
 
 /** What one captured change says of one record. */
 interface Sight {
@@ -100,7 +101,20 @@ interface Sight {
   readonly after: JsonObject | null;
   /** The record's last word so far. */
   readonly left: JsonObject | null;
+  readonly unreadable: string | undefined;
   readonly nested: boolean;
+}
+
+/** What several changes say of one record, in the memory of a few rows. */
+interface SeenRecord {
+  readonly first: Sight;
+  readonly last: Sight;
+  readonly nested: boolean;
+  /** How many changes ended a row, and began one. */
+  readonly ended: number;
+  readonly began: number;
+  /** By field: two of the values that it had in nested changes, or all if there were no more. */
+  readonly values: ReadonlyMap<string, readonly Json[]>;
 }
 
 /** The values of a row. Undefined: columns of it are gone, or only its key was captured. */
@@ -112,50 +126,69 @@ function sightsOf(
   table: AttachedTable,
 ): readonly (Sight | { readonly problem: string })[] {
   const image = after ?? before;
-  if (image && isNoRecord(image, table)) return [];
+  const named = image && keyOf(image, table);
+  if (named === null || (typeof named === "string" && [...named].length > MOST_KEY)) return [];
   const [old, to, now] = [before, after, present].map((row) => (row === null ? null : readRowImage(row, table)));
   if ([old, to, now].some((image) => image && image.id === undefined)) return [{ problem: missingKey(table) }];
   const missing = [...new Set([to, now].flatMap((image) => image?.missing ?? []))];
   if (missing.length > 0) return [{ problem: missingColumns(table, missing) }];
   const mistyped = [...new Set([to, now].flatMap((image) => image?.mistyped ?? []))];
   if (mistyped.length > 0) return [{ problem: mistypedValues(table.name, mistyped) }];
-  const from = old ? { data: old.missing.length + old.mistyped.length > 0 ? undefined : old.data } : null;
+  const isKnown = old?.missing.length === 0 && old.mistyped.length === 0 && old.unreadable === undefined;
+  const from = old ? { data: isKnown ? old.data : undefined } : null;
   const left = to?.data ?? null;
+  const unreadable = (nested ? now : to)?.unreadable;
   if (!nested && old && to && old.id !== to.id)
     return [
-      { model, id: old.id ?? "", before: from, after: null, left: null, nested },
-      { model, id: to.id ?? "", before: null, after: left, left, nested },
+      { model, id: old.id ?? "", before: from, after: null, left: null, nested, unreadable: undefined },
+      { model, id: to.id ?? "", before: null, after: left, left, nested, unreadable },
     ];
   const id = (to ?? old)?.id ?? "";
-  return [{ model, id, before: from, after: left, left: nested ? (now?.data ?? null) : left, nested }];
-}
-
-/** A row that no id can name. */
-function isNoRecord(row: ParsedRow, { keyColumn }: AttachedTable): boolean {
-  const key = ownValue(row, keyColumn);
-  return key === null || (typeof key === "string" && [...key].length > MOST_KEY);
+  return [{ model, id, before: from, after: left, left: nested ? (now?.data ?? null) : left, nested, unreadable }];
 }
 
 /** The longest key that the log's indexes take beside a model's name, in characters. */
 const MOST_KEY = 512;
 
-function changeOfRecord(sights: readonly Sight[]): RecordChange {
-  const [first] = sights as [Sight];
-  const { model, id, left: data } = sights.at(-1) as Sight;
-  if (!sights.some(({ nested }) => nested))
-    return withFacts({ model, id, data, before: first.before === null ? null : first.before.data });
+function seenAgain(earlier: SeenRecord | undefined, sight: Sight): SeenRecord {
+  const nested = sight.nested || earlier?.nested === true;
+  const before = earlier && !earlier.nested ? [earlier.first, earlier.last] : [];
+  return {
+    first: earlier?.first ?? sight,
+    last: sight,
+    nested,
+    ended: (earlier?.ended ?? 0) + (sight.before === null ? 0 : 1),
+    began: (earlier?.began ?? 0) + (sight.after === null ? 0 : 1),
+    values: nested ? [...before, sight].reduce(withValues, earlier?.values ?? NONE) : NONE,
+  };
+}
+
+const NONE: ReadonlyMap<string, readonly Json[]> = new Map();
+
+function withValues(values: SeenRecord["values"], { before, after }: Sight): SeenRecord["values"] {
+  const images = [before?.data, after].filter((image) => image != null);
+  const seen = new Map(values);
+  for (const [field, value] of images.flatMap((image) => Object.entries(image))) {
+    const had = seen.get(field) ?? [];
+    if (had.length < 2 && !had.some((one) => jsonEqual(one, value))) seen.set(field, [...had, value]);
+  }
+  return seen;
+}
+
+function changeOfRecord({ first, last, nested, began, ended, values }: SeenRecord): RecordChange {
+  const { model, id, left: data, unreadable } = last;
+  const named = { model, id, data, ...(unreadable !== undefined && { unreadable }) };
+  if (!nested) return withFacts({ ...named, before: first.before === null ? null : first.before.data });
   // Whatever the order, each `before` ended a row and each `after` began one.
-  const began = sights.filter(({ after }) => after !== null).length;
-  const ended = sights.filter(({ before }) => before !== null).length;
   const wasThere = (data === null ? 0 : 1) - began + ended > 0;
-  return withFacts({ model, id, data, before: wasThere ? mostDifferent(sights, data) : null });
+  return withFacts({ ...named, before: wasThere ? mostDifferent(values, data) : null });
 }
 
 /** What the images of the row say: the record's values, and since when it is archived. */
-function withFacts({ model, id, data, before }: RecordChange): RecordChange {
+function withFacts({ data, before, ...named }: RecordChange): RecordChange {
   const [to, from] = [data, before].map((image) => image && splitArchived(image));
   return {
-    ...{ model, id, data: to ? to.data : null, before: from ? from.data : (before as null | undefined) },
+    ...{ ...named, data: to ? to.data : null, before: from ? from.data : (before as null | undefined) },
     ...(to?.archivedAt !== undefined && { archivedAt: to.archivedAt }),
     ...(from?.archivedAt !== undefined && { archivedBefore: from.archivedAt }),
   };
@@ -165,14 +198,10 @@ function withFacts({ model, id, data, before }: RecordChange): RecordChange {
  * Which of the rows was the first one is not known. So a field counts as changed if it ever had another value than it
  * has in the end.
  */
-function mostDifferent(sights: readonly Sight[], data: JsonObject | null): JsonObject {
-  const images = sights.flatMap(({ before, after }) => [before?.data, after].filter((image) => image != null));
-  const fields = new Set(images.flatMap((image) => Object.keys(image)));
-  const inIt = (image: JsonObject | null, field: string): Json => (image && ownValue(image, field)) ?? null;
-  return Object.fromEntries(
-    [...fields].map((field) => {
-      const other = images.find((image) => !jsonEqual(inIt(image, field), inIt(data, field)));
-      return [field, inIt(other ?? data, field)];
+const mostDifferent = (values: SeenRecord["values"], data: JsonObject | null): JsonObject =>
+  Object.fromEntries(
+    [...values].map(([field, had]) => {
+      const last = (data && ownValue(data, field)) ?? null;
+      return [field, had.find((value) => !jsonEqual(value, last)) ?? last];
     }),
   );
-}

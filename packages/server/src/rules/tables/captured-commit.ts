@@ -35,10 +35,10 @@ export function capturedCommit(tenant: number, tx: string, changes: readonly Rec
 }
 
 /** Operations that have the effect of a change. One that leaves its record as it is, has none. */
-export function operationsOf({ model, id, data, archivedAt }: RecordChange): readonly CommitOperation[] {
+export function operationsOf({ model, id, data, unreadable, archivedAt }: RecordChange): readonly CommitOperation[] {
   const named = { model, id, happened: true } as const;
   if (!data) return [{ ...named, action: "delete" }];
-  const written = { ...named, action: "update", data } as const;
+  const written = { ...named, action: "update", data, ...(unreadable !== undefined && { unreadable }) } as const;
   if (archivedAt === undefined) return [written];
   return [
     written,

@@ -2,16 +2,15 @@ import type { CommitOperation } from "../commits/commit-request.ts";
 import { type Refusal, refuse } from "../refusal.ts";
 import { isKeyOf } from "./attached-key.ts";
 import type { AttachedTable } from "./attached-table.ts";
-import { faultsOf } from "./broken-table.ts";
+import { problemOf } from "./broken-table.ts";
 
 /** What is known in advance about a write to an attached table; the rest the table itself says. */
 export function checkAttached(
   { id, action, makesId }: CommitOperation,
   modelName: string,
   table: AttachedTable,
-  others: Iterable<AttachedTable>,
 ): Refusal | undefined {
-  const problem = waitingFor(table, others);
+  const problem = problemOf(table);
   const { name, keyColumn, keyType, keyIsGenerated, status } = table;
   if (problem !== undefined) return refuse("source_changed", { param: "model", message: problem });
   if (!isReadable(table))
@@ -39,12 +38,6 @@ const UNDER_WAY = {
 };
 
 export const isReadable = ({ readable, keyType }: AttachedTable): boolean => readable && keyType !== null;
-
-/** Why a table takes no writes: it is not as it was, or captured changes of the tenant wait, and have to come first. */
-function waitingFor(table: AttachedTable, all: Iterable<AttachedTable>): string | undefined {
-  for (const { problem } of all) if (problem !== null) return problem;
-  return faultsOf(table)[0];
-}
 
 export const beingDetached = ({ name, model }: Pick<AttachedTable, "name" | "model">): string =>
   `${name} is being detached: run "holdfast tables detach ${model}" again, which goes on.`;

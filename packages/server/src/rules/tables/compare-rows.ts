@@ -6,6 +6,8 @@ export interface ComparedRow {
   readonly data: JsonObject;
   /** Undefined: the table does not say whether it is archived. */
   readonly archived?: boolean | undefined;
+  /** Why `data` is empty, if it is too large to be read. */
+  readonly unreadable?: string;
 }
 
 /**
@@ -14,8 +16,9 @@ export interface ComparedRow {
  */
 export function differentRows(rows: readonly ComparedRow[], said: readonly ComparedRow[]): readonly string[] {
   const byId = new Map(said.map((row) => [row.id, row]));
-  return rows.flatMap(({ id, data, archived }) => {
+  return rows.flatMap(({ id, data, archived, unreadable }) => {
     const before = byId.get(id);
+    if (before && (before.unreadable === undefined) !== (unreadable === undefined)) return id;
     const isSame =
       !before ||
       ((archived === undefined || archived === before.archived) &&

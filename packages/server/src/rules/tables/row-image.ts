@@ -1,4 +1,5 @@
 import { type FieldType, type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
+import { tooLargeToRead } from "../commits/unreadable-record.ts";
 import { storableText } from "../json/storable-text.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "./attached-table.ts";
 import { formOf } from "./sql-type.ts";
@@ -19,6 +20,18 @@ export type Digits = () => string;
 /** A row's values by column. */
 export type ParsedRow = Readonly<Record<string, RowValue>>;
 
+/** In place of a row that is too large to be read: the bytes of its JSON (null: Postgres cannot make it), and its key. */
+export type UnreadRow = readonly [bytes: number | null, key: string];
+
+/** A row as it was captured. */
+export type CapturedImage = ParsedRow | UnreadRow;
+
+export const isUnread = (image: CapturedImage): image is UnreadRow => Array.isArray(image);
+
+/** The key of a row; undefined if its column is gone. */
+export const keyOf = (image: CapturedImage, { keyColumn }: Pick<AttachedTable, "keyColumn">): RowValue | undefined =>
+  isUnread(image) ? image[1] : ownValue(image, keyColumn);
+
 /** A row, read with its table's columns. */
 export interface RowImage {
   /** The record's id; undefined if the key column is gone. */
@@ -29,6 +42,8 @@ export interface RowImage {
   readonly missing: readonly string[];
   /** Columns whose values are not of their fields' types. */
   readonly mistyped: readonly string[];
+  /** Why it has no values, if it is too large to be read. */
+  readonly unreadable?: string;
 }
 
 /** How to read the rows of a table. */
@@ -41,7 +56,11 @@ export interface RowForm extends Pick<AttachedTable, "keyColumn"> {
 const idOf = (key: string, type: string | null | undefined): string =>
   type?.startsWith("character(") ? key.replace(/ +$/, "") : key;
 
-export function readRowImage(row: ParsedRow, { keyColumn, keyType, columns }: RowForm): RowImage {
+export function readRowImage(row: CapturedImage, { keyColumn, keyType, columns }: RowForm): RowImage {
+  const key = keyOf(row, { keyColumn }) ?? null;
+  const id = key === null ? undefined : idOf(String(textOf(key)), keyType);
+  if (isUnread(row))
+    return { id, data: {}, missing: [], mistyped: [], unreadable: tooLargeToRead(row[0] ?? undefined) };
   const data = Object.fromEntries(
     columns.map(({ field, name, declared, type }) => [
       field,
@@ -52,8 +71,7 @@ export function readRowImage(row: ParsedRow, { keyColumn, keyType, columns }: Ro
   const mistyped = columns
     .filter(({ field, declared, type }) => !isOf(declared, type, data[field] ?? null))
     .map(({ name }) => name);
-  const key = ownValue(row, keyColumn) ?? null;
-  return { id: key === null ? undefined : idOf(String(textOf(key)), keyType), data, missing, mistyped };
+  return { id, data, missing, mistyped };
 }
 
 /** Whether a value came from a column of a type that the field takes. As JSON, NaN and the infinite numbers are texts. */

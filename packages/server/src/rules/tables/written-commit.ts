@@ -55,9 +55,12 @@ const keyOf = ({ model, id }: CommitOperation): string => recordKey(model, id);
 
 const writesRow = ({ action }: CommitOperation): boolean => action !== "archive" && action !== "unarchive";
 
-function asLeft({ action }: CommitOperation, { data }: RecordChange): Pick<CommitOperation, "action" | "data"> {
+function asLeft(
+  { action }: CommitOperation,
+  { data, unreadable }: RecordChange,
+): Pick<CommitOperation, "action" | "data" | "unreadable"> {
   if (data === null) return { action: rowAction(action) === "delete" ? action : "delete" };
-  return { action: action === "create" ? "create" : "update", data };
+  return { action: action === "create" ? "create" : "update", data, ...(unreadable !== undefined && { unreadable }) };
 }
 
 /** Why a table did not take a commit. */

@@ -1,0 +1,107 @@
+import { expect, test } from "vitest";
+import { loadCapturedTransactions, loadFirstTransaction } from "../../db/tables/captured-changes.ts";
+import { startWithTables } from "../../testing/attached-tables.ts";
+import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
+import { listTables } from "./list-tables.ts";
+import { verifyTable } from "./verify-table.ts";
+
+const tables = await startWithTables();
+const { app, db, pool, tenant, attach, mark, entries, update, remove } = tables;
+
+test("[DS81] [DS2] of rows that a large transaction changes many times, each has one entry, with its state before and after", async () => {
+  const log = await attachAndFollow(tables, "create table public.many (id int primary key, title text, n int)", {
+    many: { title: {}, n: { type: "integer" } },
+  });
+  await db.query("insert into many select g, 'Row ' || g, 0 from generate_series(1, 150) g");
+  await db.query(`begin; insert into many select g, 'Row ' || g, 0 from generate_series(151, 300) g;
+    update many set n = n + 1; update many set n = n + 1; update many set title = 'Last' where id = 7;
+    delete from many where id between 1 and 5 or id > 295; commit`);
+  const [, changed] = await log.bySql();
+  const counted = (verb: string) => changed?.filter((told) => told.startsWith(verb)).length;
+  expect([counted("created"), counted("updated"), counted("deleted")]).toEqual([145, 145, 5]);
+  expect(changed).toContain("updated many/7 title=Last n=2");
+  expect(changed).toContain("created many/200 title=Row 200 n=2");
+  await log.expectEqual();
+});
+
+test("[DS81] [DS3] a row that a trigger changes with each row of a large transaction has one entry", async () => {
+  const log = await attachAndFollow(
+    tables,
+    `create table public.sums (id int primary key, n int); create table public.parts (id int primary key, n int);
+      create function public.add_up() returns trigger language plpgsql as $$ begin
+        update public.sums set n = n + new.n; return null; end $$;
+      create trigger add_up after insert on public.parts for each row execute function public.add_up();
+      insert into sums values (1, 0)`,
+    { sums: { n: { type: "integer" } }, parts: { n: { type: "integer" } } },
+  );
+  await db.query("insert into parts select g, 1 from generate_series(1, 500) g");
+  const [changed, ...more] = await log.bySql();
+  expect(more).toEqual([]);
+  expect(changed?.filter((told) => told.startsWith("created parts/"))).toHaveLength(500);
+  expect(changed?.filter((told) => told.includes("sums"))).toEqual(["updated sums/1 n=500"]);
+  await log.expectEqual();
+});
+
+test("[DS81] where more waits than is looked at, transactions that end among the first changes come first, then the one that ended first", async () => {
+  await db.query("create table public.queued (id int primary key, n int)");
+  const { model } = await attach("public.queued", { n: { type: "integer" } });
+  const other = await app.connect();
+  await mark();
+  const held = await app.hold(`select from holdfast.head where tenant = ${tenant} for update`);
+  await db.query("begin; insert into queued select g, 0 from generate_series(1, 12000) g");
+  await other.query("insert into queued values (-1, 0)");
+  await db.query("insert into queued values (0, 0); commit");
+  const one = (statement: ReturnType<typeof loadCapturedTransactions>) =>
+    pool.query(statement.text, [...statement.values]).then(({ rows, command }) => statement.read(rows, command));
+  expect(await one(loadCapturedTransactions(tenant, []))).toMatchObject({ transactions: [], more: true });
+  const { transactions } = await one(loadFirstTransaction(tenant, []));
+  const [short] = await app.sql<{ tx: string }>(
+    "select tx::text from holdfast.captured_change where key = '-1' and tenant = $1",
+    [tenant],
+  );
+  expect(transactions.map(({ tx }) => tx)).toEqual([short?.tx]);
+  const [listed] = (await listTables(pool)).filter((table) => table.model === model);
+  expect(listed).toMatchObject({ waiting: 12_002, status: "attached" });
+  expect(listed?.waitingBytes).toBeGreaterThan(12_002 * 10);
+  expect(Date.parse(listed?.waitingSince ?? "")).toBeGreaterThan(0);
+  await held.release();
+  expect((await entries(12_002)).slice(0, 2).map(({ id }) => id)).toEqual(["-1", "1"]);
+});
+
+test("[DS83] a row that is too large to be read is an entry that says so: no statement fails, and later changes go on", async () => {
+  await db.query("create table public.huge (id text primary key, title text, body text)");
+  const { model } = await attach("public.huge", { title: {}, body: {} });
+  await mark();
+  await db.query("insert into huge values ('a', 'Small', 'x'), ('b', 'Beside', 'y')");
+  // More than 32 MiB; and control characters that have six letters each in JSON, more than a text can have.
+  await db.query("update huge set body = repeat('x', 40000000) where id = 'a'");
+  await db.query("update huge set body = repeat(chr(1), 200000000) where id = 'b'");
+  await db.query("update huge set title = 'Still large' where id = 'b'");
+  await db.query("insert into huge values ('c', 'After', 'z')");
+  const log = (await entries(6)).map(({ verb, id, data, ...entry }) => ({ verb, id, data, ...entry }));
+  expect(log.map(({ verb, id }) => `${verb} ${id}`)).toEqual([
+    ...["created a", "created b", "updated a", "updated b", "updated b", "created c"],
+  ]);
+  expect(log[2]).toMatchObject({ data: null, changedFields: null });
+  expect(log[2]).toHaveProperty("unreadable", expect.stringMatching(/ 400000\d\d bytes of JSON/));
+  expect(log[3]).toHaveProperty("unreadable", expect.stringContaining("more JSON than Postgres can make"));
+  expect(log[3]).not.toHaveProperty("erased");
+  const { body } = await app.call("GET", `/v1/models/${model}/b/history`);
+  expect(body.data).toMatchObject([
+    { verb: "created" },
+    { data: null, unreadable: expect.any(String) },
+    { data: null },
+  ]);
+  const verified = await verifyTable(pool, tenant, model);
+  expect(verified).toMatchObject({ rows: 3, different: 0, extra: 0 });
+  expect(verified.notes.map((note) => note.slice(0, 14))).toEqual(['"a": The recor', '"b": The recor']);
+  const refused = await update(model, "a", { title: "By a client" });
+  expect([refused.status, refused.body.code]).toEqual([400, "record_too_large"]);
+  expect((await remove(model, "b")).status).toBe(200);
+  await db.query("update huge set body = 'Short' where id = 'a'");
+  expect((await entries(8)).slice(6)).toMatchObject([
+    { verb: "deleted", id: "b" },
+    { verb: "updated", id: "a", data: { id: "a", title: "Small", body: "Short" } },
+  ]);
+  expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0, notes: [] });
+});
