@@ -42,9 +42,10 @@ const create = (model: string, id: string, data: object) => ({ action: "create",
 const project = (id: string) => create("project", id, { teamId: "a" });
 const remove = (id: string) => ({ action: "delete", model: "project", id });
 
+let sent = 0;
 type Operation = ReturnType<typeof remove> | ReturnType<typeof create>;
 /** Each way to send one operation; the answer is that of the commit. */
-const DOORS: readonly [string, (operation: Operation) => Promise<Record<string, unknown>>][] = [
+const WAYS: readonly [string, (operation: Operation) => Promise<Record<string, unknown>>][] = [
   [
     "a commit",
     async (operation) =>
@@ -53,7 +54,7 @@ const DOORS: readonly [string, (operation: Operation) => Promise<Record<string, 
   [
     "a bulk",
     async (operation) => {
-      const commits = [{ clientTxId: `b_${Math.random()}`, operations: [operation] }];
+      const commits = [{ clientTxId: `b_${sent++}`, operations: [operation] }];
       const { body } = await app.call("POST", "/v1/commits/bulk", { token: own, json: { commits } });
       const [item] = body.data as { error?: Record<string, unknown> }[];
       return item?.error ?? (item as Record<string, unknown>);
@@ -78,10 +79,10 @@ const tellsNothing = (answer: Record<string, unknown>, code: string) => {
   expect(JSON.stringify(told)).not.toMatch(HIDDEN);
 };
 
-for (const [door, send] of DOORS) {
-  const name = door.replaceAll(/\W/g, "");
+for (const [way, send] of WAYS) {
+  const name = way.replaceAll(/\W/g, "");
 
-  test(`[C23] a claim on a record of another group that would change too is not shown, by ${door}`, async () => {
+  test(`[C23] a claim on a record of another group that would change too is not shown, by ${way}`, async () => {
     for (const [field, id] of [
       ["projectId", `claim_${name}`],
       ["lastId", `claim_null_${name}`],
@@ -94,7 +95,7 @@ for (const [door, send] of DOORS) {
     }
   });
 
-  test(`[C23] records of another group that are in the way are neither named nor counted, by ${door}`, async () => {
+  test(`[C23] records of another group that are in the way are neither named nor counted, by ${way}`, async () => {
     const id = `firm_${name}`;
     const many = Array.from({ length: 37 }, (_, i) =>
       create("issue", `hidden_${name}_${i}`, { teamId: "b", firmId: id }),
@@ -107,13 +108,13 @@ for (const [door, send] of DOORS) {
     expect(partly.message).toBe("1 record, and others that the token cannot read, reference what would be deleted.");
   });
 
-  if (door === "an erasure") continue;
-  test(`[C23] the record that has a unique value is not named, by ${door}`, async () => {
+  if (way === "an erasure") continue;
+  test(`[C23] the record that has a unique value is not named, by ${way}`, async () => {
     await seed([create("project", `hidden_${name}`, { teamId: "b", name: `n_${name}` })]);
     tellsNothing(await send(create("project", `mine_${name}`, { teamId: "a", name: `n_${name}` })), "not_unique");
   });
 
-  test(`[C23] what a reader of both groups may see is named, by ${door}`, async () => {
+  test(`[C23] what a reader of both groups may see is named, by ${way}`, async () => {
     const id = `both_${name}`;
     await seed([project(id), create("issue", `near_${name}`, { teamId: "a", projectId: id })]);
     const token = (await app.capability({ participantId: "near", operations: ["issue.*"], syncGroups: ["team:a"] }))
