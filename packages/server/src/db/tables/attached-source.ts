@@ -117,7 +117,7 @@ function dataSql(id: string, columns: readonly SourceColumn[]): string {
   const lost = columns
     .filter((column) => guardedJson(column) !== jsonOf(column))
     .map(({ name, field }) => `d.${identifier(field)} is null and t.${identifier(name)} is not null`);
-  const safe = `holdfast.readable_json(d, ${READABLE_BYTES})`;
+  const safe = `holdfast.readable_json(d.*, ${READABLE_BYTES})`;
   return `case when ${most} <= ${READABLE_BYTES} then ${plain} when ${least} > ${READABLE_BYTES} then to_json(${least})
     else (select ${lost.length === 0 ? safe : `case when ${lost.join(" or ")} then '0'::json else ${safe} end`}
       from (${made(guarded)} offset 0) d) end`;
