@@ -1,5 +1,6 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
+import { READABLE_BYTES, tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -88,11 +89,13 @@ const cutValues = <Row>(row: Row): Row => {
   return data ? { ...row, data: cutDeep(data) } : row;
 };
 
-const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
-  ...placed(row),
-  data: JSON.parse(text) as JsonObject,
-  bytes: text.length,
-});
+/** In place of the values of a record that is unreadable stands how many bytes they have, or null. */
+function toRecord(row: Omit<RecordRow, "data">, text: string): FoundRecord {
+  const data = JSON.parse(text) as JsonObject | number | null;
+  if (data === null || typeof data === "number")
+    return withUnreadable(withoutValues(row), tooLargeToRead(data ?? undefined));
+  return { ...placed(row), data, bytes: text.length };
+}
 
 const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
   ...placed(row),
@@ -101,6 +104,9 @@ const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
   },
   bytes: "not read",
 });
+
+const withUnreadable = (record: FoundRecord, unreadable: string): FoundRecord =>
+  Object.defineProperty(record, "unreadable", { value: unreadable, enumerable: true });
 
 /** The record with these values, whether or not its own were read. */
 export function withValues(record: FoundRecord, data: JsonObject): FoundRecord {
@@ -128,11 +134,14 @@ export function loadSourceRecords(
   names: readonly RequestedRecord[],
   most: "small" | "any",
 ): Statement<FoundRecord[] | undefined> {
-  const { from, idOrder, takesId } = source;
+  const { from, idOrder, takesId, leastBytes } = source;
+  const readable = `${leastBytes} <= ${READABLE_BYTES}`;
   const data =
     most === "any"
-      ? "r.data"
-      : "case when k.with_values and octet_length(r.data::text) <= 16384 then r.data end as data";
+      ? `case when k.with_values then
+          case when not ${readable} then to_json(${leastBytes}) when octet_length(r.data::text) <= ${READABLE_BYTES} then r.data
+            else to_json(octet_length(r.data::text)) end end as data`
+      : `case when k.with_values and ${readable} then case when octet_length(r.data::text) <= 16384 then r.data end end as data`;
   const query = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}
     from unnest($1::text[], $2::boolean[]) as k(id, with_values)
     join ${from} r on r.${idOrder.expression} = k.id::${idOrder.type} and r.id = k.id`;

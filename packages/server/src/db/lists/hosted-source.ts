@@ -6,6 +6,7 @@ import type { RecordSource } from "./record-source.ts";
 export const hostedSource = (rewriting: boolean, tenant: number): RecordSource => ({
   from: recordTable(rewriting),
   table: undefined,
+  leastBytes: "0",
   idOrder: { expression: "id", type: "text" },
   column: columnSql,
   searched: searchedSql,

@@ -12,6 +12,8 @@ export type FieldColumn = Extract<ListColumn, { readonly kind: "field" }>;
 
 /** Where the records of a model are, with the columns of `holdfast.record`, and how their fields are read. */
 export interface RecordSource {
+  /** SQL: so many bytes of JSON a record has at least, as far as its table knows without making it. */
+  readonly leastBytes: string;
   /** SQL of the relation. */
   readonly from: string;
   /** The caller's table, as an SQL name. Undefined: Holdfast keeps the records itself. */

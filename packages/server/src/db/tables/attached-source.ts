@@ -52,6 +52,7 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
   const archivedAt = archived && rules.takesType(archived) ? archivedSql(archived) : "l.archived_at";
   return {
     from: recordsSql(table, rules, archivedAt),
+    leastBytes: leastBytes(table),
     table: table.sqlName === "" ? table.name : table.sqlName,
     idOrder: { expression: "key", type: keyType ?? "text" },
     column: (column, written) => columnOf(table, column, written) ?? columnSql(column, written),
@@ -118,6 +119,10 @@ function jsonOf({ name, form, type }: SourceColumn): string {
   if (type === "json") return `holdfast.storable_json(${column})`;
   return isPlain(type) ? column : `holdfast.pinned_json(${column})`;
 }
+
+/** A text's length is known without reading it. */
+const leastBytes = ({ columns }: SourceTable): string =>
+  `(${["0", ...columns.filter(isText).map(({ exposed }) => `coalesce(octet_length(r.${exposed}::text), 0)::bigint`)].join(" + ")})`;
 
 /** The longest key that our indexes take beside a model's name, in characters. */
 export const LONGEST_KEY = 512;
