@@ -559,7 +559,8 @@ create table holdfast.captured_change (
   primary key (tenant, seq)
 );
 -- The changes of one row in a transaction, however many others it has. A key is of any length, an index entry is not.
-create index captured_change_row on holdfast.captured_change (tenant, model, tx, left(key, 513), nested, seq);
+-- `-seq`: ordered by `seq`, Postgres might read all changes in the order of the primary key until one is of the row.
+create index captured_change_row on holdfast.captured_change (tenant, model, tx, left(key, 513), nested, (-seq));
 
 -- Whether our role sees all rows of a table. If its rights were taken away, the caller's own statement must not fail.
 -- Row level security fails no statement: a policy must show all rows, and none take some away (as in readTableRights,
@@ -576,13 +577,25 @@ as $$
     from pg_class where oid = relation
 $$;
 
--- How many bytes the JSON of a value has. Infinite: Postgres cannot make it.
-create function holdfast.json_bytes(value anyelement) returns float8 language plpgsql stable parallel unsafe as $$
+-- How many bytes the JSON of a value has; of a text that is too large at least so many. Infinite: Postgres cannot make it.
+create function holdfast.json_bytes(value anyelement) returns float8 language plpgsql stable as $$
 begin
+  if pg_typeof(value) in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype) then
+    if octet_length(value::text) > 33554432 then
+      return octet_length(value::text) + 2;
+    end if;
+  end if;
   return coalesce(octet_length(to_json(value)::text), 4);
 exception when others then
   return 'infinity';
 end $$;
+
+-- The columns of a table whose values can be large, as the SQL for their size in a row `r`. Null: none can.
+create function holdfast.size_sql(of_relation oid) returns text stable language sql as $$
+  select pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', a.attname), ' + ')
+    from pg_catalog.pg_attribute a
+    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attlen < 0
+$$;
 
 -- The SQL for the image of a row `r` of a table. An image of more than 32 MiB (READABLE_BYTES) is never made: then only the
 -- columns of fields count, and if these are too large as well, it says so instead. Stored values may be compressed, to a
@@ -595,25 +608,21 @@ returns text stable language sql as $$
         select case when s.whole <= 33554432 then (select row_to_json(d.*) from (select %2$s) d)
             when s.own <= 33554432 then (select row_to_json(d.*) from (select %3$s) d)
             else json_build_array(nullif(s.own, ''infinity'')::bigint, r.%4$I::text) end
-          from (select %5$s as whole, %6$s as own) s) end',
-      coalesce(pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', c.name), ' + '), '0'),
+          from (select %5$s as whole, %6$s as own from (select %7$s offset 0) b) s) end',
+      coalesce(holdfast.size_sql(of_relation), '0'),
       pg_catalog.string_agg(c.named, ', ') filter (where c.is_text), pg_catalog.string_agg(c.named, ', ') filter (where c.is_own),
       key_column,
-      pg_catalog.string_agg(c.sized, ' + ') filter (where c.is_text), pg_catalog.string_agg(c.sized, ' + ') filter (where c.is_own)) end
+      pg_catalog.string_agg(c.size, ' + ') filter (where c.is_text), pg_catalog.string_agg(c.size, ' + ') filter (where c.is_own),
+      pg_catalog.string_agg(c.sized, ', ') filter (where c.is_text)) end
   from (
-    select a.attname as name, pg_catalog.format('r.%I', a.attname) as named,
-      pg_catalog.format('%s + holdfast.json_bytes(r.%I)', pg_catalog.octet_length(pg_catalog.to_json(a.attname)::text) + 2, a.attname) as sized,
+    select pg_catalog.format('r.%I', a.attname) as named, pg_catalog.format('b.b%s', a.attnum) as size,
+      pg_catalog.format('%s + holdfast.json_bytes(r.%I) as b%s',
+        pg_catalog.octet_length(pg_catalog.to_json(a.attname)::text) + 2, a.attname, a.attnum) as sized,
       a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype) as is_text,
-      a.attname = key_column or exists (select from holdfast.attached_column o
-        where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own
+      a.attname = key_column or a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype)
+        and exists (select from holdfast.attached_column o
+          where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own
     from pg_catalog.pg_attribute a where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped) c
-$$;
-
--- The columns of a table whose values can be large, as the SQL for their size in a row `r`. Null: none can.
-create function holdfast.size_sql(of_relation oid) returns text stable language sql as $$
-  select pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', a.attname), ' + ')
-    from pg_catalog.pg_attribute a
-    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attlen < 0
 $$;
 
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
@@ -844,7 +853,8 @@ when syntax_error_or_access_rule_violation or data_exception then
 end $$;
 
 -- Reads records of attached tables by a query of ours. If the table is locked, or cannot be read any more, the last row is
--- empty. It waits for a moment only, because the tenant's other commits wait too.
+-- empty. It waits for a moment only, because the tenant's other commits wait too. A record of whose values Postgres cannot
+-- make JSON has null in JSON instead.
 create function holdfast.rows_of(query text, ids text[], with_values boolean[]) returns table (
   tenant integer, model text, id text, sync_id bigint, data json, groups text[], archived_at timestamptz,
   created_sync_id bigint, created_by text, created_at timestamptz, updated_at timestamptz, updated_by text
@@ -854,6 +864,16 @@ begin
 exception when lock_not_available or syntax_error_or_access_rule_violation or data_exception then
   tenant := null; model := null; id := null;
   return next;
+when program_limit_exceeded or internal_error then
+  for n in 1 .. cardinality(ids) loop
+    begin
+      return query execute query using ids[n:n], with_values[n:n];
+    exception when program_limit_exceeded or internal_error then
+      return query execute format('select r.tenant, r.model, r.id, r.sync_id, json ''null'', r.groups, r.archived_at,
+          r.created_sync_id, r.created_by, r.created_at, r.updated_at, r.updated_by from (%s) r', query)
+        using ids[n:n], array[false];
+    end;
+  end loop;
 end $$;
 
 -- The columns with these names (a JSON array) as a definition for json_to_record: `"a" text, "b" integer`.

@@ -44,7 +44,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 function withSchemaNames(schema: ModelSchema | undefined, events: WebhookEvent[]): WebhookEvent[] {
   if (!schema) return events;
   const ours = new Map(Object.keys(schema.models).map((name) => [name.toLowerCase(), name]));
-  return events.flatMap((event) => {
+  return events.flatMap((event): WebhookEvent[] => {
     if (isTestEvent(event)) return [event];
     const model = ours.get(event.model.toLowerCase());
     return model === undefined ? [] : [{ ...event, model }];

@@ -10,7 +10,7 @@ interface EventOf<Type extends string, Name extends string, Data> {
   readonly model: Name;
   /** Id of the record. */
   readonly objectId: string;
-  /** The row after the change; null if the record was deleted or erased. */
+  /** The row after the change; null if the record was deleted or erased, or cannot be read. */
   readonly data: Data;
   /** Position in the log. Order events by it, and skip those that you have applied. */
   readonly syncId: number;
@@ -20,8 +20,15 @@ interface EventOf<Type extends string, Name extends string, Data> {
   readonly createdAt: string;
 }
 
+interface UnreadableEvent<Type extends string, Name extends string> extends EventOf<Type, Name, null> {
+  /** Why the record cannot be read, in a sentence: its row in a table is too large. */
+  readonly unreadable: string;
+}
+
 type EventsOfModel<S extends ModelSchema, M extends ModelName<S>> = {
-  [V in Verb]: EventOf<`${Lowercase<M>}.${V}`, M, V extends "deleted" | "erased" ? null : DataOf<S, M>>;
+  [V in Verb]: V extends "deleted" | "erased"
+    ? EventOf<`${Lowercase<M>}.${V}`, M, null>
+    : EventOf<`${Lowercase<M>}.${V}`, M, DataOf<S, M>> | UnreadableEvent<`${Lowercase<M>}.${V}`, M>;
 }[Verb];
 
 /** One committed change, typed by the schema: `event.model` and `event.type` determine the type of `event.data`. */

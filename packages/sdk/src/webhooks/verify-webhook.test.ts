@@ -128,7 +128,7 @@ test("[W43] the model, or the type, determines the type of the data", async () =
     } | null>();
     expect(first.data?.title).toBe("Title 1");
   }
-  if (first?.type === "slide.updated") {
+  if (first?.type === "slide.updated" && first.data !== null) {
     expectTypeOf(first.data).toEqualTypeOf<{ readonly id: string; readonly order: number; readonly title?: string }>();
     expect(first.data.title).toBe("Title 1");
   }

@@ -16,11 +16,13 @@ export const LogEntry = Type.Object({
   model: Type.String(),
   id: Type.String(),
   verb: Type.Union(VERBS.map((verb) => Type.Literal(verb))),
-  /** The row after; null when the record was deleted or erased by this entry, or its values were erased since. */
+  /** The row after; null when the record was deleted or erased by this entry, its values were erased since, or cannot be read. */
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
   /** The values were erased since: `data` is null, and an entry with the verb `erased` comes later. */
   erased: Type.Optional(Type.Boolean()),
-  /** The fields that an update wrote; null on every other verb. */
+  /** Why the record cannot be read, in a sentence: `data` is null, and the record has no values until a later entry. */
+  unreadable: Type.Optional(Type.String()),
+  /** The fields that an update wrote; null on every other verb, and where `unreadable` is given. */
   changedFields: Type.Union([Type.Array(Type.String()), Type.Null()]),
   /** The writer's name for the commit. */
   clientTxId: Type.String(),

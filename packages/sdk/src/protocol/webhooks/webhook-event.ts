@@ -9,8 +9,10 @@ export const WebhookEvent = Type.Object({
   model: Type.String(),
   /** Id of the record. */
   objectId: Type.String(),
-  /** The row after; null when the record was deleted or erased. */
+  /** The row after; null when the record was deleted or erased, or cannot be read. */
   data: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
+  /** Why the record cannot be read, in a sentence. */
+  unreadable: Type.Optional(Type.String()),
   /** Position in the log: sort by it, and skip positions that you already have. */
   syncId: Type.Integer(),
   /** The same as text. */

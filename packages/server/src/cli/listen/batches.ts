@@ -25,7 +25,8 @@ export const bodyOf = ({ events }: WebhookBatch<LocalEvent>): Buffer =>
   Buffer.from(`{"data":[${events.map(({ text }) => text).join()}]}`);
 
 function eventOf(entry: LogEntry): LocalEvent {
-  const { syncId, model, verb, data } = entry;
-  const text = eventText(entry, model, data && JSON.stringify(data));
+  const { syncId, model, verb, unreadable } = entry;
+  const values = entry.data ?? unreadable;
+  const text = eventText(entry, model, { data: values === undefined ? null : JSON.stringify(values) });
   return { syncId, type: `${model.toLowerCase()}.${verb}`, text, bytes: Buffer.byteLength(text) };
 }

@@ -163,9 +163,9 @@ export interface StepChange extends Omit<NumberedChange, "tx"> {
 const ofRow = (alias: string, nested: boolean) => `${alias}.tenant = $1 and ${alias}.tx = $2::xid8
   and ${alias}.model = c.model and left(${alias}.key, 513) = left(c.key, 513) and ${alias}.nested = ${nested}`;
 const firstOfRow = (nested: boolean) => `(select o.seq from holdfast.captured_change o
-  where ${ofRow("o", nested)} order by o.seq limit 1)`;
+  where ${ofRow("o", nested)} order by -o.seq desc limit 1)`;
 const hasLater = (nested: boolean) => `exists (select from holdfast.captured_change o
-  where ${ofRow("o", nested)} and o.seq > c.seq)`;
+  where ${ofRow("o", nested)} and -o.seq < -c.seq)`;
 
 /**
  * The next step through a large transaction: looks at some changes after a number, and takes rows with their last change,
@@ -219,10 +219,10 @@ export const takeChangesOfRow = (
   name: "take_changes_of_row",
   text: `with next as (
       (select o.seq, o.bytes from (select $3::text as model, $4::text as key) c
-        join holdfast.captured_change o on ${ofRow("o", false)} order by o.seq limit $5)
+        join holdfast.captured_change o on ${ofRow("o", false)} order by -o.seq desc limit $5)
       union all
       (select o.seq, o.bytes from (select $3::text as model, $4::text as key) c
-        join holdfast.captured_change o on ${ofRow("o", true)} order by o.seq limit $5)
+        join holdfast.captured_change o on ${ofRow("o", true)} order by -o.seq desc limit $5)
     ), chosen as (
       select seq from (
         select seq, row_number() over w as number, sum(bytes) over w as sum from next window w as (order by seq)) s

@@ -39,7 +39,9 @@ export interface Run extends Drained {
 }
 
 /** Bounds of memory: what is judged at once, and what one transaction of ours takes if the caller's are small. */
-const STEP = { most: 200, bytes: 2 ** 21, looks: 2_000 };
+const STEP = { most: 200, bytes: 2 ** 21 };
+/** So many changes a step looks at. */
+const MOST_LOOKS = 5_000;
 const RUN = { transactions: 1_000, changes: 1_000, bytes: 2 ** 24 };
 
 /**
@@ -155,10 +157,12 @@ async function* stepsOf(
     return yield changesOf(taken, attached);
   }
   const { tx } = large;
-  for (let after = 0; ; ) {
-    const [step] = await pipe.send([takeStep(tenant, tx, without, { ...STEP, after })]);
+  for (let after = 0, looks = STEP.most; ; ) {
+    const [step] = await pipe.send([takeStep(tenant, tx, without, { ...STEP, after, looks })]);
     if (step.length === 0) return;
     after = step.at(-1)?.seq ?? after;
+    // More, while what it looks at is changed again later; not many more than it takes otherwise.
+    looks = Math.min(step.length < looks ? step.length + 1 : 2 * looks, MOST_LOOKS);
     const records: SeenRecords = new Map();
     for (const change of step) {
       const broken = await seeStep(pipe, tenant, { ...change, tx }, records, attached);

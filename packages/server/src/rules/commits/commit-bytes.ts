@@ -35,10 +35,8 @@ export function isForLater(state: TenantState, commit: CommitRequest): boolean {
 }
 
 export function checkCommitBytes(state: TenantState, commit: CommitRequest): Refusal | undefined {
-  const { scope } = commit.principal;
-  for (const { groups, unreadable } of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id))))
-    if (unreadable !== undefined && (scope === undefined || isWithin(scope, groups)))
-      return refuse("record_too_large", { message: unreadable });
+  const unreadable = recordsAsked(state, commit).find((record) => record.unreadable !== undefined)?.unreadable;
+  if (unreadable !== undefined) return refuse("record_too_large", { message: unreadable });
   const asked = bytesAsked(state, commit);
   const { commitBytes } = state.bytes;
   return asked === "not read" || asked > commitBytes ? tooLargeCommit(commitBytes) : undefined;
@@ -49,13 +47,18 @@ export const tooLargeCommit = (commitBytes: number): Refusal =>
     message: `The records that this commit names have more than ${commitBytes} bytes of JSON together. Use several commits.`,
   });
 
+/** Without those that the caller may not see: their size is not revealed, and the scope check refuses the commit. */
+function recordsAsked(state: TenantState, commit: CommitRequest): readonly RecordState[] {
+  const { scope } = commit.principal;
+  const asked = valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id)));
+  return scope === undefined ? asked : asked.filter(({ groups }) => isWithin(scope, groups));
+}
+
 /** Counts only records that were read by name. Small ones are loaded in any case. */
 function bytesAsked(state: TenantState, commit: CommitRequest): number | "not read" {
-  const { scope } = commit.principal;
   let bytes = 0;
-  for (const record of valuesAsked(commit, (model, id) => state.records.get(recordKey(model, id)))) {
-    // Does not reveal the size of a record that the caller may not see: its commit is refused by the scope check.
-    if (scope !== undefined && !isWithin(scope, record.groups)) continue;
+  for (const record of recordsAsked(state, commit)) {
+    if (record.unreadable !== undefined) continue;
     if (record.bytes === "not read") return "not read";
     bytes += record.bytes ?? 0;
   }

@@ -47,7 +47,7 @@ export interface RecordState {
   readonly data: JsonObject;
   /** Size of its JSON, if it is large. "not read": the values did not fit into the round. */
   readonly bytes?: number | "not read";
-  /** Its values can never be read, because there are too many of them: a sentence that says so. */
+  /** Why its values can never be read. */
   readonly unreadable?: string;
   readonly archivedAt: string | null;
   readonly groups: readonly string[];

@@ -1,4 +1,4 @@
-import { isErased, type StoredEntry } from "../commits/stored-entry.ts";
+import { isErased, type StoredEntry, valuesText } from "../commits/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { presentEntry } from "../schema/schema-change.ts";
 
@@ -17,18 +17,20 @@ export interface EventText {
 export function eventOf(entry: StoredEntry, declared: DeclaredModel | undefined): EventText | undefined {
   const shown = presentEntry(entry, declared);
   if (!declared || !shown || isErased(entry)) return undefined;
-  return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown.data) };
+  return { syncId: entry.syncId, model: entry.model, text: eventText(entry, declared.name, shown) };
 }
 
 /** The event of a change. The row is JSON text already. */
 export function eventText(
   { syncId, id, verb, createdAt }: Pick<StoredEntry, "syncId" | "id" | "verb" | "createdAt">,
   model: string,
-  data: string | null,
+  shown: Pick<StoredEntry, "data">,
 ): string {
+  const data = valuesText(shown);
+  const said = data === shown.data ? "" : `"unreadable":${shown.data},`;
   const head = JSON.stringify({ type: `${model.toLowerCase()}.${verb}`, model, objectId: id });
   const tail = JSON.stringify({ syncId, id: String(syncId), createdAt });
-  return `${head.slice(0, -1)},"data":${data ?? "null"},${tail.slice(1)}`;
+  return `${head.slice(0, -1)},"data":${data ?? "null"},${said}${tail.slice(1)}`;
 }
 
 /**
