@@ -112,6 +112,13 @@ test("[BE5] webhook endpoints are registered, listed, changed and deleted", asyn
   expect(await webhooks.list()).toEqual([]);
 });
 
+test("[PK15] a number that JSON does not have is not sent as if it had been left out", async () => {
+  await expect(ours.backend.tokenFor("ann", { ttlSeconds: Number.NaN })).rejects.toMatchObject({
+    code: "invalid_options",
+    message: expect.stringContaining("ttlSeconds is NaN"),
+  });
+});
+
 test("[BE6] without a secret key, with a wrong one, or at a wrong address, the error says so", async () => {
   const url = server.url;
   expect(() => createBackend({ url, key: undefined })).toThrow(/HOLDFAST_SECRET_KEY/);

@@ -42,6 +42,9 @@ export function createTools<const S extends ModelSchema>(options: ToolOptions<S>
   const { schema, answerMs = 10_000, claimIdleMs = 300_000 } = options;
   // The tools use model and field names at run time and check them against the schema's value, not its types.
   const client = options.client as unknown as SyncClient<ModelSchema>;
+  for (const [name, value] of Object.entries({ answerMs, claimIdleMs }))
+    if (!(typeof value === "number" && value >= 0 && value < 2 ** 31))
+      throw new TypeError(`${name} must be a number of milliseconds from 0 to 24 days (got ${String(value)}).`);
   const context = createToolContext({ client, schema, answerMs, claimIdleMs });
   return {
     tools: {

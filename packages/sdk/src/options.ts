@@ -86,12 +86,14 @@ export function checkOptions<S extends ModelSchema>(options: ClientOptions<S>): 
     refuse("clientId must be 1 to 64 of A-Z, a-z, 0-9, _ and -.");
   if (owner !== undefined && !(isName(owner?.organization) && isName(owner?.participant)))
     refuse("owner must have an organization and a participant.");
-  if (!(requestTimeoutMs > 0)) refuse("requestTimeoutMs must be above 0.");
+  if (!isAmount(requestTimeoutMs) || !requestTimeoutMs) refuse("requestTimeoutMs must be above 0.");
   for (const [key, most] of Object.entries({ releasedParts, releasedRows }))
-    if (typeof most !== "number" || !(most >= 0)) refuse(`${key} must be 0 or more.`);
+    if (!isAmount(most)) refuse(`${key} must be 0 or more.`);
   store ??= `holdfast:${new URL(url).host}${user === undefined ? "" : `:${encodeURIComponent(user)}`}`;
   return { ...options, store, paused, requestTimeoutMs, stream, upcast, releasedParts, releasedRows };
 }
+
+export const isAmount = (value: unknown): value is number => typeof value === "number" && value >= 0;
 
 const isName = (value: unknown): boolean => typeof value === "string" && /^[^/]+$/.test(value);
 

@@ -230,6 +230,7 @@ export function openRuntime(
       noted?.stop();
       signals.close();
       await Promise.all([performer.close(), collabClosed]);
+      token.close();
       // After the last write is on disk and the other tabs were notified.
       tabs.close();
       // The tab that signs out and the tabs that it notifies may both do this; the result is the same.

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { startClient } from "../testing/start-client.ts";
-import type { TestClientOptions } from "../testing/test-server.ts";
+import { createTestServer, type TestClientOptions } from "../testing/test-server.ts";
 import "./claims/collab.ts";
 
 const schema = { models: { slide: { fields: { title: { type: "string" } } } } } as const;
@@ -27,6 +27,16 @@ test("[N8] a client that is being closed is not resumed", async () => {
   await closing;
   await settle();
   expect(connection.cut).toBeUndefined();
+});
+
+test("[N8] a client that waits for a token is closed at once, and leaves no timer behind", async () => {
+  const own = createTestServer(schema);
+  const { client, connection } = own.client({ getToken: () => new Promise<string>(() => {}) });
+  await own.settle();
+  expect(own.clock.waiting).toBeGreaterThan(0);
+  await client.close();
+  expect(own.clock.waiting).toBe(0);
+  expect(connection.sent).toEqual([]);
 });
 
 test("[N8] a drain ends with the client, its timer too", async () => {
@@ -75,4 +85,23 @@ test("[Q22] [R10] a drain follows its writes to the log that replaces theirs", a
   await settle();
   await drained;
   expect(server.rows.size).toBe(1);
+});
+
+const noNumbers = [Number.NaN, null, "5", -1] as const;
+
+test.each(noNumbers)("[PK15] drain refuses the timeout %s", async (timeoutMs) => {
+  const { client } = await start();
+  await expect(client.drain({ timeoutMs: timeoutMs as number })).rejects.toMatchObject({ code: "invalid_options" });
+});
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, null])("[PK15] a claim refuses the ttl %s", async (ttl) => {
+  const { slides, connection } = await start();
+  await expect(slides.claim("s1", { ttl: ttl as number })).rejects.toMatchObject({ code: "invalid_ttl", param: "ttl" });
+  expect(connection.requests).toEqual([]);
+});
+
+test.each(noNumbers)("[PK15] createClient refuses %s as a number", (given) => {
+  const open = createTestServer(schema).client;
+  for (const name of ["requestTimeoutMs", "releasedParts", "releasedRows"])
+    expect(() => open({ [name]: given } as TestClientOptions)).toThrow(name);
 });

@@ -6,6 +6,7 @@ import { isOnItsWay } from "../core/select.ts";
 import type { ClientState } from "../core/state.ts";
 import type { Clock } from "../engine/ports.ts";
 import { localError } from "../errors.ts";
+import { isAmount } from "../options.ts";
 import type { Ending } from "./shutdown.ts";
 
 /**
@@ -13,6 +14,9 @@ import type { Ending } from "./shutdown.ts";
  * person, or depends on a write that does.
  */
 export function drained(store: StoreApi<ClientState>, clock: Clock, ending: Ending, timeoutMs?: number): Promise<void> {
+  // A timer takes anything else for 0.
+  if (timeoutMs !== undefined && !isAmount(timeoutMs))
+    return Promise.reject(localError("invalid_options", "timeoutMs must be 0 or more."));
   let names: readonly string[] | undefined;
   let passed = 0;
 

@@ -114,10 +114,16 @@ function encodedOrNot(value: string): string | undefined {
 
 function serialized(body: object): string {
   try {
-    return JSON.stringify(body);
+    return JSON.stringify(body, finite);
   } catch (error) {
     throw localError("invalid_options", `The arguments cannot be sent as JSON: ${messageOf(error)}.`);
   }
+}
+
+/** JSON would make it null, which the server takes for left out. */
+function finite(key: string, value: unknown): unknown {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new Error(`${key} is ${value}`);
+  return value;
 }
 
 /**

@@ -300,3 +300,13 @@ test("[D49] a draft without changes shows nothing of a record that is erased", a
   await settle();
   expect(draft.state()).toEqual({ value: "", dirty: false, conflict: undefined, error: undefined });
 });
+
+test.each([Number.NaN, Number.POSITIVE_INFINITY, null, "5", -1])(
+  "[PK15] a draft refuses the pause %s",
+  async (given) => {
+    const { client } = createTestServer(schema).client();
+    expect(() => openDraft(client, { model: "note", id: "n", field: "body" }, { pauseMs: given as number })).toThrow(
+      "pauseMs must be a number",
+    );
+  },
+);

@@ -86,6 +86,8 @@ function modelOf({ models }: AnyClient, model: string) {
 export function openDraft(client: AnyClient, { model, id, field }: DraftTarget, options: DraftOptions = {}): Draft {
   const api = modelOf(client, model);
   const { pauseMs = 800, onWrite, get = () => api.get(id) } = options;
+  if (!(typeof pauseMs === "number" && pauseMs >= 0 && pauseMs < 2 ** 31))
+    throw new Error(`pauseMs must be a number of milliseconds from 0 to 24 days (got ${String(pauseMs)}).`);
   const isMerged = client.schema.models[model]?.fields[field]?.merge === "text";
   const listeners = new Set<() => void>();
   let local: Local | undefined;

@@ -248,6 +248,8 @@ export class TokenUnreachable extends Error {
 
 /** The app's token source. It is called when there is no token or the present one was refused. */
 export interface TokenSource {
+  /** Waits for the app no longer: what asks now, or later, hears that the client is closed. */
+  close(): void;
   current(): Promise<string>;
   /** Requests another token while the present one stays in use; undefined: the app gave the same. */
   next(): Promise<string | undefined>;

@@ -7,9 +7,10 @@ import { type Clock, type TokenSource, TokenUnreachable } from "../engine/ports.
 export function tokenSource(getToken: () => string | Promise<string>, clock: Clock): TokenSource {
   let held: string | undefined;
   let asking: Promise<string> | undefined;
+  const end = new AbortController();
 
   function ask(): Promise<string> {
-    asking ??= fetchToken(getToken, clock).finally(() => {
+    asking ??= fetchToken(getToken, clock, end.signal).finally(() => {
       asking = undefined;
     });
     return asking;
@@ -27,6 +28,7 @@ export function tokenSource(getToken: () => string | Promise<string>, clock: Clo
     use(token) {
       held = token;
     },
+    close: () => end.abort(),
   };
 }
 
@@ -44,10 +46,17 @@ function kindOf(given: unknown): string {
 const TOKEN_MS = 30_000;
 const LATE = Symbol();
 
-async function fetchToken(getToken: () => string | Promise<string>, clock: Clock): Promise<string> {
+async function fetchToken(getToken: () => string | Promise<string>, clock: Clock, end: AbortSignal): Promise<string> {
+  if (end.aborted) throw new TokenUnreachable("The client is closed.");
   let cancelTimer = () => {};
   const late = new Promise<typeof LATE>((resolve) => {
-    cancelTimer = clock.wait(TOKEN_MS, () => resolve(LATE));
+    const giveUp = () => resolve(LATE);
+    const off = clock.wait(TOKEN_MS, giveUp);
+    end.addEventListener("abort", giveUp);
+    cancelTimer = () => {
+      off();
+      end.removeEventListener("abort", giveUp);
+    };
   });
   let given: unknown;
   try {
@@ -60,6 +69,7 @@ async function fetchToken(getToken: () => string | Promise<string>, clock: Clock
   } finally {
     cancelTimer();
   }
+  if (end.aborted) throw new TokenUnreachable("The client is closed.");
   if (given === LATE) throw new TokenUnreachable(`getToken did not return within ${TOKEN_MS} ms.`);
   const token = typeof given === "string" ? given.trim() : "";
   // What a login page or a portal answers instead. No request could carry it, so no server would ever refuse it.

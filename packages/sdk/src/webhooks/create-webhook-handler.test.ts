@@ -384,3 +384,8 @@ test("[W43] the handler's events are typed by the schema, and other models are p
   expect(await post(handler, [slideUpdated(1), other])).toMatchObject({ status: 200, body: { applied: 1 } });
   expect(titles).toEqual(["Title 1"]);
 });
+
+test.each([Number.NaN, null, "5", -1])("[PK15] a handler refuses %s as a number", (given) => {
+  for (const name of ["bodyLimit", "timeLimitMs", "toleranceMs"])
+    expect(() => receiver({ [name]: given })).toThrow(`${name} must be a number`);
+});

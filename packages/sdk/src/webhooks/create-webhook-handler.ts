@@ -56,6 +56,10 @@ export function createWebhookHandler<const S extends ModelSchema = ModelSchema>(
   options: WebhookHandlerOptions<S>,
 ): WebhookHandler {
   const { bodyLimit = 8 * MEBIBYTE, ...others } = options;
+  const { toleranceMs, timeLimitMs } = options;
+  for (const [name, value] of Object.entries({ bodyLimit, toleranceMs, timeLimitMs }))
+    if (value !== undefined && !(typeof value === "number" && value >= 0))
+      throw new TypeError(`${name} must be a number from 0 (got ${String(value)}).`);
   // Refuse an invalid secret when the app starts, not at the first delivery.
   keysOf(options.secret);
   const receive = receiver(settingsOf(others));

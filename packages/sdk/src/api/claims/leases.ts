@@ -47,6 +47,11 @@ export class Leases {
   /** Resolves with the lease when the claim is granted. */
   claim(model: string, id: string, options: ClaimOptions): Promise<Lease> {
     const { field, queue = false, onPosition, signal, ttl, action, description, meta, preempt } = options;
+    // JSON has none of these, and the server would take what arrives for no ttl.
+    if (ttl === null || (typeof ttl === "number" && !Number.isFinite(ttl)))
+      return Promise.reject(
+        new SyncError(knownFailure("invalid_ttl", `The ttl of a claim cannot be ${ttl}.`, { param: "ttl" })),
+      );
     const target = { model, id, field };
     const terms = {
       ...(ttl !== undefined && { ttl }),
