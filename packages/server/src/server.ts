@@ -13,6 +13,7 @@ import { pageCursors } from "./flows/lists/page-cursor.ts";
 import { createUsageCounter } from "./flows/organizations/count-usage.ts";
 import { newSecretToken as secretToken } from "./flows/tokens/secret-keys.ts";
 import { type AnswerBounds, createAnswerBytes } from "./limits/answer-bytes.ts";
+import { createIncomingAnswers } from "./limits/incoming-answers.ts";
 import { createMetrics } from "./metrics/prometheus.ts";
 import { ROUND_BOUNDS, registerMetrics } from "./metrics/register-metrics.ts";
 import { openAuthentication } from "./parts/authentication.ts";
@@ -51,6 +52,8 @@ const DATABASE: DatabaseSettings = {
   lockMs: 40,
   cacheMegabytes: 128,
 };
+/** Bytes of the answers of callers' services. */
+const INCOMING = { perTenant: 2 ** 26, total: 2 ** 28 };
 /** Bounds the ten seconds that a stop may take. */
 const CLOSE_MS = 8_000;
 
@@ -88,6 +91,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     ),
     limits,
     answers: createAnswerBytes(answerBounds(limits)),
+    incoming: createIncomingAnswers(INCOMING),
     encryption: createEncryption(options.masterKeys.map((key) => Buffer.from(key, "base64"))),
     cursors: pageCursors(await readCursorKey(pool)),
     usage: createUsageCounter(pool, Date.now),

@@ -1,8 +1,7 @@
-import { sourceLimits } from "@holdfast/sdk/protocol";
 import { request } from "undici";
-import type { SendCall } from "../rules/sources/source-call.ts";
+import type { AnswerRoom, CallResult, SendCall } from "../rules/sources/source-call.ts";
 import { type GuardOptions, guardedAgent } from "./guarded-connect.ts";
-import { reasonOf } from "./send-webhook.ts";
+import { beginningOf, reasonOf } from "./send-webhook.ts";
 import { signedHeaders } from "./webhook-signature.ts";
 
 export interface CallSender {
@@ -14,7 +13,7 @@ export interface CallSender {
 export function createCallSender({ requestMs, ...guard }: GuardOptions & { readonly requestMs: number }): CallSender {
   const dispatcher = guardedAgent(guard);
   return {
-    async send({ endpoint, secrets }, id, text) {
+    async send({ endpoint, secrets }, id, text, room) {
       const signed = { id, timestamp: Math.floor(Date.now() / 1_000), body: Buffer.from(text) };
       const deadline = AbortSignal.timeout(requestMs);
       try {
@@ -22,12 +21,9 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
           ...{ dispatcher, method: "POST", signal: deadline, body: signed.body },
           headers: signedHeaders("Holdfast-Datasources", secrets, signed),
         });
-        const answer = await wholeText(body);
-        if (answer === undefined)
-          return { problem: `The answer has more than ${sourceLimits.answerBytes} bytes.`, isTooLarge: true };
-        if (statusCode === 200) return { text: answer };
+        if (statusCode === 200) return await wholeAnswer(body, room);
         const isRejected = statusCode === 401 || statusCode === 403;
-        return { problem: said(statusCode, answer), ...(isRejected && { rejected: true }) };
+        return { problem: said(statusCode, await beginningOf(body)), ...(isRejected && { rejected: true }) };
       } catch (error) {
         if (deadline.aborted) return { problem: `No answer within ${requestMs / 1_000} s.` };
         const { code, message } = reasonOf(error);
@@ -41,15 +37,17 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
 
 const ALLOWED = " The operator of the server can allow it: HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1.";
 
-async function wholeText(body: AsyncIterable<unknown>): Promise<string | undefined> {
+async function wholeAnswer(body: AsyncIterable<unknown>, { most, take }: AnswerRoom): Promise<CallResult> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += (chunk as Buffer).length;
-    if (bytes > sourceLimits.answerBytes) return undefined;
+    if (bytes > most)
+      return { problem: `The answer has more than ${most} bytes, for what was asked.`, isTooLarge: true };
+    if (!take(bytes)) return { problem: "Too many large answers arrive at once. The datasource is asked again." };
     chunks.push(chunk as Buffer);
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return { bytes: Buffer.concat(chunks) };
 }
 
 /** The status, and the beginning of what the source says about it. */

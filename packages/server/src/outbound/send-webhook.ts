@@ -75,7 +75,7 @@ const STOPPED = Symbol("stopped");
 const SHOWN = 1_024;
 
 /** Reads only the beginning of the response. Errors while reading do not matter: the status has already arrived. */
-async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
+export async function beginningOf(body: Dispatcher.ResponseData["body"]): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   try {

@@ -6,6 +6,7 @@ import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { SchemaCache } from "../flows/schema/schema-cache.ts";
 import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
+import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import type { Metrics } from "../metrics/prometheus.ts";
 import type { DatabaseSettings, Report, ServerOptions } from "../server-options.ts";
 import type { OpenDatabase } from "./database.ts";
@@ -27,6 +28,8 @@ export interface ServerContext {
   readonly publicUrl: PublicUrl;
   /** The bytes of all answers in flight. */
   readonly answers: AnswerBytes;
+  /** What callers' services answer. */
+  readonly incoming: IncomingAnswers;
   /** Fires when the server stops. */
   readonly stopping: AbortSignal;
 }

@@ -1,6 +1,8 @@
+import { serverLimits } from "@holdfast/sdk/protocol";
 import { createPool } from "../db/connection/pool.ts";
 import { type RecoveryDeps, readPlacesOfAll } from "../flows/moves/recover-tenant.ts";
 import { openSourceTools, type SourceTools } from "../flows/sources/source-tools.ts";
+import { createIncomingAnswers } from "../limits/incoming-answers.ts";
 import { openCalls } from "./sources.ts";
 
 /**
@@ -14,6 +16,8 @@ export async function withSourceTools<T>(
   const problems = new Map<string, string>();
   const { call, close } = openCalls({
     ...deps,
+    recordBytes: serverLimits.recordBytes,
+    incoming: createIncomingAnswers({ perTenant: Number.POSITIVE_INFINITY, total: Number.POSITIVE_INFINITY }),
     async note({ id }, { problem }) {
       if (problem === null) problems.delete(id);
       else problems.set(id, problem);

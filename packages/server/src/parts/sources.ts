@@ -11,6 +11,7 @@ import {
 } from "../flows/sources/call-source.ts";
 import type { AskSource } from "../flows/sources/submit-commits.ts";
 import type { Encryption } from "../flows/webhooks/webhook-secrets.ts";
+import type { IncomingAnswers } from "../limits/incoming-answers.ts";
 import { createCallSender } from "../outbound/send-call.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import type { PlaneContext } from "./context.ts";
@@ -33,20 +34,30 @@ export interface CallOptions {
   readonly note: NoteCall;
   readonly encryption: Encryption;
   readonly allowPrivate: boolean;
+  readonly recordBytes: number;
+  readonly incoming: IncomingAnswers;
 }
 
 export function openCalls({
   note,
   encryption,
   allowPrivate,
+  ...bounds
 }: CallOptions): Pick<Sources, "call"> & Required<Pick<Part, "close">> {
   const { connectMs, requestMs } = sourceLimits;
   const { send, close } = createCallSender({ connectMs, requestMs, allowPrivate });
   const checkAnswer = (type: keyof typeof checks, answer: unknown) => checks[type](answer);
-  return { call: callSource({ note, send, checkAnswer, keys: sourceKeys(encryption) }), close };
+  return { call: callSource({ ...bounds, note, send, checkAnswer, keys: sourceKeys(encryption) }), close };
 }
 
-export async function openSources({ pool, options, encryption, logger }: PlaneContext): Promise<Sources> {
+export async function openSources({
+  pool,
+  options,
+  encryption,
+  logger,
+  limits: { recordBytes },
+  incoming,
+}: PlaneContext): Promise<Sources> {
   const unreadable = await reencryptSources(pool, encryption);
   if (unreadable > 0)
     logger.warn(
@@ -54,7 +65,7 @@ export async function openSources({ pool, options, encryption, logger }: PlaneCo
       "Keys of endpoint datasources are encrypted with a master key that is not configured.",
     );
   const { call, close } = openCalls({
-    ...{ encryption, allowPrivate: options.datasourcesAllowPrivate === true },
+    ...{ encryption, recordBytes, incoming, allowPrivate: options.datasourcesAllowPrivate === true },
     note: (source, shown) => noteCall(pool, source.tenant, source.id, shown),
   });
   const ask = askSources(async (tenant, id, commits) => {

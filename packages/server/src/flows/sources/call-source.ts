@@ -1,9 +1,12 @@
-import type { SourceAnswers } from "@holdfast/sdk/protocol";
+import { limits, type SourceAnswers } from "@holdfast/sdk/protocol";
 import type { Database } from "../../db/connection/pool.ts";
 import { listStaleSources, type noteCall, replaceKeys, type StoredSource } from "../../db/sources/sources.ts";
 import { newId } from "../../ids.ts";
+import type { IncomingAnswers } from "../../limits/incoming-answers.ts";
+import { checkJsonCount } from "../../rules/json/check-json-count.ts";
 import { checkJsonValues } from "../../rules/json/check-json-values.ts";
 import type { Refusal } from "../../rules/refusal.ts";
+import { mostAnswerBytes } from "../../rules/sources/answer-bounds.ts";
 import type { CallOf, SendCall } from "../../rules/sources/source-call.ts";
 import type { Encryption } from "../webhooks/webhook-secrets.ts";
 
@@ -22,6 +25,9 @@ export interface CallDeps {
   /** Checks the shape of an answer. */
   readonly checkAnswer: (type: keyof SourceAnswers, answer: unknown) => Refusal | undefined;
   readonly keys: SourceKeys;
+  readonly incoming: IncomingAnswers;
+  /** Most bytes of a record. */
+  readonly recordBytes: number;
 }
 
 /** Keys are encrypted for the source that they belong to. */
@@ -45,13 +51,19 @@ export const sourceKeys = ({ encrypt, decrypt }: Encryption): SourceKeys => ({
 export const ownerOf = ({ tenant, id }: Pick<StoredSource, "tenant" | "id">): string => `${tenant}/${id}`;
 
 export const callSource =
-  ({ note, send, checkAnswer, keys }: CallDeps): CallSource =>
+  ({ note, send, checkAnswer, keys, incoming, recordBytes }: CallDeps): CallSource =>
   async <T extends keyof SourceAnswers>(source: StoredSource, call: CallOf<T>) => {
     const secrets = keys.open(source, Date.now());
-    const result = secrets
-      ? await send({ endpoint: source.endpoint, secrets }, newId("msg_"), JSON.stringify(call))
-      : { problem: "Its key is encrypted with a master key that is not configured: set a new one with rotate_key." };
-    const found = "text" in result ? readAnswer(result.text, (answer) => checkAnswer(call.type, answer)) : result;
+    const room = incoming.open(source.tenant);
+    const ask = async () => {
+      if (!secrets) return { problem: NO_KEY };
+      const bounds = { most: mostAnswerBytes(call, recordBytes), take: room.take };
+      const to = { endpoint: source.endpoint, secrets };
+      const result = await send(to, newId("msg_"), JSON.stringify(call), bounds);
+      if ("problem" in result) return result;
+      return await room.parse(() => readAnswer(result.bytes, (answer) => checkAnswer(call.type, answer)));
+    };
+    const found = await ask().finally(room.close);
     // Calls that succeed one after the other say nothing new.
     if ("problem" in found) await note(source, { rejected: false, ...found });
     else if (!isHealthy(source)) await note(source, { problem: null, rejected: false });
@@ -59,13 +71,20 @@ export const callSource =
     return "isTooLarge" in found ? "too large" : undefined;
   };
 
+const NO_KEY = "Its key is encrypted with a master key that is not configured: set a new one with rotate_key.";
+
+/** As many values as a request may have. A single record that is nested too deeply, say, is left out by itself. */
+const ANY_SHAPE = { depth: limits.jsonValues, keys: limits.jsonValues };
+
 function readAnswer(
-  text: string,
+  bytes: Uint8Array,
   check: (answer: unknown) => Refusal | undefined,
-): { readonly answer: unknown } | { readonly problem: string } {
+): { readonly answer: unknown } | { readonly problem: string; readonly isTooLarge?: true } {
+  if (checkJsonCount(bytes, limits.jsonValues, ANY_SHAPE))
+    return { problem: `The answer has more than ${limits.jsonValues} JSON values.`, isTooLarge: true };
   let answer: unknown;
   try {
-    answer = JSON.parse(text);
+    answer = JSON.parse(new TextDecoder().decode(bytes));
   } catch {
     return { problem: "The answer is not JSON." };
   }

@@ -8,14 +8,18 @@ const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 
  * Counts the values, levels and keys of a JSON text before it is parsed: a million empty arrays would keep the parser
  * and every later check busy for a second and block the event loop. Invalid JSON may pass; the parser reports it.
  */
-export function checkJsonCount(bytes: Uint8Array, mostValues: number = limits.jsonValues): Refusal | undefined {
+export function checkJsonCount(
+  bytes: Uint8Array,
+  mostValues: number = limits.jsonValues,
+  { depth: mostDepth, keys: mostKeys }: JsonShape = OF_REQUESTS,
+): Refusal | undefined {
   // A value and its comma take at least two bytes, so smaller texts cannot exceed the limit.
   if (bytes.length <= 2 * mostValues) return undefined;
   let values = 1;
   let depth = 0;
   /** Per level: the commas in the open object. They are not limited in arrays. */
-  const commas = new Int32Array(limits.jsonDepth + 1);
-  const isObject = new Uint8Array(limits.jsonDepth + 1);
+  const commas = new Int32Array(mostDepth + 1);
+  const isObject = new Uint8Array(mostDepth + 1);
   for (let i = 0; i < bytes.length; i += 1) {
     const byte = bytes[i];
     if (byte === QUOTE) i = endOfText(bytes, i);
@@ -23,13 +27,13 @@ export function checkJsonCount(bytes: Uint8Array, mostValues: number = limits.js
       values += 1;
       const before = commas[depth] as number;
       commas[depth] = before + 1;
-      if (before + 1 >= limits.keysPerObject && isObject[depth] === 1)
-        return refuse("invalid_value", { message: `An object has more than ${limits.keysPerObject} keys.` });
+      if (before + 1 >= mostKeys && isObject[depth] === 1)
+        return refuse("invalid_value", { message: `An object has more than ${mostKeys} keys.` });
       if (values > mostValues) return tooMany(mostValues);
     } else if (byte === OPEN_ARRAY || byte === OPEN_OBJECT) {
       depth += 1;
-      if (depth > limits.jsonDepth)
-        return refuse("invalid_value", { message: `The JSON is nested deeper than ${limits.jsonDepth} levels.` });
+      if (depth > mostDepth)
+        return refuse("invalid_value", { message: `The JSON is nested deeper than ${mostDepth} levels.` });
       commas[depth] = 0;
       isObject[depth] = byte === OPEN_OBJECT ? 1 : 0;
       // The value before the first comma, unless the container is empty.
@@ -39,6 +43,13 @@ export function checkJsonCount(bytes: Uint8Array, mostValues: number = limits.js
   }
   return undefined;
 }
+
+export interface JsonShape {
+  readonly depth: number;
+  readonly keys: number;
+}
+
+const OF_REQUESTS: JsonShape = { depth: limits.jsonDepth, keys: limits.keysPerObject };
 
 const tooMany = (most: number): Refusal =>
   refuse(

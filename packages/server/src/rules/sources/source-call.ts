@@ -11,7 +11,7 @@ export type CallOf<T extends keyof SourceAnswers> = Extract<SourceCall, { readon
 
 /** An answer with status 200, or anything else: then it is not known whether the call had an effect. */
 export type CallResult =
-  | { readonly text: string }
+  | { readonly bytes: Uint8Array }
   | {
       readonly problem: string;
       /** The source does not accept the signature. */
@@ -20,5 +20,13 @@ export type CallResult =
       readonly isTooLarge?: true;
     };
 
+/** How much of an answer is read. */
+export interface AnswerRoom {
+  /** Most bytes. */
+  readonly most: number;
+  /** Whether there is room for so many bytes now. */
+  take(bytes: number): boolean;
+}
+
 /** Sends a signed call with this name. */
-export type SendCall = (to: SourceAddress, id: string, body: string) => Promise<CallResult>;
+export type SendCall = (to: SourceAddress, id: string, body: string, room: AnswerRoom) => Promise<CallResult>;
