@@ -26,7 +26,7 @@ const load = (tenant: number, count: number) =>
 const received = (bytes: Buffer, room: Parameters<SendCall>[3]): CallResult =>
   room.take(bytes.length) ? { bytes } : { problem: "Too many large answers." };
 
-test("[DS83] an answer with millions of values is not parsed: less is asked for, and the owner is told why", async () => {
+test("[DS93] an answer with millions of values is not parsed: less is asked for, and the owner is told why", async () => {
   const checked: string[] = [];
   const bytes = Buffer.from(`{"records":[${"[],".repeat(5_000_000)}[]]}`);
   const { call, problems } = callsTo(
@@ -38,7 +38,7 @@ test("[DS83] an answer with millions of values is not parsed: less is asked for,
   expect(problems).toEqual(["The answer has more than 100000 JSON values."]);
 });
 
-test("[DS83] while large answers of many services are parsed, whatever else arrives has its turn after each of them", async () => {
+test("[DS93] while large answers of many services are parsed, whatever else arrives has its turn after each of them", async () => {
   const turns: string[] = [];
   const bytes = Buffer.from(JSON.stringify({ records: [{ id: "a", data: { text: "x".repeat(2 ** 20) } }] }));
   const { call } = callsTo(
@@ -58,7 +58,7 @@ test("[DS83] while large answers of many services are parsed, whatever else arri
   expect(turns.some((turn, i) => turn === "parsed" && turns[i + 1] === "parsed")).toBe(false);
 });
 
-test("[DS83] an answer may have as many bytes as was asked for", async () => {
+test("[DS93] an answer may have as many bytes as was asked for", async () => {
   const most: number[] = [];
   const { call } = callsTo((room) => {
     most.push(room.most);
@@ -72,7 +72,7 @@ test("[DS83] an answer may have as many bytes as was asked for", async () => {
   expect(most[2]).toBeLessThan(2 ** 23);
 });
 
-test("[DS83] one tenant's answers leave room in memory for those of others", async () => {
+test("[DS93] one tenant's answers leave room in memory for those of others", async () => {
   const incoming = createIncomingAnswers({ perTenant: 100_000, total: 250_000 });
   const [first, second, other, last] = [incoming.open(1), incoming.open(1), incoming.open(2), incoming.open(3)];
   expect(first.take(60_000)).toBe(true);
