@@ -1,7 +1,8 @@
 import { createClient } from "@holdfast/sdk/node";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { schema } from "../../examples/agent/src/schema.ts";
 import { work } from "../../examples/agent/src/work.ts";
+import { giveTime } from "../../scripts/testing/give-time.ts";
 import { until } from "../../scripts/testing/until.ts";
 import { closedInTheEnd } from "../clients/people.ts";
 import { oneFile } from "./agent.ts";
@@ -28,6 +29,24 @@ test("[AG10] two agents of the example share the work, handle each slide once, a
     expect(await writes(id)).toBe(1);
     expect(await claimsOn(id)).toEqual([]);
   }
+});
+
+test("[AG10] many agents of the example that one signal stops cause no warning of a leak", async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on("warning", note);
+  onTestFinished(() => void process.off("warning", note));
+  const token = await tokenOf("many");
+  const client = closedInTheEnd(createClient({ schema, url: people.url, getToken: () => token }));
+  await client.ready();
+  const stop = new AbortController();
+  const working = Array.from({ length: 12 }, () =>
+    work(client, { think: async () => "Notes", stop: stop.signal, say: () => {} }),
+  );
+  await giveTime(50);
+  stop.abort();
+  await Promise.all(working);
+  expect(warnings).toEqual([]);
 });
 
 test("[AG10] an edit that a person makes while the example's agent is disconnected stays", async () => {

@@ -156,7 +156,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "client, no write twice: the disk does not know that a write may have been sent",
     judge: inSchedulesFrom(FIRST_WITH.sleeps),
-    finds: ["one write has one effect"],
+    finds: ["a device's writes to a record are in the log in their order", "one write has one effect"],
     edits: [
       {
         file: `${sdk}/storage/stored.ts`,

@@ -15,7 +15,9 @@ export interface Job {
 const LATER_MS = 5_000;
 
 /** Until it is told to stop: every slide without notes gets some. Several of these agents share the work. */
-export async function work(client: Client, job: Job): Promise<void> {
+export async function work(client: Client, given: Job): Promise<void> {
+  // One signal may stop many agents of a process. Each listens on its own, so that Node does not warn of a leak.
+  const job = { ...given, stop: AbortSignal.any([given.stop]) };
   await giveBack(client).catch((error: unknown) => job.say(`claims from before: ${explain(error)}`));
   const notBefore = new Map<string, number>();
   const claims = watchClaims(client);

@@ -12,7 +12,9 @@ export function watchQueue({ store }: Engine, evictionMarker: EvictionMarker, cl
   let noted: { pending: number; at: number } | undefined;
   const update = () => {
     const state = store.getState();
-    if (state.life === "starting" || state.storageTrouble !== undefined || state.lead === "no") return;
+    if (state.life === "starting" || state.lead === "no") return;
+    // A tab that has lost the store still sends what it knows of it. Another tab's store has a note of its own by then.
+    if (state.storageTrouble !== undefined && evictionMarker.read()?.clientId !== state.clientId) return;
     const { pending, conflicts, attention } = statusOf(state);
     const waiting = pending + conflicts + attention;
     if (noted?.pending === waiting) return;

@@ -126,6 +126,40 @@ test("[D12] the client notices a cleared store and reports how many writes waite
   expect((await start({ evictionMarker }, { disk: new MemoryDisk() })).client.status().lostStore).toBeUndefined();
 });
 
+test("[D12] a tab whose store was cleared sends what it knows of it, and what it has sent does not count as lost", async () => {
+  let note: ReturnType<EvictionMarker["read"]>;
+  const evictionMarker = (): EvictionMarker => ({
+    read: () => note,
+    note: (next) => {
+      note = next;
+    },
+    forget: () => {},
+  });
+  let lost: (failure: StorageFailure) => void = () => {};
+  const disk = new MemoryDisk();
+  const storage = async () => ({
+    ...memoryStorage(disk),
+    watch: (listener: typeof lost) => {
+      lost = listener;
+    },
+  });
+  const first = await start({ evictionMarker, storage }, { disk });
+  first.offline();
+  await first.slides.create({ title: "x" }).queued;
+  expect(note?.pending).toBe(1);
+  lost(new StorageFailure("It is gone.", { code: "lost" }));
+  await first.settle();
+  expect(note?.pending).toBe(1);
+  first.online();
+  await first.settle();
+  expect(first.server.log).toHaveLength(1);
+  expect(note?.pending).toBe(0);
+  // The store of another tab has a note of its own.
+  note = { clientId: "c", pending: 2, notedAt: 7 };
+  await first.slides.create({ title: "y" }).receipt;
+  expect(note).toMatchObject({ clientId: "c", pending: 2 });
+});
+
 test("[D13] everything that waits can be exported, and imported elsewhere under the same names: nothing is done twice", async () => {
   const { client, slides, connection, server, settle, open: again } = await start();
   await client.ready();

@@ -65,13 +65,13 @@ export interface StoredMeta {
 /** The stored form of a write, without state that only matters in this tab. */
 export function toStored(mutation: Mutation): StoredMutation {
   const { seq, ...rest } = asKept(mutation);
-  return { ...rest, attempts: 0, echoed: [], ...(seq !== undefined && { seq }) };
+  return { ...rest, attempts: 0, ...(seq !== undefined && { seq }) };
 }
 
 export const fromStored = (stored: StoredMutation): Mutation => ({
   ...stored,
   seq: stored.seq,
-  echoed: [],
+  echoed: stored.echoed ?? [],
 });
 
 /** What the slot of a stored write contains. */

@@ -167,7 +167,10 @@ test.each(needs.filter(({ what }) => /create|update|delete/.test(what)))(
         const { status: listed, body: list } = await app.call("GET", "/v1/models/slide");
         expect([listed, list.code]).toEqual(isReadable ? [200, undefined] : [503, "source_changed"]);
         expect((await app.call("GET", "/v1/models/other")).status).toBe(200);
-        expect((await app.call("GET", "/v1/snapshot")).status).toBe(listed);
+        const snapshot = await app.call("GET", "/v1/snapshot");
+        // Once the server has noticed, the snapshot leaves the model out.
+        if (isReadable || !snapshot.text.startsWith('{"object":"snapshot"')) expect(snapshot.status).toBe(listed);
+        else expect(JSON.parse(snapshot.text.split("\n")[0] ?? "").models).not.toContain("slide");
         return await write[action](id);
       });
       if (needed.includes(privilege))

@@ -30,6 +30,7 @@ export function openTables(ctx: PlaneContext, { recorded }: Commits): Part {
   const watching = startRepeating(
     watchTables({
       pool,
+      failed,
       broken: (table, problem) => logger.warn({ event: "table_broken", ...fieldsOf(table) }, problem),
       mended: (table) =>
         logger.info({ event: "table_mended", ...fieldsOf(table) }, `${table.name} is as its model says again.`),

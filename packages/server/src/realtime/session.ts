@@ -276,7 +276,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     return {
       owner: ownerName(principal),
       viewHash: viewHashOf(principal),
-      models: coveredModels(view, schema.models),
+      models: coveredModels(view, schema),
       expiresAt,
       expiresInMs: expiresAt === null ? null : Math.max(0, Date.parse(expiresAt) - now()),
     };
@@ -284,12 +284,12 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   function onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
     if (phase.name === "greeting" || schema.version === phase.spoken.version) return;
-    const { version, hash, models } = schema;
+    const { version, hash } = schema;
     // Which names an older schema has for the fields of the new one, the next hello tells.
     if (rowsChanged || phase.spoken.names) return resync("schema");
     phase = { ...phase, spoken: { ...phase.spoken, version } };
     const view = viewOfRequest(phase.principal, phase.requested);
-    send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, models) });
+    send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, schema) });
   }
 
   function onRenamed(): void {

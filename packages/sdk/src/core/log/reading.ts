@@ -91,9 +91,14 @@ function markEchoed(draft: Draft, range: LogRange): void {
     // already.
     if (!mutation && entry.clientId === draft.state.clientId) logged(draft, entry.clientTxId);
     if (mutation?.keys.includes(key) && !mutation.echoed.includes(key))
-      echoed.set(entry.clientTxId, { ...mutation, echoed: [...mutation.echoed, key] });
+      echoed.set(entry.clientTxId, { ...mutation, echoed: [...mutation.echoed, key], echoedAt: range.to });
   }
   set(draft, { queue: withChanged(draft.state.queue, [...echoed.values()]) });
+  // The receipt of one that is being sent is on its way.
+  keep(
+    draft,
+    [...echoed.values()].filter(({ stage }) => stage.phase === "queued"),
+  );
 }
 
 /** The log reaches at least this position. Request the entries that were not delivered. */

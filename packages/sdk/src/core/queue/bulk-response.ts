@@ -208,13 +208,14 @@ function rejectedBy(draft: Draft, write: Mutation, failure: Failure): Mutation {
 }
 
 export function requeue(draft: Draft, writes: Writes): void {
-  const back = writes.filter((m) => m?.stage.phase === "sending") as Mutation[];
-  set(draft, {
-    queue: withChanged(
-      draft.state.queue,
-      back.map((m) => ({ ...m, stage: { phase: "queued" } })),
-    ),
-  });
+  const back = writes.flatMap((m): Mutation[] =>
+    m?.stage.phase === "sending" ? [{ ...m, stage: { phase: "queued" } }] : [],
+  );
+  set(draft, { queue: withChanged(draft.state.queue, back) });
+  keep(
+    draft,
+    back.filter(({ echoed }) => echoed.length > 0),
+  );
 }
 
 function delay(draft: Draft, reason: string, atLeastMs: number): void {

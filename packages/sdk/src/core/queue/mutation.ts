@@ -96,6 +96,8 @@ export interface Mutation {
   readonly keys: readonly string[];
   /** Keys whose log entry has arrived: the rows contain this write there already. */
   readonly echoed: readonly string[];
+  /** How far the rows had read the log then. They are stored with the write once its receipt does not come. */
+  readonly echoedAt?: number | undefined;
   /**
    * Last values of records that someone else deleted while this write was pending, to restore them, or whose part was
    * dropped, to show them.

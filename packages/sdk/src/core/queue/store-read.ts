@@ -4,6 +4,7 @@ import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { withLoaded } from "../log/loaded-parts.ts";
+import type { Rows } from "../log/rows.ts";
 import { checkScope } from "../log/scope.ts";
 import { scopeOf } from "../log/scope-key.ts";
 import type { StorageTrouble } from "../state.ts";
@@ -51,7 +52,8 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
       rows: { ...rows, tables: partial.tables },
       reading: { ...draft.state.reading, partial: { ...partial, isKept: true } },
     });
-  set(draft, { queue: withMutations(emptyQueue, mutations) });
+  const stored = mutations.map((m) => ({ ...m, echoed: areIn(rows, m) ? m.echoed : [] }));
+  set(draft, { queue: withMutations(emptyQueue, stored) });
   set(draft, { scope: withLoaded(draft.state.scope, scopeOf(partial?.scope ?? rows.scope)) });
   checkScope(draft);
   checkOwner(draft);
@@ -66,6 +68,10 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
     ofOwnName(draft, early).map((write) => ({ ...write, owner: maker })),
   );
 }
+
+/** Whether the stored rows contain what the log had brought of a write. They may have been stored before, or read anew. */
+const areIn = ({ logId, position = -1 }: Rows, { echoedAt, ...write }: Mutation): boolean =>
+  echoedAt !== undefined && echoedAt <= position && (write.logId ?? logId) === logId;
 
 /** Returns the early writes with unused names. A name that a stored write has can be refused only now. */
 function ofOwnName(draft: Draft, early: readonly Mutation[]): readonly Mutation[] {

@@ -9,6 +9,8 @@ export interface StoredSchema extends ModelSchema {
   /** By lower-case name, including models that are hidden now. */
   readonly changes: Readonly<Record<string, readonly SchemaChange[]>>;
   readonly hiddenModels: readonly string[];
+  /** By lower-case name: the models whose tables could not be read when that was looked at last. */
+  readonly unreadable: readonly string[];
   readonly rowsVersion: number;
 }
 
@@ -18,7 +20,7 @@ export const changesOf = ({ changes }: Pick<StoredSchema, "changes">, key: strin
 
 type SchemaBody = Omit<StoredSchema, "version" | "hash">;
 /** Fields that are omitted from the body of a schema that has never hidden anything. */
-const UNCHANGED = { changes: {}, hiddenModels: [], rowsVersion: 0 };
+const UNCHANGED = { changes: {}, hiddenModels: [], unreadable: [], rowsVersion: 0 };
 
 /** The models of a tenant at one version. Undefined before the first push. */
 export const loadSchema = (tenant: number, version: number): Statement<StoredSchema | undefined> => ({

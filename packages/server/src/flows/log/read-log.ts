@@ -33,7 +33,7 @@ export const readLog =
     // a model that this schema does not declare yet, and would be skipped for good.
     const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
     const { rowsVersion } = schema;
-    const models = coveredModels(view, schema.models);
+    const models = coveredModels(view, schema);
     const page = { stamp: head.syncId, logId: head.logId, rowsVersion, models, trimmedTo: head.trimmedTo };
     const end = Math.min(head.syncId, after + limits.logExamined);
     const entries: string[] = [];

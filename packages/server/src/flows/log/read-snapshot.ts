@@ -88,7 +88,10 @@ async function readPage(
   const keys = view.models && [...view.models].sort();
   const head = await readHead(db, tenant);
   const schema = await schemaAt(db, schemas, tenant, head.schemaVersion);
-  const models = coveredModels(view, schema.models);
+  const models = coveredModels(view, schema);
+  const broken = keys?.find((key) => schema.unreadable.includes(key));
+  if (models.length === 0 && broken)
+    return refuse("source_changed", { param: "model", message: unreadableModel(broken) });
   if (models.length === 0 && keys && keys.length > 0) return refuse("unknown_model", { param: "model", status: 400 });
   const within = view.groups && [...view.groups].sort();
   const followed = bothOf(
@@ -104,7 +107,9 @@ async function readPage(
   const stamp = from?.stamp ?? head.syncId;
   const names = new Map([...schema.models].map(([key, { name }]) => [key, name]));
   const shown =
-    keys === undefined && schema.hiddenModels.length === 0 ? undefined : models.map((name) => name.toLowerCase());
+    keys === undefined && schema.hiddenModels.length + schema.unreadable.length === 0
+      ? undefined
+      : models.map((name) => name.toLowerCase());
   const page = await readSnapshotPage(
     db,
     {
@@ -135,6 +140,9 @@ async function readPage(
   });
   return `${start}\n${page.lines}${end}\n`;
 }
+
+const unreadableModel = (model: string): string =>
+  `The table of "${model}" cannot be read: "holdfast tables verify" says more.`;
 
 /** `models` without those of which only some records are followed, and these. */
 function selected(models: readonly string[] | undefined, followed: ReadonlyMap<string, Followed>) {

@@ -190,14 +190,17 @@ async function land(
   if (regrouped.size > 0) await moveAllGroups(tx, tenant);
   const hidden = diff.dropped.map((name) => name.toLowerCase());
   const version = head.schemaVersion + 1;
+  const unreadable = before.unreadable.filter((key) => hasTable(models, key));
   await insertSchema(tx, tenant, {
     version,
     hash,
     models,
+    unreadable,
     changes: nextChanges(before, rewritten, renames, head.syncId),
     hiddenModels: [...before.hiddenModels.filter((key) => !isDeclared(models, key)), ...hidden],
     rowsVersion:
-      rewritten.length + hidden.length + diff.regrouped.length + diff.recompared.length > 0
+      rewritten.length + hidden.length + diff.regrouped.length + diff.recompared.length > 0 ||
+      unreadable.length < before.unreadable.length
         ? version
         : before.rowsVersion,
   });
@@ -281,7 +284,15 @@ const changesToRecords = (
       }),
   );
 
-const NOTHING: StoredSchema = { version: 0, hash: "", models: {}, changes: {}, hiddenModels: [], rowsVersion: 0 };
+const NOTHING: StoredSchema = {
+  version: 0,
+  hash: "",
+  models: {},
+  changes: {},
+  hiddenModels: [],
+  unreadable: [],
+  rowsVersion: 0,
+};
 
 const isInTable = (models: ModelSchema["models"], name: string): boolean =>
   Object.entries(models).some(([declared, { table }]) => table && declared.toLowerCase() === name.toLowerCase());
@@ -349,6 +360,9 @@ function warningsOf(
 }
 
 const modelOf = (models: ModelSchema["models"], name: string) => models[name] as ModelSchema["models"][string];
+
+const hasTable = (models: ModelSchema["models"], key: string): boolean =>
+  Object.entries(models).some(([name, { table }]) => table !== undefined && name.toLowerCase() === key);
 
 const isDeclared = (models: ModelSchema["models"], key: string): boolean =>
   Object.keys(models).some((name) => name.toLowerCase() === key);

@@ -13,6 +13,8 @@ export interface LiveSchema {
   readonly values: DeclaredValues;
   /** Models that a forced push removed: their records are hidden from everyone. */
   readonly hiddenModels: readonly string[];
+  /** By lower-case name: the models whose tables cannot be read. Snapshots leave them out. */
+  readonly unreadable: readonly string[];
   /** The version that last changed rows without a log entry. */
   readonly rowsVersion: number;
   /** Fields of some models had other names once. */
@@ -40,6 +42,7 @@ export const NO_SCHEMA: LiveSchema = {
   models: new Map(),
   values: declaredValues([]),
   hiddenModels: [],
+  unreadable: [],
   rowsVersion: 0,
   hasRenames: false,
   hasTables: false,
@@ -76,6 +79,7 @@ export function createSchemaCache(maxBytes = USUAL_BYTES): SchemaCache {
         ),
         values: declaredValues(Object.entries(schema.models)),
         hiddenModels: schema.hiddenModels,
+        unreadable: schema.unreadable,
         rowsVersion: schema.rowsVersion,
         hasRenames: Object.keys(schema.models).some((name) =>
           changesOf(schema, name.toLowerCase()).some(({ renames }) => Object.keys(renames).length > 0),

@@ -185,7 +185,8 @@ test("[DS52] a broken table is in the metrics, and is told once, with what to do
   const { model } = await attach("public.watched", { title: {} });
   const told: string[] = [];
   const tell = (table: ListedTable, what: string) => void (table.model === model && told.push(what));
-  const look = watchTables({ pool, everyMs: 0, broken: tell, mended: (table) => tell(table, "mended") });
+  const failed = (error: unknown) => void told.push(String(error));
+  const look = watchTables({ pool, everyMs: 0, broken: tell, mended: (table) => tell(table, "mended"), failed });
   await look();
   const before = await states();
   expect(before).toContainEqual("detaching 0");

@@ -2,24 +2,36 @@ import type { Transaction } from "../../db/connection/transaction.ts";
 import { listAttachments, MOST_COUNTED, type TenantsTable } from "../../db/tables/attachments.ts";
 import type { AttachmentStatus } from "../../rules/tables/attached-table.ts";
 import { problemOf } from "../../rules/tables/broken-table.ts";
+import { isReadable } from "../../rules/tables/check-attached.ts";
 
 /** An attached table of any tenant, as an operator sees it. */
 export interface ListedTable
   extends Pick<
     TenantsTable,
-    "organization" | "environment" | "waiting" | "waitingBytes" | "waitingSince" | "model" | "name" | "problem"
+    | "tenant"
+    | "organization"
+    | "environment"
+    | "waiting"
+    | "waitingBytes"
+    | "waitingSince"
+    | "model"
+    | "name"
+    | "problem"
   > {
   readonly status: AttachmentStatus | "broken";
+  /** Its rows are the records, and can be read. */
+  readonly isReadable: boolean;
 }
 
 export { MOST_COUNTED };
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
-    const { organization, environment, waiting, waitingBytes, waitingSince, model, name, status } = table;
+    const { tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, status } = table;
     const problem = problemOf(table) ?? null;
     return {
-      ...{ organization, environment, waiting, waitingBytes, waitingSince, model, name, problem },
+      ...{ tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, problem },
+      isReadable: isReadable(table),
       status: problem === null ? status : "broken",
     };
   });

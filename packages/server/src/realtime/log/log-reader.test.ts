@@ -35,6 +35,7 @@ const schemaOf = (...names: string[]): LiveSchema => ({
     names.map((name) => [name, { name, model: { fields: { a: { type: "string" } } } satisfies Model, changes: [] }]),
   ),
   hiddenModels: [],
+  unreadable: [],
   rowsVersion: 1,
 });
 

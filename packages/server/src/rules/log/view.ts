@@ -83,9 +83,14 @@ export const viewOfToken = ({ scope }: Pick<Principal, "scope">): View => ({
   groups: scope?.groups,
 });
 
-/** The models of a view that are declared, by declared name. A view may also contain models that are not pushed yet. */
-export const coveredModels = ({ models }: View, declared: ReadonlyMap<string, DeclaredModel>): string[] =>
-  [...declared].filter(([key]) => !models || models.has(key)).map(([, { name }]) => name);
+/** The models of a view that are declared and whose tables can be read, by declared name. A view may also contain models that are not pushed yet. */
+export const coveredModels = (
+  { models }: View,
+  declared: { readonly models: ReadonlyMap<string, DeclaredModel>; readonly unreadable: readonly string[] },
+): string[] =>
+  [...declared.models]
+    .filter(([key]) => (!models || models.has(key)) && !declared.unreadable.includes(key))
+    .map(([, { name }]) => name);
 
 /** A key that is equal for equal views, whatever the order of their names. */
 export const viewName = ({ models, groups, where }: View): string =>

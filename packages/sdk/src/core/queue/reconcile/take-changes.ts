@@ -54,7 +54,7 @@ export const ownWithSeq = ({ view: { queue } }: Reconciliation, mutations: reado
 /** Adds writes found on disk. If the log contained one before this tab learned of it, the rows include it already. */
 export function addFound(r: Reconciliation, mutations: readonly Mutation[]): void {
   const inRows = new Set(r.facts.logged);
-  const found = mutations.map((m) => (inRows.has(m.clientTxId) ? { ...m, echoed: m.keys } : m));
+  const found = mutations.map((m) => ({ ...m, echoed: inRows.has(m.clientTxId) ? m.keys : [] }));
   update(r, { queue: withMutations(r.view.queue, found) });
   touch(r, found);
   for (const m of found) notifyOutcome(r, m);
@@ -175,14 +175,14 @@ const isUndecided = ({ stage }: Mutation): boolean =>
  * removed of its values is in the stored write.
  */
 function merged({ own, found }: Stored, { lead }: QueueFacts): Mutation {
-  const { echoed, attempts, stage } = own;
+  const { echoed, echoedAt, attempts, stage } = own;
   const isForgotten = lead !== "yes" && hasForgotten(own, found);
   const inMemory = own.lost && !isForgotten ? own : undefined;
   const onDisk = found.lost ? found : undefined;
   const from = lead === "yes" ? (inMemory ?? onDisk) : (onDisk ?? inMemory);
   return {
     ...found,
-    ...{ echoed, attempts },
+    ...{ echoed, echoedAt, attempts },
     // A leader that was replaced before it could store that it was about to send has not sent.
     unsent: lead === "reading" ? found.unsent : own.unsent && found.unsent,
     // The time of a write that was sent stands. One that was not, this tab may have moved along with the clock.
