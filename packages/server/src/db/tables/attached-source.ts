@@ -117,20 +117,24 @@ function dataSql(id: string, columns: readonly SourceColumn[]): string {
   const lost = columns
     .filter((column) => guardedJson(column) !== jsonOf(column))
     .map(({ name, field }) => `d.${identifier(field)} is null and t.${identifier(name)} is not null`);
-  const safe = `holdfast.readable_json(d, ${READABLE_BYTES})`;
-  return `case when ${most} <= ${READABLE_BYTES} then ${plain} when ${least} > ${READABLE_BYTES} then to_json(${least})
-    else (select ${lost.length === 0 ? safe : `case when ${lost.join(" or ")} then '0'::json else ${safe} end`}
-      from (${made(guarded)} offset 0) d) end`;
+  const endless = columns.filter((column) => isThere(column) && column.type === "jsonb").map(endlessSql);
+  const cannot = (when: readonly string[], otherwise: string) =>
+    when.length === 0 ? otherwise : `case when ${when.join(" or ")} then '0'::json else ${otherwise} end`;
+  const safe = cannot(lost, `holdfast.readable_json(d, ${READABLE_BYTES})`);
+  const row = cannot(endless, `(select ${safe} from (${made(guarded)} offset 0) d)`);
+  return `case when ${most} <= ${READABLE_BYTES} then ${plain}
+    else (select case when s.least > ${READABLE_BYTES} then to_json(s.least) else ${row} end from (select ${least} as least offset 0) s) end`;
 }
 
 /** A control character has six in JSON. */
 const MOST_ESCAPED = 6;
 /** `1e131071` has 131 072 digits, and takes 8 bytes. */
 const MOST_DIGITS = 16_384;
-/** Items of jsonb and of arrays take up to four times the bytes of their text. */
-const MOST_STORED = 4;
 
-/** How many bytes of JSON a value has, at most and at least. Undefined: they are few. */
+/**
+ * How many bytes of JSON a value has, at most, and about at least: as many as it has itself. Postgres writes JSON of a
+ * `jsonb` with 128 MiB for seconds, and cannot be interrupted meanwhile. Undefined: they are few.
+ */
 function sizeOf({ name, type }: SourceColumn): { readonly most: string; readonly least: string } | undefined {
   const column = `t.${identifier(name)}`;
   const bytes = (sql: string) => `coalesce(${sql}, 0)::bigint`;
@@ -142,15 +146,30 @@ function sizeOf({ name, type }: SourceColumn): { readonly most: string; readonly
   const stored = bytes(`pg_column_size(${column})`);
   const isCompressed = `pg_column_compression(${column}) is not null`;
   const most = `case when ${isCompressed} then ${READABLE_BYTES + 1} else ${MOST_DIGITS} * ${stored} end`;
-  // An array has its items as they are without compression.
-  const whole = `case when ${isCompressed} then pg_column_size(array[${column}])::bigint else ${stored} end`;
-  if (type !== "json") return { most, least: `(${whole}) / ${MOST_STORED}` };
+  if (type !== "json") return { most, least: storedSql(column) };
   return { most, least: `case when ${isCompressed} then ${bytes(`octet_length(${column}::text)`)} else ${stored} end` };
 }
 
 const SMALL =
   /^(enum|"char"|name|uuid|smallint|integer|bigint|real|double precision|boolean|timestamp|date|time|interval)\b[^[]*$/;
 const HAS_LENGTH = /^(text|character varying|character|bytea)(\(\d+\))?$/;
+
+/**
+ * Whether a document has many numbers like 1e131071, which no double can hold: their digits would take seconds. Small
+ * documents have few of them.
+ */
+function endlessSql({ name }: SourceColumn): string {
+  const column = `t.${identifier(name)}`;
+  const found = `jsonb_path_query(${column}, 'strict $.** ? (@ >= 1e309 || @ <= -1e309)')`;
+  return `${storedSql(column)} > ${SMALL_DOCUMENT} and (select count(*) from ${found}) > ${MOST_ENDLESS}`;
+}
+
+const SMALL_DOCUMENT = 32_768;
+const MOST_ENDLESS = 256;
+
+/** The bytes of a value without compression: an array has its items so. */
+const storedSql = (column: string): string =>
+  `coalesce(case when pg_column_compression(${column}) is not null then pg_column_size(array[${column}]) else pg_column_size(${column}) end, 0)::bigint`;
 
 /** The value, or null if Postgres cannot make it. */
 function guardedJson(column: SourceColumn): string {
