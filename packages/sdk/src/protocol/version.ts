@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 18;
+export const WIRE_VERSION = 19;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -128,5 +128,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "7ae1037ad7c88e87",
     change:
       "A query may have `count` and `countBy`, which add `count`, `counts` and `has_more_counts` to its answer. Lists of records take `ending_before`, and answer `has_previous` and `previous_cursor`.",
+  },
+  {
+    version: 19,
+    date: "2026-11-29",
+    hash: "76cbd2f93f6cf443",
+    change:
+      "Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413.",
   },
 ];

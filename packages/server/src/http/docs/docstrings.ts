@@ -206,6 +206,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "viewHash": "The log only: a fingerprint of all that the token may read.",
     "models": "The log only: the requested models that are declared and that the token may read.",
     "archived": "Id → time of archiving, of those on the page that are archived.",
+    "unreadable": "Lists of records only: those that the page leaves out, because they are larger than can be read.",
     "count": "A query with `count` only: how many records there are on all pages.",
     "counts": "A query with `countBy` only: values, or items of an array, that most records have, and how many have them.",
     "has_more_counts": "Whether there are more values than in `counts`.",
@@ -305,7 +306,12 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "updatedBy": "The last writer. Absent: nothing has changed since it was created."
   },
   "SnapshotEnd": {
-    "": "Last line of a page. A page without it is incomplete."
+    "": "Last line of a page. A page without it is incomplete.",
+    "unreadable": "Records that the page leaves out, because they are larger than can be read: up to 100 of a page."
+  },
+  "UnreadableRecord": {
+    "": "A record that a page leaves out: its row is larger than can be read. It counts as a record of the page.",
+    "message": "How large it is, and what to do."
   },
   "SecretKeyBody": {
     "livemode": "True: a key of the live tenant; false: of the test tenant."
