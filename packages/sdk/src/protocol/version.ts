@@ -132,8 +132,8 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 19,
     date: "2026-11-29",
-    hash: "8deb0240e5e6df34",
+    hash: "76cbd2f93f6cf443",
     change:
-      "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why.",
+      "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why. Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413.",
   },
 ];

@@ -43,7 +43,7 @@ export const recordEndpoints = {
     summary: "Read one record",
     audience: "token",
     reply: { 200: ReadEnvelope },
-    errors: ["record_not_found"],
+    errors: ["record_not_found", "record_too_large"],
   },
   listRecords: {
     summary: "List records",

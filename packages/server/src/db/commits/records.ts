@@ -1,11 +1,11 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
-import { unreadableData } from "../../rules/commits/unreadable-record.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 import { cutDeep } from "../tables/row-text.ts";
+import { unreadableBytes } from "../tables/unreadable-data.ts";
 
 export interface RecordName {
   readonly tenant: number;
@@ -81,7 +81,7 @@ export const loadSmallRecords = (names: readonly RequestedRecord[]): Statement<F
 const readSmall = (rows: readonly unknown[]): FoundRecord[] =>
   (rows as (Omit<RecordRow, "data"> & { data: string | null })[]).map((row) => {
     if (row.data === null) return withoutValues(row);
-    const unreadable = unreadableData(row.data);
+    const unreadable = unreadableBytes(row.data);
     return unreadable === undefined ? toRecord(row, row.data) : withoutValues(row, unreadable);
   });
 
@@ -97,7 +97,7 @@ const toRecord = (row: Omit<RecordRow, "data">, text: string): FoundRecord => ({
   bytes: text.length,
 });
 
-const withoutValues = (row: Omit<RecordRow, "data">, unreadable?: string): FoundRecord => ({
+const withoutValues = (row: Omit<RecordRow, "data">, unreadable?: number): FoundRecord => ({
   ...placed(row),
   get data(): never {
     throw new Error("The values of this record were not read.");
@@ -183,15 +183,13 @@ export async function readRecord(
         values: [name.tenant, name.model, name.id],
       });
   const [row] = source ? rows.map(cutValues) : rows;
-  const unreadable = row && unreadableData(row.data);
+  const unreadable = row && unreadableBytes(row.data);
   if (row === undefined || unreadable === undefined) return row && toRecord(row, row.data);
   return { groups: row.groups, unreadable };
 }
 
-/** A record that is larger than can be read, with a sentence that says so. */
-export interface UnreadableState extends Pick<RecordState, "groups"> {
-  readonly unreadable: string;
-}
+/** A record that is larger than can be read. */
+export type UnreadableState = Required<Pick<RecordState, "groups" | "unreadable">>;
 
 /** The groups of some records of a source, by id. */
 export async function readGroups(

@@ -1,13 +1,12 @@
-import type { SnapshotLine, UnreadableRecord } from "@holdfast/sdk/protocol";
+import type { SnapshotLine } from "@holdfast/sdk/protocol";
 import type { QueryResultRow } from "pg";
-import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import type { ListCondition } from "../../rules/lists/list-filter.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { hostedSource } from "../lists/hosted-source.ts";
 import type { RecordSource } from "../lists/record-source.ts";
 import { filterSql, type Param } from "../lists/wanted-records.ts";
-import { IS_UNREADABLE } from "../tables/attached-source.ts";
+import { IS_UNREADABLE } from "../tables/unreadable-data.ts";
 import { withinBytes } from "./within-bytes.ts";
 
 export interface SnapshotQuestion {
@@ -39,7 +38,7 @@ export interface SnapshotPage {
   readonly lines: string;
   readonly count: number;
   /** Records that are left out, because they are too large. */
-  readonly unreadable: readonly UnreadableRecord[];
+  readonly unreadable: readonly UnreadableLine[];
   readonly last: { readonly model: string; readonly id: string } | undefined;
   /** Whether there may be further records. */
   readonly hasMore: boolean;
@@ -152,17 +151,22 @@ async function readPage(
 
 /** Lines of unreadable records begin with a mark, and have the number of their bytes in place of values. */
 function withoutMarks(lines: string): Pick<SnapshotPage, "lines" | "unreadable"> {
-  const unreadable: UnreadableRecord[] = [];
+  const unreadable: UnreadableLine[] = [];
   const kept = lines.split(/(?<=\n)/).filter((line) => {
     if (!line.startsWith(MARK)) return true;
-    const { model, id, data } = JSON.parse(line.slice(MARK.length)) as UnreadableLine;
-    unreadable.push({ model, id, message: tooLargeToRead(data || undefined) });
+    const { model, id, data } = JSON.parse(line.slice(MARK.length)) as Pick<SnapshotLine, "model" | "id"> & {
+      data: number;
+    };
+    unreadable.push({ model, id, bytes: data });
     return false;
   });
   return { lines: kept.join(""), unreadable };
 }
 
-type UnreadableLine = Pick<SnapshotLine, "model" | "id"> & { readonly data: number };
+interface UnreadableLine extends Pick<SnapshotLine, "model" | "id"> {
+  /** 0: Postgres cannot make its JSON. */
+  readonly bytes: number;
+}
 
 /** No line of JSON begins with it. */
 const MARK = "-";

@@ -2,7 +2,8 @@ import { receiptKey } from "../commits/receipts.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
 import { type Transaction, takeTime } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { IS_UNREADABLE, LONGEST_KEY } from "../tables/attached-source.ts";
+import { LONGEST_KEY } from "../tables/attached-source.ts";
+import { IS_UNREADABLE } from "../tables/unreadable-data.ts";
 
 /** The tables of a tenant in the order of the dump. `tenant` is the first column of each. */
 export const DUMPED = {

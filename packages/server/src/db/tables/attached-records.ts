@@ -2,7 +2,8 @@ import type { AttachedTable } from "../../rules/tables/attached-table.ts";
 import { RECORD_COLUMNS } from "../commits/records.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import type { RecordSource } from "../lists/record-source.ts";
-import { IS_UNREADABLE, LONGEST_KEY } from "./attached-source.ts";
+import { LONGEST_KEY } from "./attached-source.ts";
+import { IS_UNREADABLE } from "./unreadable-data.ts";
 
 interface OfModel {
   readonly tenant: number;

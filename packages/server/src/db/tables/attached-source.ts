@@ -1,5 +1,4 @@
 import type { FieldType } from "@holdfast/sdk/protocol";
-import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import type { ListColumn, SortColumn } from "../../rules/lists/list-column.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "../../rules/tables/attached-table.ts";
 import { columnSql, searchedSql } from "../lists/record-column.ts";
@@ -14,6 +13,8 @@ export interface SourceRules {
   formOf(declared: FieldType, type: string): ValueForm;
   /** The column that says since when a record is archived, if one does. It is of no field. */
   archivedOf(columns: readonly AttachedColumn[]): AttachedColumn | undefined;
+  /** Records with more bytes of JSON are not read. */
+  readonly readableBytes: number;
   /** Who counts as having made the rows that were there before. */
   readonly madeBy: string;
 }
@@ -69,7 +70,7 @@ export function attachedSource(attached: AttachedTable, rules: SourceRules): Rec
 
 function recordsSql(
   { tenant, model, sqlName, keyColumn, columns, attachedSyncId, attachedAt, groupRules }: SourceTable,
-  { madeBy }: SourceRules,
+  { madeBy, readableBytes }: SourceRules,
   archivedAt: string,
 ) {
   const key = `t.${identifier(keyColumn)}`;
@@ -85,7 +86,7 @@ function recordsSql(
       `${key} as key`,
     ],
     line("sync_id", String(attachedSyncId)),
-    `${dataSql(id, columns)} as data`,
+    `${dataSql(id, columns, readableBytes)} as data`,
     `${groupsOf(columns, groupRules)} as groups`,
     `${archivedAt} as archived_at`,
     line("created_sync_id", String(attachedSyncId)),
@@ -100,16 +101,16 @@ function recordsSql(
 }
 
 /**
- * The JSON of a record; of an unreadable one, the number of its bytes (`unreadableData`). Postgres cannot make JSON of
+ * The JSON of a record; of an unreadable one, the number of its bytes (`unreadableBytes`). Postgres cannot make JSON of
  * more than 1 GiB, and fails all rows of a statement for one. So rows that may be large are made by a function that
  * survives that, and those that are certainly too large are not made at all. It reads sizes from the heads of the
  * values, without decompressing them: of a row of a few KiB, this costs next to nothing.
  */
-function dataSql(id: string, columns: readonly SourceColumn[]): string {
+function dataSql(id: string, columns: readonly SourceColumn[], readableBytes: number): string {
   const made = (values: readonly string[]) => `select ${[`${id} as id`, ...values].join(", ")}`;
   const named = (sql: string, { field }: SourceColumn) => `${sql} as ${identifier(field)}`;
   const plain = `(select row_to_json(d.*) from (${made(columns.map((column) => named(jsonOf(column), column)))}) d)`;
-  const sizes = columns.filter(isThere).flatMap((column) => sizeOf(column) ?? []);
+  const sizes = columns.filter(isThere).flatMap((column) => sizeOf(column, readableBytes) ?? []);
   if (sizes.length === 0) return plain;
   const most = sizes.map((size) => size.most).join(" + ");
   const least = sizes.map((size) => size.least).join(" + ");
@@ -117,21 +118,28 @@ function dataSql(id: string, columns: readonly SourceColumn[]): string {
   const lost = columns
     .filter((column) => guardedJson(column) !== jsonOf(column))
     .map(({ name, field }) => `d.${identifier(field)} is null and t.${identifier(name)} is not null`);
-  const safe = `holdfast.readable_json(d.*, ${READABLE_BYTES})`;
-  return `case when ${most} <= ${READABLE_BYTES} then ${plain} when ${least} > ${READABLE_BYTES} then to_json(${least})
-    else (select ${lost.length === 0 ? safe : `case when ${lost.join(" or ")} then '0'::json else ${safe} end`}
-      from (${made(guarded)} offset 0) d) end`;
+  const endless = columns.filter((column) => isThere(column) && column.type === "jsonb").map(endlessSql);
+  const cannot = (when: readonly string[], otherwise: string) =>
+    when.length === 0 ? otherwise : `case when ${when.join(" or ")} then '0'::json else ${otherwise} end`;
+  const safe = cannot(lost, `holdfast.readable_json(d.*, ${readableBytes})`);
+  const row = cannot(endless, `(select ${safe} from (${made(guarded)} offset 0) d)`);
+  return `case when ${most} <= ${readableBytes} then ${plain}
+    else (select case when s.least > ${readableBytes} then to_json(s.least) else ${row} end from (select ${least} as least offset 0) s) end`;
 }
 
 /** A control character has six in JSON. */
 const MOST_ESCAPED = 6;
 /** `1e131071` has 131 072 digits, and takes 8 bytes. */
 const MOST_DIGITS = 16_384;
-/** Items of jsonb and of arrays take up to four times the bytes of their text. */
-const MOST_STORED = 4;
 
-/** How many bytes of JSON a value has, at most and at least. Undefined: they are few. */
-function sizeOf({ name, type }: SourceColumn): { readonly most: string; readonly least: string } | undefined {
+/**
+ * How many bytes of JSON a value has, at most, and about at least: as many as it has itself. Postgres writes JSON of a
+ * `jsonb` with 128 MiB for seconds, and cannot be interrupted meanwhile. Undefined: they are few.
+ */
+function sizeOf(
+  { name, type }: SourceColumn,
+  readableBytes: number,
+): { readonly most: string; readonly least: string } | undefined {
   const column = `t.${identifier(name)}`;
   const bytes = (sql: string) => `coalesce(${sql}, 0)::bigint`;
   if (SMALL.test(type)) return undefined;
@@ -141,16 +149,31 @@ function sizeOf({ name, type }: SourceColumn): { readonly most: string; readonly
   }
   const stored = bytes(`pg_column_size(${column})`);
   const isCompressed = `pg_column_compression(${column}) is not null`;
-  const most = `case when ${isCompressed} then ${READABLE_BYTES + 1} else ${MOST_DIGITS} * ${stored} end`;
-  // An array has its items as they are without compression.
-  const whole = `case when ${isCompressed} then pg_column_size(array[${column}])::bigint else ${stored} end`;
-  if (type !== "json") return { most, least: `(${whole}) / ${MOST_STORED}` };
+  const most = `case when ${isCompressed} then ${readableBytes + 1} else ${MOST_DIGITS} * ${stored} end`;
+  if (type !== "json") return { most, least: storedSql(column) };
   return { most, least: `case when ${isCompressed} then ${bytes(`octet_length(${column}::text)`)} else ${stored} end` };
 }
 
 const SMALL =
   /^(enum|"char"|name|uuid|smallint|integer|bigint|real|double precision|boolean|timestamp|date|time|interval)\b[^[]*$/;
 const HAS_LENGTH = /^(text|character varying|character|bytea)(\(\d+\))?$/;
+
+/**
+ * Whether a document has many numbers like 1e131071, which no double can hold: their digits would take seconds. Small
+ * documents have few of them.
+ */
+function endlessSql({ name }: SourceColumn): string {
+  const column = `t.${identifier(name)}`;
+  const found = `jsonb_path_query(${column}, 'strict $.** ? (@ >= 1e309 || @ <= -1e309)')`;
+  return `${storedSql(column)} > ${SMALL_DOCUMENT} and (select count(*) from ${found}) > ${MOST_ENDLESS}`;
+}
+
+const SMALL_DOCUMENT = 32_768;
+const MOST_ENDLESS = 256;
+
+/** The bytes of a value without compression: an array has its items so. */
+const storedSql = (column: string): string =>
+  `coalesce(case when pg_column_compression(${column}) is not null then pg_column_size(array[${column}]) else pg_column_size(${column}) end, 0)::bigint`;
 
 /** The value, or null if Postgres cannot make it. */
 function guardedJson(column: SourceColumn): string {
@@ -161,9 +184,6 @@ function guardedJson(column: SourceColumn): string {
 
 const isGuarded = ({ form, type }: SourceColumn): boolean =>
   form === "json" && !SMALL.test(type) && (type === "json" || !isPlain(type));
-
-/** Whether `data` is no record's, but what a source has in its place. */
-export const IS_UNREADABLE = "pg_column_size(data) < 20 and json_typeof(data) = 'number'";
 
 /** Since when the row says that its record is archived: the same as `archiveTime` makes of a row in JSON. */
 function archivedSql({ name, type }: AttachedColumn): string {

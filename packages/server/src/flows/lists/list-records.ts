@@ -11,8 +11,9 @@ import {
   listRecords as listStored,
   type PageEnd,
 } from "../../db/lists/list-records.ts";
+import { unreadableBytes } from "../../db/tables/unreadable-data.ts";
 import { createLimiter } from "../../limits/limiter.ts";
-import { unreadableData } from "../../rules/commits/unreadable-record.ts";
+import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import type { AskedCursor } from "../../rules/lists/asked-cursor.ts";
 import { type Parameter, readFilters } from "../../rules/lists/list-filter.ts";
 import { readOrder } from "../../rules/lists/list-order.ts";
@@ -175,10 +176,10 @@ export const listRecords = (
           if (mayTakeLong) limiter.leave(tenant);
         });
       if (isRefusal(page)) return page;
-      const readable = page.records.filter(({ data }) => unreadableData(data) === undefined);
+      const readable = page.records.filter(({ data }) => unreadableBytes(data) === undefined);
       const unreadable = page.records.flatMap(({ id, data }) => {
-        const message = unreadableData(data);
-        return message === undefined ? [] : { model: declared.name, id, message };
+        const size = unreadableBytes(data);
+        return size === undefined ? [] : { model: declared.name, id, message: tooLargeToRead(size || undefined) };
       });
       const { next, previous } = placesBeside(page, limit === 0 ? undefined : end, isBackward);
       return {

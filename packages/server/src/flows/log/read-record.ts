@@ -3,6 +3,7 @@ import { readHead } from "../../db/commits/heads.ts";
 import { readRecord as readStored } from "../../db/commits/records.ts";
 import type { Database } from "../../db/connection/pool.ts";
 import { presentQueue } from "../../rules/claims/claim.ts";
+import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import { type Refusal, refuse } from "../../rules/refusal.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
@@ -46,7 +47,8 @@ async function readPresent(
   const record = await readStored(db, { tenant, model, id }, source);
   // A record outside the reader's groups is treated as missing.
   if (!record || (scope && !isWithin(scope, record.groups))) return refuse("record_not_found", { param: "id" });
-  if ("unreadable" in record) return refuse("record_too_large", { message: record.unreadable, status: 413 });
+  if (!("data" in record))
+    return refuse("record_too_large", { message: tooLargeToRead(record.unreadable || undefined), status: 413 });
   const [line] = await readQueues(db, [{ tenant, model, id }]);
   const { syncId, createdAt, createdBy, updatedAt, updatedBy, archivedAt, data } = record;
   return {

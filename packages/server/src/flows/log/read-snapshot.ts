@@ -4,6 +4,7 @@ import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction } from "../../db/connection/transaction.ts";
 import { readSnapshotPage } from "../../db/log/snapshot.ts";
 import { createLimiter, type Limiter } from "../../limits/limiter.ts";
+import { tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import { bothOf, filedRecords } from "../../rules/log/filed-records.ts";
 import { type Followed, followedRecords } from "../../rules/log/followed-records.ts";
 import { coveredModels, type View } from "../../rules/log/view.ts";
@@ -133,7 +134,9 @@ async function readPage(
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
-  const unreadable = page.unreadable.slice(0, MOST_UNREADABLE);
+  const unreadable = page.unreadable
+    .slice(0, MOST_UNREADABLE)
+    .map(({ bytes, ...record }) => ({ ...record, message: tooLargeToRead(bytes || undefined) }));
   const end = JSON.stringify({
     ...{ object: "snapshot_end", count: page.count, next_cursor: next },
     ...(unreadable.length > 0 && { unreadable }),

@@ -2,6 +2,7 @@ import type { Transaction } from "../../db/connection/transaction.ts";
 import type { RecordSource } from "../../db/lists/record-source.ts";
 import { attachedSource } from "../../db/tables/attached-source.ts";
 import { readAttachments } from "../../db/tables/attachments.ts";
+import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import type { DeclaredModel } from "../../rules/schema/declared-model.ts";
 import { archivedOf } from "../../rules/tables/archived-column.ts";
 import { isKeyOf } from "../../rules/tables/attached-key.ts";
@@ -11,7 +12,7 @@ import { formOf, takesType } from "../../rules/tables/sql-type.ts";
 import type { LiveSchema } from "../schema/schema-cache.ts";
 
 export const sourceOfTable = (table: AttachedTable): RecordSource =>
-  attachedSource(table, { isKeyOf, takesType, formOf, archivedOf, madeBy: WRITTEN_BY });
+  attachedSource(table, { isKeyOf, takesType, formOf, archivedOf, readableBytes: READABLE_BYTES, madeBy: WRITTEN_BY });
 
 /** Where the records of a model are. Undefined: Holdfast keeps them itself. */
 export async function sourceOf(

@@ -50,6 +50,9 @@ export const isWrite = ({ body }: EndpointSchema): boolean =>
 
 const FILTERED: readonly ErrorCode[] = ["unknown_column", "invalid_type"];
 
+/** Of a code that a write has with another status. */
+const STATUSES_OF_READS: { readonly [C in ErrorCode]?: number } = { record_too_large: 413 };
+
 /** Status → the error codes of an endpoint: those in its table, and those that follow from its shape. */
 export function errorsOf(
   [method, path]: readonly [method: string, path: string],
@@ -81,7 +84,8 @@ export function errorsOf(
   ]);
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) {
-    const status = (ofModel ? undefined : statusesInBodies[code]) ?? errorCodes[code].status;
+    const ofRead = method === "GET" ? STATUSES_OF_READS[code] : undefined;
+    const status = ofRead ?? (ofModel ? undefined : statusesInBodies[code]) ?? errorCodes[code].status;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   return new Map([...byStatus].sort(([a], [b]) => a - b));

@@ -47,8 +47,8 @@ export interface RecordState {
   readonly data: JsonObject;
   /** Size of its JSON, if it is large. "not read": the values did not fit into the round. */
   readonly bytes?: number | "not read";
-  /** Why its values can never be read. */
-  readonly unreadable?: string;
+  /** Its values can never be read, because they have so many bytes; 0: Postgres cannot make their JSON. */
+  readonly unreadable?: number;
   readonly archivedAt: string | null;
   readonly groups: readonly string[];
   readonly createdSyncId: number;

@@ -7,10 +7,3 @@ export const READABLE_BYTES = 32 * 1024 * 1024;
 /** What a reader is told in place of the values of a record. Undefined bytes: Postgres could not even make the JSON. */
 export const tooLargeToRead = (bytes: number | undefined): string =>
   `The record has ${bytes === undefined ? "more JSON than Postgres can make" : `${bytes} bytes of JSON`} (up to ${READABLE_BYTES} can be read). Make its row smaller, or keep the large value elsewhere.`;
-
-/**
- * The sentence about an unreadable record, in place of whose JSON a source has the number of its bytes, or 0. Undefined:
- * it is the JSON of a record.
- */
-export const unreadableData = (json: string): string | undefined =>
-  json.startsWith("{") ? undefined : tooLargeToRead(Number(json) || undefined);
