@@ -7,7 +7,15 @@ import { problemOf } from "../../rules/tables/broken-table.ts";
 export interface ListedTable
   extends Pick<
     TenantsTable,
-    "organization" | "environment" | "waiting" | "waitingBytes" | "waitingSince" | "model" | "name" | "problem"
+    | "organization"
+    | "environment"
+    | "waiting"
+    | "waitingBytes"
+    | "waitingSince"
+    | "model"
+    | "name"
+    | "problem"
+    | "missed"
   > {
   readonly status: AttachmentStatus | "broken";
 }
@@ -16,10 +24,10 @@ export { MOST_COUNTED };
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
-    const { organization, environment, waiting, waitingBytes, waitingSince, model, name, status } = table;
+    const { organization, environment, waiting, waitingBytes, waitingSince, model, name, status, missed } = table;
     const problem = problemOf(table) ?? null;
     return {
-      ...{ organization, environment, waiting, waitingBytes, waitingSince, model, name, problem },
+      ...{ organization, environment, waiting, waitingBytes, waitingSince, model, name, problem, missed },
       status: problem === null ? status : "broken",
     };
   });

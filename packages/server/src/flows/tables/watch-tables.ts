@@ -1,4 +1,5 @@
 import type { Database } from "../../db/connection/pool.ts";
+import { followCatalog } from "./follow-catalog.ts";
 import { type ListedTable, listTables } from "./list-tables.ts";
 
 export interface WatchDeps {
@@ -11,7 +12,10 @@ export interface WatchDeps {
   mended(table: ListedTable): void;
 }
 
-/** Looks whether the attached tables of a database are as their models say, so that an operator hears of one that is not. */
+/**
+ * Looks whether the attached tables of a database are as their models say, so that an operator hears of one that is not, and
+ * whether they were changed otherwise than by writes of rows, so that clients read them again.
+ */
 export function watchTables({ pool, everyMs = 5_000, broken, mended }: WatchDeps): () => Promise<number> {
   let next = 0;
   /** By tenant and model: what was reported. */
@@ -20,6 +24,7 @@ export function watchTables({ pool, everyMs = 5_000, broken, mended }: WatchDeps
   return async () => {
     if (performance.now() < next) return next - performance.now();
     next = performance.now() + everyMs;
+    await followCatalog(pool);
     const found = new Map<string, string>();
     for (const table of await listTables(pool)) {
       const key = `${table.organization} ${table.environment} ${table.model}`;

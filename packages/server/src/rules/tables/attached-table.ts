@@ -40,6 +40,10 @@ export interface AttachedTable {
   readonly hasRelatives: boolean;
   /** The database makes the keys of new rows. */
   readonly keyIsGenerated: boolean;
+  /** Why rows may have been written without being captured. Null: no reason is known. */
+  readonly missed: string | null;
+  /** The table or its partitions, if our triggers there do not fire. */
+  readonly silent: readonly string[];
   /** The caller's own triggers or rules act on its rows. */
   readonly hasTriggers: boolean;
 }
@@ -47,7 +51,7 @@ export interface AttachedTable {
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
 export type Attachment = Omit<
   AttachedTable,
-  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers"
+  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers" | "silent"
 >;
 
 /**
