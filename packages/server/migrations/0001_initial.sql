@@ -740,12 +740,12 @@ end $$;
 -- Whoever may call it in a trigger of their own could write into any tenant.
 revoke all on function holdfast.capture_change() from public;
 
--- How some values come into a record otherwise than to_json has them. A time as JavaScript writes it; all digits stay.
+-- How some values come into a record otherwise than to_json has them. A time as JavaScript writes it; all digits stay. What
+-- no date-time can be is null.
 create function holdfast.time_text(value timestamptz) returns text language sql stable parallel safe
   return case when isfinite(value) and value >= '0001-01-01 00:00Z' and value < '10000-01-01 00:00Z'
     then to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')
-      || rtrim(right(to_char(value at time zone 'UTC', 'US'), 3), '0') || 'Z'
-    else to_json(value) #>> '{}' end;
+      || rtrim(right(to_char(value at time zone 'UTC', 'US'), 3), '0') || 'Z' end;
 
 -- NUL and halves of characters become U+FFFD: a json column can have them, and no field of a record can be read that has.
 create function holdfast.storable_json(value json) returns json language plpgsql immutable strict parallel safe as $$

@@ -55,10 +55,10 @@ export type Attachment = Omit<
 >;
 
 /**
- * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a
- * point in time as JavaScript writes it.
+ * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; a
+ * number, or a point in time as JavaScript writes it, as far as a field of the type can have it: else it is null.
  */
-export type ValueForm = "json" | "text" | "time";
+export type ValueForm = "json" | "text" | "number" | "time";
 
 /** Which column has the value of which field. */
 export interface FieldColumn {
