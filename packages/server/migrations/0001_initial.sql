@@ -516,6 +516,10 @@ create table holdfast.attached_table (
   emitted_to text,
   -- Why its changes cannot be recorded. They wait.
   problem text,
+  -- What the catalog said of the table when it was last looked at: see catalog_facts. Null: nobody has looked yet.
+  facts json,
+  -- Why rows may have been written without being captured, until `tables verify --repair`.
+  missed text,
   -- Where the log stood when it was attached: rows that the log has not named since count as made there.
   attached_sync_id bigint not null,
   -- The group rules of its model: [{"kind", "from"}]
@@ -590,21 +594,23 @@ exception when others then
   return 'infinity';
 end $$;
 
--- The columns of a table whose values can be large, as the SQL for their size in a row `r`. Null: none can.
+-- The SQL for how many bytes of JSON a row `r` of a table has at most, as far as that is known without reading it: JSON has up
+-- to six letters for one of a text, and stored values may be compressed. Null: only few.
 create function holdfast.size_sql(of_relation oid) returns text stable language sql as $$
-  select pg_catalog.string_agg(pg_catalog.format('coalesce(pg_column_size(r.%I), 0)::bigint', a.attname), ' + ')
+  select pg_catalog.string_agg(pg_catalog.format(
+      case when a.atttypid in ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype, 'bpchar'::pg_catalog.regtype)
+        then 'coalesce(octet_length(r.%I)::bigint * 6, 0)' else 'coalesce(pg_column_size(r.%I)::bigint * 256, 0)' end,
+      a.attname), ' + ')
     from pg_catalog.pg_attribute a
     where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attlen < 0
 $$;
 
 -- The SQL for the image of a row `r` of a table. An image of more than 32 MiB (READABLE_BYTES) is never made: then only the
--- columns of fields count, and if these are too large as well, it says so instead. Stored values may be compressed, to a
--- 255th at most, and JSON has up to six letters for one: a row of less than 256 KiB always has an image.
--- `guarded`: rows may be larger than that.
+-- columns of fields count, and if these are too large as well, it says so instead. `guarded`: rows may be as large.
 create function holdfast.image_sql(of_relation oid, of_tenant integer, of_model text, key_column text, guarded boolean)
 returns text stable language sql as $$
   select case when not guarded then 'row_to_json(r.*)' else pg_catalog.format(
-      'case when %1$s < 262144 then row_to_json(r.*) else (
+      'case when %1$s < 33554432 then row_to_json(r.*) else (
         select case when s.whole <= 33554432 then (select row_to_json(d.*) from (select %2$s) d)
             when s.own <= 33554432 then (select row_to_json(d.*) from (select %3$s) d)
             else json_build_array(nullif(s.own, ''infinity'')::bigint, r.%4$I::text) end
@@ -692,7 +698,7 @@ begin
   size := holdfast.size_sql(tg_relid);
   if has_key and size is not null then
     execute format('select %s', (
-      select string_agg(format('exists (select from %s r where %s >= 262144)', transition, size), ' or ')
+      select string_agg(format('exists (select from %s r where %s >= 33554432)', transition, size), ' or ')
         from (values ('old_rows', 'INSERT'), ('new_rows', 'DELETE')) as t(transition, without) where without <> tg_op))
       into is_large;
   end if;
@@ -738,12 +744,12 @@ end $$;
 -- Whoever may call it in a trigger of their own could write into any tenant.
 revoke all on function holdfast.capture_change() from public;
 
--- How some values come into a record otherwise than to_json has them. A time as JavaScript writes it; all digits stay.
+-- How some values come into a record otherwise than to_json has them. A time as JavaScript writes it; all digits stay. What
+-- no date-time can be is null.
 create function holdfast.time_text(value timestamptz) returns text language sql stable parallel safe
   return case when isfinite(value) and value >= '0001-01-01 00:00Z' and value < '10000-01-01 00:00Z'
     then to_char(value at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS')
-      || rtrim(right(to_char(value at time zone 'UTC', 'US'), 3), '0') || 'Z'
-    else to_json(value) #>> '{}' end;
+      || rtrim(right(to_char(value at time zone 'UTC', 'US'), 3), '0') || 'Z' end;
 
 -- NUL and halves of characters become U+FFFD: a json column can have them, and no field of a record can be read that has.
 create function holdfast.storable_json(value json) returns json language plpgsql immutable strict parallel safe as $$
@@ -818,6 +824,30 @@ create function holdfast.base_type(of_relation oid, of_column text) returns text
   )
   select pg_catalog.format_type(type, modifier) from types join pg_catalog.pg_type t on t.oid = types.type
     where t.typtype <> 'd'
+$$;
+
+-- What the catalog says that decides values without a write of rows, or whether writes are captured: of each column that is
+-- used its number, its expression and its type's labels and members, and `altered`, which changes when the column is altered;
+-- of the table and each partition the file, which changes when all rows are written anew, and our triggers.
+create function holdfast.catalog_facts(of_relation oid, columns text[]) returns json stable language sql as $$
+  select pg_catalog.json_build_object(
+    'columns', (select pg_catalog.json_object_agg(a.attname, pg_catalog.json_build_object(
+        'number', a.attnum, 'altered', a.xmin::text,
+        'expression', case when a.attgenerated <> '' then pg_catalog.pg_get_expr(d.adbin, d.adrelid) end,
+        'labels', (select pg_catalog.json_object_agg(e.oid::text, e.enumlabel) from pg_catalog.pg_enum e
+          where e.enumtypid in (t.oid, t.typelem, t.typbasetype)),
+        'members', (select pg_catalog.json_agg(m.attname order by m.attnum) from pg_catalog.pg_attribute m
+          where m.attrelid in (t.typrelid, i.typrelid) and m.attrelid <> 0 and m.attnum > 0 and not m.attisdropped)))
+      from pg_catalog.pg_attribute a join pg_catalog.pg_type t on t.oid = a.atttypid
+      left join pg_catalog.pg_type i on i.oid = t.typelem
+      left join pg_catalog.pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+      where a.attrelid = of_relation and a.attname = any(columns) and not a.attisdropped),
+    'tables', (select pg_catalog.json_object_agg(c.oid::text, pg_catalog.json_build_object(
+        'name', c.oid::pg_catalog.regclass::text, 'file', c.relfilenode,
+        'triggers', (select coalesce(pg_catalog.json_object_agg(g.tgname, g.xmin::text), '{}')
+          from pg_catalog.pg_trigger g where g.tgrelid = c.oid and g.tgname like 'holdfast\_%')))
+      from pg_catalog.pg_class c where c.oid = of_relation
+        or c.oid in (select relid from pg_catalog.pg_partition_tree(of_relation::pg_catalog.regclass))))
 $$;
 
 -- A table's name with its schema: an unqualified one could be the name of something else in a statement.

@@ -100,7 +100,7 @@ export function addTables(program: Command, terminal: Terminal): void {
           ]),
         ),
       );
-      for (const { problem } of listed) if (problem !== null) say(problem);
+      for (const { problem, missed } of listed) for (const said of [problem, missed]) if (said !== null) say(said);
     });
 
   tenantOptions(tables.command("verify [model...]"))
@@ -159,9 +159,10 @@ export function addTables(program: Command, terminal: Terminal): void {
     });
 }
 
-function outcomeOf({ broken, rows, different, extra, repaired }: Verified, { repair }: Options): string {
+function outcomeOf({ broken, rows, different, extra, repaired, problems }: Verified, { repair }: Options): string {
   if (broken) return "broken, not compared";
-  if (different + extra === 0) return `${rows} rows, equal`;
+  if (different + extra === 0)
+    return `${rows} rows, ${problems.length > 0 ? "no difference to what the log says" : "equal"}`;
   return `${rows} rows, ${different} with other values than the log says, ${extra} that the log has and the table has not${repair ? `; ${repaired} repaired` : ""}`;
 }
 

@@ -60,8 +60,7 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   const values: unknown[] = [];
   const param: Param = (value) => `$${values.push(value)}`;
   const keys = order.keys.map(({ column, descending }): KeySql => {
-    const { expression, type } = columnOf(source, column, param);
-    return { expression, type, descending: descending !== isBackward };
+    return { ...columnOf(source, column, param), descending: descending !== isBackward };
   });
   const id: KeySql = { ...idOrder, descending: order.idDescending !== isBackward };
   const nulls = isBackward ? "first" : "last";
@@ -74,12 +73,18 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
     ...(first ? [`${column(first, 0)} ${directionOf(first)}`] : []),
     ...later.map((key, i) => `${column(key, i + 1)} ${directionOf(key)} nulls ${nulls}`),
   ];
-  const columns = keys.map(({ expression }, i) => `, ${expression} as value_${i}`).join("");
   const ids = directionOf(id);
-  const inScan = [...sorting(({ expression }) => expression), `${id.expression} ${ids}`].join(", ");
-  const scan = (...more: readonly string[]) =>
-    `select id, data, archived_at${columns}, ${id.expression} as place from ${source.from} r
+  const scanOf = (own: readonly KeySql[], more: readonly string[]) => {
+    const columns = own.map(({ expression }, i) => `, ${expression} as value_${i}`).join("");
+    const inScan = [...sorting((_, i) => (own[i] as KeySql).expression), `${id.expression} ${ids}`].join(", ");
+    return `select id, data, archived_at${columns}, ${id.expression} as place from ${source.from} r
       where ${[where, ...more].join(" and ")} order by ${inScan} limit ${most}`;
+  };
+  const scan = (...more: readonly string[]) => scanOf(keys, more);
+  // Of the records with a first value, in the order of the stored column, which an index has.
+  const present = first?.stored ? [{ ...first, expression: first.stored.expression }, ...later] : keys;
+  const isValue = first?.stored ? [first.stored.isValue] : [];
+  const scanPresent = (...more: readonly string[]) => scanOf(present, [...more, ...isValue]);
   // Records beyond the byte limit are omitted; the result only reports that there are more.
   const answer = (rows: string) => {
     const inPage = ["part", ...sorting((_, i) => `value_${i}`), `place ${ids}`].join(", ");
@@ -91,16 +96,19 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   };
 
   const end = before ?? after;
-  const isBeyond = end && beyond(keys, id, end, isBackward, param);
+  const isAtValue = end !== undefined && (end.values[0] ?? null) !== null;
+  const isBeyond = end && beyond(isAtValue ? present : keys, id, end, isBackward, param);
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
   if (!first || isNeverMissing(order)) return one(isBeyond === undefined ? scan() : scan(isBeyond));
-  const isPresent = `${first.expression} is not null`;
+  const isPresent = `${present[0]?.expression} is not null`;
   const isAbsent = `${first.expression} is null`;
   const isInLastPart = end && (end.values[0] === null) !== isBackward;
-  if (isInLastPart) return one(scan(isBeyond as string));
-  const [near, far] = isBackward ? [isAbsent, isPresent] : [isPresent, isAbsent];
-  return answer(`with near as materialized (${scan(isBeyond ?? near)}),
-      far as (select * from (${scan(far)}) rest limit greatest(${most} - (select count(*) from near), 0))
+  const scanAtEnd = isAtValue ? scanPresent : scan;
+  if (isInLastPart) return one(scanAtEnd(isBeyond as string));
+  const near = isBeyond === undefined ? scanPresent(isPresent) : scanAtEnd(isBeyond);
+  const far = isBackward ? scanPresent(isPresent) : scan(isAbsent);
+  return answer(`with near as materialized (${near}),
+      far as (select * from (${far}) rest limit greatest(${most} - (select count(*) from near), 0))
       select 1 as part, * from near union all select 2, * from far`);
 }
 

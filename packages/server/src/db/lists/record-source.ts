@@ -6,6 +6,11 @@ export interface ColumnSql {
   readonly type: string;
   /** Of a text: it is not cut to `TEXT_KEPT` characters. */
   readonly whole?: true;
+  /**
+   * Where the stored column can have more values than the field, for which `expression` is null: the column itself, which an
+   * index serves, and the condition that it has a value of the field.
+   */
+  readonly stored?: { readonly expression: string; readonly isValue: string };
 }
 
 export type FieldColumn = Extract<ListColumn, { readonly kind: "field" }>;

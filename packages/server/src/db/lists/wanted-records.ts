@@ -135,7 +135,8 @@ function equalToAny(
     const equal = `${expression} = any(${wanted}::${type}[])`;
     return [exact === undefined ? equal : `${equal} and ${exact} = any(${wanted})`];
   }
-  const { expression, type } = columnOf(source, column, param);
+  const { expression: own, type, stored } = columnOf(source, column, param);
+  const expression = stored?.expression ?? own;
   if (type === "int8") return [`${expression} = any(${param(values.filter(isWhole))}::int8[])`];
   if (type !== "timestamptz") return [`${expression} = any(${param(values)}::${type}[])`];
   const instants = values.map((one) => `holdfast.instant(${param(one)}::text)`);
@@ -214,12 +215,15 @@ function compared(
 ): string {
   const equality = operator === "eq" && typeof value === "string" ? source.equality(column) : undefined;
   if (equality) return equalTo(equality, String(value), param);
-  const { expression, type } = columnOf(source, column, param);
+  const { expression: own, type, stored } = columnOf(source, column, param);
+  const expression = stored?.expression ?? own;
+  const isValue = stored ? ` and ${stored.isValue}` : "";
   if (type === "int8" && typeof value === "number") return comparedWhole(expression, operator, value, param);
-  if (type === "timestamptz") return `${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)`;
+  if (type === "timestamptz")
+    return `(${expression} ${OPERATORS[operator]} holdfast.instant(${param(value)}::text)${isValue})`;
   if (column.kind === "field" && typeof value === "string" && longIn(source, column)(value))
     return longTextCondition(column.name, operator, value, expression, param);
-  return `${expression} ${OPERATORS[operator]} ${param(value)}::${type}`;
+  return `(${expression} ${OPERATORS[operator]} ${param(value)}::${type}${isValue})`;
 }
 
 /** Beyond it, no field of the type integer has a value. */

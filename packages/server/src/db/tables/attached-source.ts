@@ -201,6 +201,8 @@ function jsonOf({ name, form, type }: SourceColumn): string {
   const column = `t.${identifier(name)}`;
   if (form === "text") return `${column}::text${type.endsWith("[]") ? "[]" : ""}`;
   if (form === "time") return `holdfast.time_text(${column})`;
+  if (form === "number")
+    return `case when ${isFiniteSql(column, NUMERIC.get(type.replace(/\(.*/, "")) ?? "numeric")} then ${column} end`;
   if (type === "json") return `holdfast.storable_json(${column})`;
   return isPlain(type) ? column : `holdfast.pinned_json(${column})`;
 }
@@ -218,6 +220,11 @@ const TEXTS = /^(enum|text|character varying|name|uuid)(\(\d+\))?$/;
 const isText = ({ type, form }: SourceColumn): boolean => form === "json" && isTextType(type);
 const NUMBERS: ReadonlyMap<string, string> = new Map([
   ...["smallint", "integer", "bigint"].map((type) => [type, "int8"] as const),
+  ["double precision", "float8"],
+]);
+
+const NUMERIC: ReadonlyMap<string, "float4" | "float8"> = new Map([
+  ["real", "float4"],
   ["double precision", "float8"],
 ]);
 
@@ -249,12 +256,29 @@ function columnOf(table: SourceTable, column: SortColumn, written: Written): Col
   }
   const number = NUMBERS.get(attached.type);
   if (column.type === "integer" && number === "int8") return { expression: raw, type: number };
-  if (column.type === "number" && number === "float8") return { expression: raw, type: number };
+  if (column.type === "number" && number === "float8") return limited(raw, number, isFiniteSql(raw, "float8"));
   if (column.type === "boolean" && attached.type === "boolean") return { expression: raw, type: "boolean" };
-  if (column.type === "datetime" && attached.form === "time") return { expression: raw, type: "timestamptz" };
+  if (column.type === "datetime" && attached.form === "time")
+    return limited(
+      raw,
+      "timestamptz",
+      `(${raw} >= timestamptz '0001-01-01 00:00Z' and ${raw} < timestamptz '10000-01-01 00:00Z')`,
+    );
   if (isText(attached)) return { expression: `(${raw}::text collate "C")`, type: "text", whole: true };
   return undefined;
 }
+
+/** What the field cannot have is null. */
+const limited = (raw: string, type: string, isValue: string): ColumnSql => ({
+  ...{ expression: `(case when ${isValue} then ${raw} end)`, type },
+  stored: { expression: raw, isValue },
+});
+
+/** NaN is greater than all other numbers. */
+const isFiniteSql = (column: string, type: "float4" | "float8" | "numeric"): string =>
+  type === "numeric"
+    ? `(${column} between -1.7976931348623157e308 and 1.7976931348623157e308)`
+    : `(${column} > ${type} '-Infinity' and ${column} < ${type} 'Infinity')`;
 
 /** How a column of text is compared for equality, so that an index of it serves. */
 function equalityOf(table: SourceTable, column: ListColumn, { isKeyOf }: SourceRules): EqualitySql | undefined {
@@ -308,7 +332,8 @@ function someItemOf(
 function groupsOf(columns: readonly SourceColumn[], rules: AttachedTable["groupRules"]): string {
   const groups = rules.flatMap(({ kind, from }) => {
     const column = columns.filter(isThere).find(({ field }) => field === from);
-    const text = column && (isText(column) || NUMBERS.has(column.type) || column.type === "boolean");
+    const isNumber = column && NUMBERS.has(column.type) && column.form !== "number";
+    const text = column && (isText(column) || isNumber || column.type === "boolean");
     if (!column) return [];
     return [
       `${literal(`${kind}:`)} || ${text ? `t.${identifier(column.name)}::text` : `(to_json(${jsonOf(column)}) #>> '{}')`}`,

@@ -1,9 +1,20 @@
 import type { ModelSchema } from "@holdfast/sdk/protocol";
 import type { AttachedTable, Attachment, FieldColumn } from "../../rules/tables/attached-table.ts";
+import type { CatalogFacts } from "../../rules/tables/catalog-facts.ts";
 import type { TableRights } from "../../rules/tables/table-rights.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
 import { identifier, literal } from "./row-text.ts";
+
+/** One trigger for each event: a trigger with transition tables cannot have two. */
+const TRIGGERS = [
+  { name: "holdfast_insert", event: "after insert", rows: "referencing new table as new_rows" },
+  { name: "holdfast_update", event: "after update", rows: "referencing old table as old_rows new table as new_rows" },
+  { name: "holdfast_delete", event: "after delete", rows: "referencing old table as old_rows" },
+  { name: "holdfast_truncate", event: "before truncate", rows: "" },
+];
+const NAMES = TRIGGERS.map(({ name }) => name);
+const KEY_TRIGGER = "holdfast_key";
 
 const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation, t.key_column as "keyColumn",
   t.copied_to as "copiedTo", t.emitted_to as "emittedTo", t.status, t.problem, t.attached_sync_id as "attachedSyncId", to_json(t.attached_at) #>> '{}' as "attachedAt",
@@ -21,6 +32,12 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
   exists (select from pg_trigger g where g.tgrelid in (select t.relation union all select relid from pg_partition_tree(t.relation))
     and not g.tgisinternal and g.tgname not like 'holdfast\\_%')
     or exists (select from pg_rewrite w where w.ev_class = t.relation) as "hasTriggers",
+  t.missed, array(select c.oid::regclass::text from pg_class c
+    where c.oid = t.relation and t.status = 'attached' and (
+        select count(*) from pg_trigger g where g.tgrelid = c.oid and g.tgname = any('{${NAMES.join()}}') and g.tgenabled in ('O', 'A')) < ${NAMES.length}
+      or c.oid in (select relid from pg_partition_tree(t.relation)) and t.status = 'attached' and exists (
+        select from pg_trigger g where g.tgrelid = c.oid and g.tgname = any('{${NAMES.join()}}') and g.tgenabled not in ('O', 'A'))
+    order by 1) as silent,
   (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'declared', c.declared,
       'sqlType', format_type(a.atttypid, a.atttypmod), 'type',
       case when y.typtype = 'e' then 'enum' when y.typtype = 'd' then holdfast.base_type(t.relation, c.name)
@@ -146,7 +163,7 @@ export async function replaceColumns(
   await tx.query("delete from holdfast.attached_column where tenant = $1 and model = $2", [tenant, model]);
   await insertColumns(tx, { tenant, model }, columns);
   await tx.query(
-    "update holdfast.attached_table set attached_sync_id = $3, problem = null where tenant = $1 and model = $2",
+    "update holdfast.attached_table set attached_sync_id = $3, problem = null, facts = null where tenant = $1 and model = $2",
     [tenant, model, syncId],
   );
 }
@@ -198,6 +215,50 @@ export const markProblem = (tenant: number, model: string, problem: string | nul
   read: () => {},
 });
 
+const USED_COLUMNS = `array(select name from holdfast.attached_column c where c.tenant = t.tenant and c.model = t.model) || t.key_column`;
+
+/** What the catalog says of an attached table. */
+export interface TableWithFacts extends Pick<AttachedTable, "tenant" | "model" | "name"> {
+  /** When it was last looked at. Null: this is the first look. */
+  readonly before: CatalogFacts | null;
+  readonly now: CatalogFacts;
+}
+
+/** `tenant`: null for all. */
+export async function readCatalogFacts(db: Transaction, tenant: number | null): Promise<TableWithFacts[]> {
+  const { rows } = await db.query<Omit<TableWithFacts, "before" | "now"> & { before: string | null; now: string }>(
+    `select tenant, model, name, facts::text as before, holdfast.catalog_facts(t.relation, ${USED_COLUMNS})::text as now
+      from holdfast.attached_table t
+      where t.status = 'attached' and ($1::int is null or t.tenant = $1) and exists (select from pg_class c where c.oid = t.relation)`,
+    [tenant],
+  );
+  return rows.map(({ before, now, ...table }) => ({
+    ...table,
+    ...{ before: before === null ? null : JSON.parse(before), now: JSON.parse(now) },
+  }));
+}
+
+export async function updateFacts(
+  tx: Transaction,
+  { tenant, model }: Pick<AttachedTable, "tenant" | "model">,
+  facts: CatalogFacts,
+  missed: string | undefined,
+): Promise<void> {
+  await tx.query(
+    "update holdfast.attached_table set facts = $3, missed = coalesce($4, missed) where tenant = $1 and model = $2",
+    [tenant, model, JSON.stringify(facts), missed ?? null],
+  );
+}
+
+/** Takes what the catalog says now as known: rows and clients agree with it, or are about to. */
+export async function forgetMissed(tx: Transaction, { tenant, model }: Pick<AttachedTable, "tenant" | "model">) {
+  await tx.query(
+    `update holdfast.attached_table t set missed = null, facts = holdfast.catalog_facts(t.relation, ${USED_COLUMNS})
+      where tenant = $1 and model = $2`,
+    [tenant, model],
+  );
+}
+
 /** The table is as it was: its changes can be recorded again. */
 export async function clearProblem(tx: Transaction, { tenant, model }: Pick<AttachedTable, "tenant" | "model">) {
   await tx.query("update holdfast.attached_table set problem = null where tenant = $1 and model = $2", [tenant, model]);
@@ -210,16 +271,6 @@ export async function deleteAttachment(
   await tx.query("delete from holdfast.captured_change where tenant = $1 and model = $2", [tenant, model]);
   await tx.query("delete from holdfast.attached_table where tenant = $1 and model = $2", [tenant, model]);
 }
-
-/** One trigger for each event: a trigger with transition tables cannot have two. */
-const TRIGGERS = [
-  { name: "holdfast_insert", event: "after insert", rows: "referencing new table as new_rows" },
-  { name: "holdfast_update", event: "after update", rows: "referencing old table as old_rows new table as new_rows" },
-  { name: "holdfast_delete", event: "after delete", rows: "referencing old table as old_rows" },
-  { name: "holdfast_truncate", event: "before truncate", rows: "" },
-];
-const NAMES = TRIGGERS.map(({ name }) => name);
-const KEY_TRIGGER = "holdfast_key";
 
 /**
  * Installs the triggers on the table and on its partitions: a trigger of the parent does not see what is written

@@ -41,8 +41,8 @@ export async function readImageSql(db: Transaction, { tenant, model, relation, k
   return rows[0]?.image ?? "null";
 }
 
-/** So many bytes of a page of rows, as they are stored, are read at once, unless a single row has more. */
-const PAGE_BYTES = 2 ** 22;
+/** A page of rows has so many bytes of JSON at most, by `holdfast.size_sql`, unless a single row has more. */
+const PAGE_BYTES = 2 ** 25;
 
 /** Rows in the order of the key, after a key, with the same values as captured ones; at least one, if there is one. */
 export async function readTableRows(

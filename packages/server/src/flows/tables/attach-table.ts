@@ -6,7 +6,13 @@ import type { Database } from "../../db/connection/pool.ts";
 import { type Transaction, takeTime } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { deleteRecordsOf } from "../../db/tables/attached-records.ts";
-import { insertAttachment, installTriggers, type NewAttachment, readAttachments } from "../../db/tables/attachments.ts";
+import {
+  forgetMissed,
+  insertAttachment,
+  installTriggers,
+  type NewAttachment,
+  readAttachments,
+} from "../../db/tables/attachments.ts";
 import { isRefusal, sentenceOf } from "../../rules/refusal.ts";
 import { beingDetached } from "../../rules/tables/check-attached.ts";
 import { pushWithin } from "../schema/push-schema.ts";
@@ -75,4 +81,5 @@ async function install(tx: Transaction, table: TableToAttach, { replace = false 
   await tellToReadAgain(tx, tenant, pushed.version);
   await hurry(tx);
   await installTriggers(tx, { ...table, model });
+  await forgetMissed(tx, { tenant, model });
 }

@@ -2,7 +2,8 @@ import type { Field, Model } from "@holdfast/sdk/protocol";
 import { expect, test } from "vitest";
 import { until } from "../../../../../scripts/testing/until.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
-import type { ListedTable } from "./list-tables.ts";
+import { followCatalog } from "./follow-catalog.ts";
+import { type ListedTable, listTables } from "./list-tables.ts";
 import { verifyTable } from "./verify-table.ts";
 import { watchTables } from "./watch-tables.ts";
 
@@ -198,4 +199,78 @@ test("[DS52] a broken table is in the metrics, and is told once, with what to do
   for (let n = 0; n < 3; n++) await look();
   expect(told.slice(1)).toEqual(["mended"]);
   expect(await states()).toEqual(before);
+});
+
+/** Whether clients read the rows again after these statements. */
+async function readsAgainAfter(statements: string): Promise<boolean> {
+  await followCatalog(pool);
+  const before = await rowsVersion();
+  await db.query(statements);
+  await followCatalog(pool);
+  return (await rowsVersion()) !== before;
+}
+
+test("[DS84] what changes values without writing rows makes clients read them again, and what changes none does not", async () => {
+  await db.query(`create type public.stage as enum ('new', 'old');
+    create table public.altered (id text primary key, title text, stage public.stage, price numeric(10, 2), n int,
+      twice int generated always as (n * 2) stored);
+    insert into altered values ('a', 'One', 'new', 1.25, 1)`);
+  await attach("public.altered", {
+    ...{ title: {}, stage: {}, price: {}, n: { type: "integer" }, twice: { type: "integer" } },
+  });
+  expect(await readsAgainAfter("alter type public.stage rename value 'new' to 'fresh'")).toBe(true);
+  expect(await readsAgainAfter("alter table altered alter column title type text using upper(title)")).toBe(true);
+  expect(await readsAgainAfter("alter table altered alter column price type numeric(10, 1)")).toBe(true);
+  expect(
+    await readsAgainAfter(
+      "alter table altered drop column twice, add column twice int generated always as (n * 3) stored",
+    ),
+  ).toBe(true);
+  expect(
+    await readsAgainAfter(
+      "alter table altered drop column n cascade; alter table altered add column n int, add column twice int",
+    ),
+  ).toBe(true);
+  for (const harmless of [
+    "alter type public.stage add value 'last'",
+    "alter table altered alter column title set not null",
+    "alter table altered add column beside int default 3",
+    "create index on altered (title); update altered set title = 'Two'; truncate altered",
+    "alter table altered rename column title to heading; alter table altered rename column heading to title",
+  ])
+    expect(await readsAgainAfter(harmless), harmless).toBe(false);
+});
+
+test("[DS84] a table whose triggers are disabled is broken; afterwards verify says that writes may be missed, until a repair", async () => {
+  await db.query("create table public.muted (id text primary key, title text); insert into muted values ('a', 'One')");
+  const { model } = await attach("public.muted", { title: {} });
+  const listed = async () => (await listTables(pool)).find((table) => table.model === model);
+  await db.query("alter table muted disable trigger all");
+  expect(await listed()).toMatchObject({ status: "broken", problem: expect.stringContaining("disabled, or gone") });
+  expect((await update(model, "a", { title: "Two" })).body.code).toBe("source_changed");
+  expect(await verifyTable(pool, tenant, model)).toMatchObject({ broken: true });
+  expect(await readsAgainAfter("update muted set title = 'Unheard'; alter table muted enable trigger all")).toBe(true);
+  expect(await listed()).toMatchObject({ status: "attached", missed: expect.stringContaining("were disabled") });
+  expect((await verifyTable(pool, tenant, model)).problems).toEqual([expect.stringContaining("were disabled")]);
+  await db.query("alter table muted disable trigger all");
+  expect(await verifyTable(pool, tenant, model, { repair: true })).toMatchObject({ broken: false, problems: [] });
+  expect(await listed()).toMatchObject({ status: "attached", missed: null });
+  expect((await update(model, "a", { title: "Two" })).status).toBe(200);
+  await expectEqual(model);
+});
+
+test("[DS84] a partition that is detached or attached makes clients read again", async () => {
+  await db.query(`create table public.parted (id int primary key, title text) partition by range (id);
+    create table public.parted_low partition of public.parted for values from (0) to (10);
+    create table public.parted_high (id int primary key, title text);
+    insert into parted values (1, 'One'); insert into parted_high values (11, 'Eleven')`);
+  const { model } = await attach("public.parted", { title: {} });
+  expect(await readsAgainAfter("alter table parted attach partition parted_high for values from (10) to (20)")).toBe(
+    true,
+  );
+  expect(await readsAgainAfter("alter table parted detach partition parted_low")).toBe(true);
+  expect((await verifyTable(pool, tenant, model)).problems).toEqual([
+    expect.stringContaining("parted_low is no partition"),
+  ]);
+  expect((await verifyTable(pool, tenant, model, { repair: true })).problems).toEqual([]);
 });

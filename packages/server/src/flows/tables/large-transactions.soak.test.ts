@@ -1,3 +1,4 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
@@ -51,4 +52,39 @@ test("[DS2] a transaction that changes 300 MB is one commit, and only some of it
   );
   expect(made).toEqual([{ names: 1, entries: 300 }]);
   expect(most / 2 ** 20).toBeLessThan(1_000);
+});
+
+test("[DS81] 800 rows of 1 MB in one statement are recorded, and another tenant's writes go on meanwhile", async () => {
+  const { app } = tables;
+  await db.query("create table public.vast (id int primary key, t text)");
+  const { model } = await tables.attach("public.vast", { t: {} });
+  const { token } = await app.newOrganization();
+  const pushed = { models: { note: { fields: { title: { type: "string" } } } } };
+  expect((await app.call("POST", "/v1/schema", { token, json: pushed })).status).toBe(201);
+  await tables.mark();
+  await db.query("insert into vast select g, repeat(md5(g::text), 32768) from generate_series(1, 800) g");
+  const isRecorded = async () =>
+    (await app.sql("select from holdfast.log where model = $1 limit 1", [model])).length > 0;
+  let beside = 0;
+  for (; !(await isRecorded()); beside++) {
+    const json = { id: `n-${beside}`, data: { title: "Beside" } };
+    expect((await app.call("POST", "/v1/models/note", { token, key: `k-${beside}`, json })).status).toBe(200);
+  }
+  expect(beside).toBeGreaterThan(0);
+  const made = await app.sql<{ names: number; entries: number }>(
+    "select count(distinct client_tx_id)::int as names, count(*)::int as entries from holdfast.log where model = $1",
+    [model],
+  );
+  expect(made).toEqual([{ names: 1, entries: 800 }]);
+});
+
+test("[DS81] 100 000 rows that one transaction changes twice have one entry each", async () => {
+  await db.query("create table public.twice (id int primary key, n int)");
+  const { model } = await tables.attach("public.twice", { n: { type: "integer" } });
+  await db.query(
+    "begin; insert into twice select g, 0 from generate_series(1, 100000) g; update twice set n = 1; commit",
+  );
+  const count = "select count(*)::int as entries from holdfast.log where model = $1";
+  while ((await tables.app.sql<{ entries: number }>(count, [model]))[0]?.entries === 0) await pause(100);
+  expect(await tables.app.sql(count, [model])).toEqual([{ entries: 100_000 }]);
 });

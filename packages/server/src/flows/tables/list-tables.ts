@@ -17,6 +17,7 @@ export interface ListedTable
     | "model"
     | "name"
     | "problem"
+    | "missed"
   > {
   readonly status: AttachmentStatus | "broken";
   /** Its rows are the records, and can be read. */
@@ -27,10 +28,10 @@ export { MOST_COUNTED };
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
-    const { tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, status } = table;
+    const { tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, status, missed } = table;
     const problem = problemOf(table) ?? null;
     return {
-      ...{ tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, problem },
+      ...{ tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, problem, missed },
       isReadable: isReadable(table),
       status: problem === null ? status : "broken",
     };

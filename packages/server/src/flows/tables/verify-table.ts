@@ -4,7 +4,13 @@ import type { Database } from "../../db/connection/pool.ts";
 import { momentOf, type Transaction, transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
-import { clearProblem, installTriggers, readAttachments, readTableRights } from "../../db/tables/attachments.ts";
+import {
+  clearProblem,
+  forgetMissed,
+  installTriggers,
+  readAttachments,
+  readTableRights,
+} from "../../db/tables/attachments.ts";
 import { captureDeletions, captureRows, type IdPage, readIdsWithoutRow } from "../../db/tables/captured-again.ts";
 import {
   deleteCapturedChanges,
@@ -23,6 +29,7 @@ import { type ComparedRow, differentRows } from "../../rules/tables/compare-rows
 import { type CapturedImage, isUnread, readRowImage } from "../../rules/tables/row-image.ts";
 import { lacksTriggers } from "../../rules/tables/table-rights.ts";
 import { compareWithCatalog } from "./compare-with-catalog.ts";
+import { followCatalog } from "./follow-catalog.ts";
 import { hurry, patiently } from "./patiently.ts";
 import { requireRights } from "./require-rights.ts";
 import { TableError } from "./table-error.ts";
@@ -63,14 +70,15 @@ export async function verifyTable(
   model: string,
   { repair = false, progress }: VerifyOptions = {},
 ): Promise<Verified> {
+  await followCatalog(pool, tenant);
   const attached = (await readAttachments(pool, tenant)).find((one) => one.model === model.toLowerCase());
   if (!attached) throw new TableError(`No table is attached to the "${model}" model.`);
   if (attached.status === "detaching") throw new TableError(beingDetached(attached));
-  const faults = faultsOf(attached);
+  const faults = faultsOf(repair ? { ...attached, silent: [] } : attached);
   const found = await findTable(pool, attached);
   if (!found || (repair && faults.length > 0)) throw new TableError(faults.join("\n"));
   await requireRights(pool, repair ? "repair" : "verify", attached.relation);
-  if (repair && lacksTriggers(await readTableRights(pool, attached.relation)))
+  if (repair && (attached.silent.length > 0 || lacksTriggers(await readTableRights(pool, attached.relation))))
     await patiently(pool, attached, {}, async (tx) => {
       await hurry(tx);
       await installTriggers(tx, attached);
@@ -91,7 +99,7 @@ export async function verifyTable(
     const wrong = page.different;
     if (repair && wrong.length > 0) await transaction(pool, (tx) => captureRows(tx, attached, found, wrong, "updated"));
     if (repair) counts.repaired += wrong.length;
-    progress?.("rows", counts.rows, about);
+    if (page.count > 0) progress?.("rows", counts.rows, about);
     after = page.last ?? after;
     more = page.count > 0;
   }
@@ -106,8 +114,16 @@ export async function verifyTable(
     after = page.last;
   }
   // Rows that the log has never named may have been written or deleted without it. Clients read them again.
-  if (repair) await transaction(pool, (tx) => tellAllToReadAgain(tx, tenant));
-  return { ...counts, broken: false, ...(await remarksOn(pool, attached, { inexact, unreadable })) };
+  if (repair)
+    await transaction(pool, async (tx) => {
+      await tellAllToReadAgain(tx, tenant);
+      await forgetMissed(tx, attached);
+    });
+  return {
+    ...counts,
+    broken: false,
+    ...(await remarksOn(pool, repair ? { ...attached, missed: null } : attached, { inexact, unreadable })),
+  };
 }
 
 /** Why captured changes wait, where the model and the catalog disagree, and what JavaScript cannot tell apart. */
@@ -116,14 +132,14 @@ async function remarksOn(
   attached: AttachedTable,
   { inexact, unreadable }: { readonly inexact: number; readonly unreadable: readonly string[] },
 ): Promise<Pick<Verified, "problems" | "notes">> {
-  const { tenant, model: key, problem } = attached;
+  const { tenant, model: key, problem, missed } = attached;
   const { schemaVersion } = await readHead(pool, tenant);
   const schema = await readSchema(pool, tenant, schemaVersion);
   const model = Object.entries(schema?.models ?? {}).find(([name]) => name.toLowerCase() === key)?.[1];
   const compared = model?.table && (await compareWithCatalog(pool, attached, { ...model, table: model.table }));
   return {
     problems: [
-      ...(problem === null ? [] : [problem]),
+      ...[problem, missed].filter((said) => said !== null),
       ...(compared && "message" in compared ? [compared.message] : []),
     ],
     notes: [

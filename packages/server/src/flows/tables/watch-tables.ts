@@ -1,4 +1,5 @@
 import type { Database } from "../../db/connection/pool.ts";
+import { followCatalog } from "./follow-catalog.ts";
 import { type ListedTable, listTables } from "./list-tables.ts";
 import { markUnreadable } from "./mark-unreadable.ts";
 
@@ -15,7 +16,8 @@ export interface WatchDeps {
 
 /**
  * Looks whether the attached tables of a database are as their models say, so that an operator hears of one that is not,
- * and readers are told which cannot be read.
+ * and readers are told which cannot be read; and whether they were changed otherwise than by writes of rows, so that
+ * clients read them again.
  */
 export function watchTables({ pool, everyMs = 5_000, broken, mended, failed }: WatchDeps): () => Promise<number> {
   let next = 0;
@@ -41,6 +43,7 @@ export function watchTables({ pool, everyMs = 5_000, broken, mended, failed }: W
   return async () => {
     if (performance.now() < next) return next - performance.now();
     next = performance.now() + everyMs;
+    await followCatalog(pool);
     const found = new Map<string, string>();
     const tables = await listTables(pool);
     await mark(tables);

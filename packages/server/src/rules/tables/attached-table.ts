@@ -40,6 +40,10 @@ export interface AttachedTable {
   readonly hasRelatives: boolean;
   /** The database makes the keys of new rows. */
   readonly keyIsGenerated: boolean;
+  /** Why rows may have been written without being captured. Null: no reason is known. */
+  readonly missed: string | null;
+  /** The table or its partitions, if our triggers there do not fire. */
+  readonly silent: readonly string[];
   /** The caller's own triggers or rules act on its rows. */
   readonly hasTriggers: boolean;
 }
@@ -47,14 +51,14 @@ export interface AttachedTable {
 /** What is stored about an attachment; the rest is in Postgres' catalog. */
 export type Attachment = Omit<
   AttachedTable,
-  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers"
+  "sqlName" | "readable" | "keyType" | "keyIsUnique" | "hasRelatives" | "keyIsGenerated" | "hasTriggers" | "silent"
 >;
 
 /**
- * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; or a
- * point in time as JavaScript writes it.
+ * How a column's value comes into the record: as it is in JSON; a number as text, so that numeric keeps its digits; a
+ * number, or a point in time as JavaScript writes it, as far as a field of the type can have it: else it is null.
  */
-export type ValueForm = "json" | "text" | "time";
+export type ValueForm = "json" | "text" | "number" | "time";
 
 /** Which column has the value of which field. */
 export interface FieldColumn {

@@ -6,7 +6,7 @@ import { faultsOf } from "./broken-table.ts";
 const column = { field: "title", name: "title", declared: "string", sqlType: "text", type: "text" } as const;
 const renamed = {
   ...{ model: "slide", name: "public.slides", sqlName: "public.renamed", keyColumn: "id", keyType: "text" },
-  ...{ keyIsUnique: true, hasRelatives: false, columns: [column] },
+  ...{ keyIsUnique: true, hasRelatives: false, silent: [], columns: [column] },
 } as unknown as AttachedTable;
 
 test("[DS7] a table without its key says that no push mends it, and one without a column that a push does", () => {

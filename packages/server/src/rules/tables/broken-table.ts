@@ -20,6 +20,11 @@ export function faultsOf(table: AttachedTable): readonly string[] {
         ]
       : []),
     ...columns.filter(isRetyped).map((column) => retypedColumn(table, column)),
+    ...(table.silent.length > 0
+      ? [
+          `The triggers of ${table.silent.join(", ")} that capture changes are disabled, or gone: run "holdfast tables verify --repair", which enables them and records what was written without them.`,
+        ]
+      : []),
   ];
 }
 

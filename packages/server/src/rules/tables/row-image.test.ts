@@ -10,13 +10,20 @@ test.each([
   ["2026-01-02T03:04:05+00:00", "2026-01-02T03:04:05.000Z"],
   ["2026-01-02T03:04:05.6+00:00", "2026-01-02T03:04:05.600Z"],
   ["2026-01-02T03:04:05.123456+00:00", "2026-01-02T03:04:05.123456Z"],
-  ["infinity", "infinity"],
-  ["0044-03-15T00:00:00+00:00 BC", "0044-03-15T00:00:00+00:00 BC"],
+  ["infinity", null],
+  ["0044-03-15T00:00:00+00:00 BC", null],
+  ["12026-01-01T00:00:00+00:00", null],
   [null, null],
-])("[DS4] the point in time %s is %s in a record", (value, time) => {
+])("[DS4] [DS85] the point in time %s is %s in a record", (value, time) => {
   expect(read(value, "datetime")).toBe(time);
   // In a text column it is only a text.
   expect(read(value, "string")).toBe(value);
+});
+
+test.each(["NaN", "Infinity", "-Infinity"])("[DS85] %s is null as a number, and a text as a string", (value) => {
+  expect(read(value, "number", "double precision")).toBe(null);
+  expect(read(value, "number", "numeric")).toBe(null);
+  expect(read(value, "string", "numeric")).toBe(value);
 });
 
 test("[DS4] numbers keep their digits as text, and NUL and halves of characters are replaced", () => {

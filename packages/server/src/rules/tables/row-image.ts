@@ -1,6 +1,7 @@
 import { type FieldType, type Json, type JsonObject, ownValue } from "@holdfast/sdk/protocol";
 import { tooLargeToRead } from "../commits/unreadable-record.ts";
 import { storableText } from "../json/storable-text.ts";
+import { ARCHIVED } from "./archived-column.ts";
 import type { AttachedColumn, AttachedTable, ValueForm } from "./attached-table.ts";
 import { formOf } from "./sql-type.ts";
 
@@ -64,7 +65,8 @@ export function readRowImage(row: CapturedImage, { keyColumn, keyType, columns }
   const data = Object.fromEntries(
     columns.map(({ field, name, declared, type }) => [
       field,
-      FORMS[formOf(declared, type)](ownValue(row, name) ?? null),
+      // `archiveTime` reads any moment.
+      FORMS[field === ARCHIVED ? "json" : formOf(declared, type)](ownValue(row, name) ?? null),
     ]),
   );
   const missing = columns.filter(({ name }) => !Object.hasOwn(row, name)).map(({ name }) => name);
@@ -84,12 +86,20 @@ function isOf(declared: FieldType, type: string, value: Json): boolean {
 
 const NO_NUMBERS: ReadonlySet<Json> = new Set(["NaN", "Infinity", "-Infinity"]);
 
-const FORMS: Readonly<Record<ValueForm, (value: RowValue) => Json>> = { json: storable, text: textOf, time: timeOf };
+const FORMS: Readonly<Record<ValueForm, (value: RowValue) => Json>> = {
+  json: storable,
+  text: textOf,
+  number: (value) => (typeof value === "string" && NO_NUMBERS.has(value) ? null : storable(value)),
+  time: timeOf,
+};
 
-/** `2026-01-02T03:04:05.6+00:00` → `2026-01-02T03:04:05.600Z`. Postgres can have up to six digits: they all stay. */
+/**
+ * `2026-01-02T03:04:05.6+00:00` → `2026-01-02T03:04:05.600Z`. Postgres can have up to six digits: they all stay. What no
+ * date-time can be (`infinity`, years before 1 and after 9999) is null.
+ */
 function timeOf(value: RowValue): Json {
   const [, start, fraction = ""] = (typeof value === "string" && TIME.exec(value)) || [];
-  return start === undefined ? storable(value) : `${start}.${fraction.padEnd(3, "0")}Z`;
+  return start === undefined ? null : `${start}.${fraction.padEnd(3, "0")}Z`;
 }
 
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d+))?\+00:00$/;

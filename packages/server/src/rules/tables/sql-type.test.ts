@@ -39,10 +39,11 @@ test.for<[FieldType, string, boolean]>([
   expect(takesColumn(declared, type)).toBe(takes);
 });
 
-test("[DS4] [DS50] a value comes into its field as text with all digits, as a point in time, or as it is", () => {
+test("[DS4] [DS50] a value comes into its field as text with all digits, as a number, as a point in time, or as it is", () => {
   expect(formOf("string", "numeric(10,2)")).toBe("text");
   expect(formOf("array", "numeric(10,2)[]")).toBe("text");
-  expect(formOf("number", "numeric")).toBe("json");
+  expect(formOf("number", "numeric")).toBe("number");
+  expect(formOf("number", "integer")).toBe("json");
   expect(formOf("datetime", "timestamp(3) with time zone")).toBe("time");
   expect(formOf("array", "timestamp with time zone[]")).toBe("json");
   expect(formOf("string", "text")).toBe("json");

@@ -35,7 +35,8 @@ export const takesType = ({
 /** How a column's value comes into a field of this type. */
 export function formOf(declared: FieldType, sqlType: string): ValueForm {
   const type = bare(sqlType.replace(/(\[\])+$/, ""));
-  if (type === "numeric") return declared === "number" ? "json" : "text";
+  if (declared === "number") return type.endsWith("int") || type === "integer" ? "json" : "number";
+  if (type === "numeric") return "text";
   return declared === "datetime" ? "time" : "json";
 }
 
