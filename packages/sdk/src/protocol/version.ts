@@ -132,7 +132,7 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 19,
     date: "2026-11-29",
-    hash: "76cbd2f93f6cf443",
+    hash: "ffec5a820d837b38",
     change:
       "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why. Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413.",
   },
