@@ -1,6 +1,5 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import type { RecordState } from "../../rules/commits/tenant-state.ts";
-import { READABLE_BYTES, tooLargeToRead } from "../../rules/commits/unreadable-record.ts";
 import { reading } from "../connection/reading-table.ts";
 import type { Statement } from "../connection/statement.ts";
 import type { Transaction } from "../connection/transaction.ts";
@@ -93,7 +92,7 @@ const cutValues = <Row>(row: Row): Row => {
 function toRecord(row: Omit<RecordRow, "data">, text: string): FoundRecord {
   const data = JSON.parse(text) as JsonObject | number | null;
   if (data === null || typeof data === "number")
-    return withUnreadable(withoutValues(row), tooLargeToRead(data ?? undefined));
+    return Object.defineProperty(withoutValues(row), "unreadable", { value: { bytes: data }, enumerable: true });
   return { ...placed(row), data, bytes: text.length };
 }
 
@@ -104,9 +103,6 @@ const withoutValues = (row: Omit<RecordRow, "data">): FoundRecord => ({
   },
   bytes: "not read",
 });
-
-const withUnreadable = (record: FoundRecord, unreadable: string): FoundRecord =>
-  Object.defineProperty(record, "unreadable", { value: unreadable, enumerable: true });
 
 /** The record with these values, whether or not its own were read. */
 export function withValues(record: FoundRecord, data: JsonObject): FoundRecord {
@@ -133,13 +129,14 @@ export function loadSourceRecords(
   source: RecordSource,
   names: readonly RequestedRecord[],
   most: "small" | "any",
+  readableBytes: number,
 ): Statement<FoundRecord[] | undefined> {
   const { from, idOrder, takesId, leastBytes } = source;
-  const readable = `${leastBytes} <= ${READABLE_BYTES}`;
+  const readable = `${leastBytes} <= ${readableBytes}`;
   const data =
     most === "any"
       ? `case when k.with_values then
-          case when not ${readable} then to_json(${leastBytes}) when octet_length(r.data::text) <= ${READABLE_BYTES} then r.data
+          case when not ${readable} then to_json(${leastBytes}) when octet_length(r.data::text) <= ${readableBytes} then r.data
             else to_json(octet_length(r.data::text)) end end as data`
       : `case when k.with_values and ${readable} then case when octet_length(r.data::text) <= 16384 then r.data end end as data`;
   const query = `select ${NAMES.map((name) => (name === "data" ? data : `r.${name}`)).join(", ")}

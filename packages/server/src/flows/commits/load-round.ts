@@ -26,6 +26,7 @@ import {
 } from "../../rules/commits/commit-request.ts";
 import type { FoundValues } from "../../rules/commits/record-values.ts";
 import type { ByteBounds, TenantTables } from "../../rules/commits/tenant-state.ts";
+import { READABLE_BYTES } from "../../rules/commits/unreadable-record.ts";
 import { reservedKeys } from "../../rules/sources/source-intent.ts";
 import { commitsOf, type Job, tenantOf } from "./job.ts";
 
@@ -96,7 +97,7 @@ export async function load(
       ...(groups.length > 0 ? [loadGroupHeads(groups)] : []),
     ]),
     ofRows.length > 0
-      ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small")))
+      ? pipe.send(ofRows.map(({ source, names }) => loadSourceRecords(source, names, "small", READABLE_BYTES)))
       : undefined,
     asksClaims ? askClaims() : undefined,
     jobs.some(({ source }) => source) ? loadIntents(pipe, jobs) : NO_INTENTS,
@@ -211,7 +212,9 @@ async function withLargeValues(
     const found = (
       await pipe.send([
         loadRecords(next.filter(({ model }) => !sources.has(model))),
-        ...bySource(next, sources).map(({ source, names: own }) => loadSourceRecords(source, own, "any")),
+        ...bySource(next, sources).map(({ source, names: own }) =>
+          loadSourceRecords(source, own, "any", READABLE_BYTES),
+        ),
       ])
     ).flatMap((some) => some ?? []);
     i += most;

@@ -18,9 +18,9 @@ export interface ListedTable
     | "missed"
   > {
   readonly status: AttachmentStatus | "broken";
+  /** More changes wait than `waiting` says, which were not counted. */
+  readonly moreWaiting: boolean;
 }
-
-export { MOST_COUNTED };
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
@@ -28,6 +28,7 @@ export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
     const problem = problemOf(table) ?? null;
     return {
       ...{ organization, environment, waiting, waitingBytes, waitingSince, model, name, problem, missed },
+      moreWaiting: waiting >= MOST_COUNTED,
       status: problem === null ? status : "broken",
     };
   });

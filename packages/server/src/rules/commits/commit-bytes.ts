@@ -3,6 +3,7 @@ import { isWithin } from "../tokens/scope.ts";
 import { type CommitOperation, type CommitRequest, recordKey, rowAction } from "./commit-request.ts";
 import { mayBeStale } from "./stale.ts";
 import type { RecordState, TenantState } from "./tenant-state.ts";
+import { tooLargeToRead } from "./unreadable-record.ts";
 
 /** Whether judging the operation needs the record's values. A delete needs only its position and groups. */
 const asksValues = (operation: CommitOperation, record: Pick<RecordState, "syncId">): boolean =>
@@ -36,7 +37,7 @@ export function isForLater(state: TenantState, commit: CommitRequest): boolean {
 
 export function checkCommitBytes(state: TenantState, commit: CommitRequest): Refusal | undefined {
   const unreadable = recordsAsked(state, commit).find((record) => record.unreadable !== undefined)?.unreadable;
-  if (unreadable !== undefined) return refuse("record_too_large", { message: unreadable });
+  if (unreadable) return refuse("record_too_large", { message: tooLargeToRead(unreadable.bytes ?? undefined) });
   const asked = bytesAsked(state, commit);
   const { commitBytes } = state.bytes;
   return asked === "not read" || asked > commitBytes ? tooLargeCommit(commitBytes) : undefined;

@@ -47,8 +47,8 @@ export interface RecordState {
   readonly data: JsonObject;
   /** Size of its JSON, if it is large. "not read": the values did not fit into the round. */
   readonly bytes?: number | "not read";
-  /** Why its values can never be read. */
-  readonly unreadable?: string;
+  /** Its values can never be read: they are too many bytes, or more than Postgres can make (null). */
+  readonly unreadable?: { readonly bytes: number | null };
   readonly archivedAt: string | null;
   readonly groups: readonly string[];
   readonly createdSyncId: number;
