@@ -3,7 +3,7 @@ import { readWebhookBacklog } from "../db/webhooks/deliveries.ts";
 import type { CommitLanes } from "../flows/commits/commit-lanes.ts";
 import type { UsageCounter } from "../flows/organizations/count-usage.ts";
 import type { CacheUse } from "../flows/sized-cache.ts";
-import { type ListedTable, listTables, MOST_COUNTED } from "../flows/tables/list-tables.ts";
+import { type ListedTable, listTables } from "../flows/tables/list-tables.ts";
 import type { Counters } from "../http/counters.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
 import type { Gateway } from "../realtime/gateway.ts";
@@ -186,7 +186,7 @@ function measureTables({ gauge }: Metrics, pool: Database): void {
   });
   gauge(
     "holdfast_captured_changes",
-    `Changes by SQL that are not in the log yet; of each table up to ${MOST_COUNTED} count.`,
+    "Changes by SQL that are not in the log yet; of each table up to 100 000 count.",
     () => sumOf("waiting"),
   );
   gauge("holdfast_captured_bytes", "Bytes of the rows of these changes.", () => sumOf("waitingBytes"));

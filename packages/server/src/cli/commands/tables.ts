@@ -1,7 +1,7 @@
 import type { Model } from "@holdfast/sdk/protocol";
 import type { Command } from "commander";
 import type { AttachOptions } from "../../flows/tables/attach-table.ts";
-import { type ListedTable, MOST_COUNTED } from "../../flows/tables/list-tables.ts";
+import type { ListedTable } from "../../flows/tables/list-tables.ts";
 import type { TableTools, TenantChoice } from "../../flows/tables/table-tools.ts";
 import type { Verified } from "../../flows/tables/verify-table.ts";
 import type { DerivedTable } from "../../rules/tables/derive-models.ts";
@@ -24,8 +24,7 @@ interface Options extends CommonOptions {
   readonly emit?: boolean;
 }
 
-const waitingOf = ({ waiting }: ListedTable): string =>
-  waiting < MOST_COUNTED ? String(waiting) : `at least ${MOST_COUNTED}`;
+const waitingOf = ({ waiting, moreWaiting }: ListedTable): string => `${moreWaiting ? "at least " : ""}${waiting}`;
 
 export type Attachable = Extract<DerivedTable, { model: Model }>;
 

@@ -42,7 +42,7 @@ test("[DS81] [DS3] a row that a trigger changes with each row of a large transac
   await log.expectEqual();
 });
 
-test("[DS81] where more waits than is looked at, transactions that end among the first changes come first, then the one that ended first", async () => {
+test("[DS81] [DS82] where more waits than is looked at, transactions that end among the first changes come first, then the one that ended first", async () => {
   await db.query("create table public.queued (id int primary key, n int)");
   const { model } = await attach("public.queued", { n: { type: "integer" } });
   const other = await app.connect();
@@ -64,6 +64,12 @@ test("[DS81] where more waits than is looked at, transactions that end among the
   expect(listed).toMatchObject({ waiting: 12_002, status: "attached" });
   expect(listed?.waitingBytes).toBeGreaterThan(12_002 * 10);
   expect(Date.parse(listed?.waitingSince ?? "")).toBeGreaterThan(0);
+  const token = "metrics-token-of-this-test";
+  const { call } = await app.another({ metricsToken: token });
+  const { text } = await call("GET", "/metrics", { token });
+  expect(text).toContain("holdfast_captured_changes 12002\n");
+  expect(text).toMatch(/^holdfast_captured_bytes [1-9]\d+$/m);
+  expect(text).toMatch(/^holdfast_captured_age_seconds \d/m);
   await held.release();
   expect((await entries(12_002)).slice(0, 2).map(({ id }) => id)).toEqual(["-1", "1"]);
 });

@@ -22,9 +22,9 @@ export interface ListedTable
   readonly status: AttachmentStatus | "broken";
   /** Its rows are the records, and can be read. */
   readonly isReadable: boolean;
+  /** More changes wait than `waiting` says, which were not counted. */
+  readonly moreWaiting: boolean;
 }
-
-export { MOST_COUNTED };
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
@@ -33,6 +33,7 @@ export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
     return {
       ...{ tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, problem, missed },
       isReadable: isReadable(table),
+      moreWaiting: waiting >= MOST_COUNTED,
       status: problem === null ? status : "broken",
     };
   });
