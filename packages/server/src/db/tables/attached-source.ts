@@ -121,7 +121,7 @@ function dataSql(id: string, columns: readonly SourceColumn[], readableBytes: nu
   const endless = columns.filter((column) => isThere(column) && column.type === "jsonb").map(endlessSql);
   const cannot = (when: readonly string[], otherwise: string) =>
     when.length === 0 ? otherwise : `case when ${when.join(" or ")} then '0'::json else ${otherwise} end`;
-  const safe = cannot(lost, `holdfast.readable_json(d, ${readableBytes})`);
+  const safe = cannot(lost, `holdfast.readable_json(d.*, ${readableBytes})`);
   const row = cannot(endless, `(select ${safe} from (${made(guarded)} offset 0) d)`);
   return `case when ${most} <= ${readableBytes} then ${plain}
     else (select case when s.least > ${readableBytes} then to_json(s.least) else ${row} end from (select ${least} as least offset 0) s) end`;
