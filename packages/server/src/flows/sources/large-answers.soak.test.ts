@@ -25,7 +25,7 @@ const port = await new Promise<string>((resolve) =>
   service.stdout.once("data", (chunk: Buffer) => resolve(chunk.toString().trim())),
 );
 
-test("[DS83] while the services of 20 organizations answer 16 MiB of lists, other tenants' requests take at most three times as long (p99)", async () => {
+test("[DS93] while the services of 20 organizations answer 16 MiB of lists, other tenants' requests take at most three times as long (p99)", async () => {
   const { call } = await smallServer(256, { datasourcesAllowPrivate: true });
   const token = app.keys.other;
   const slowest = async () => {

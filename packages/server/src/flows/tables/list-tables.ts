@@ -28,7 +28,8 @@ export interface ListedTable
 
 export const listTables = async (db: Transaction): Promise<ListedTable[]> =>
   (await listAttachments(db)).map((table) => {
-    const { tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, status, missed } = table;
+    const { tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, status, missed } =
+      table;
     const problem = problemOf(table) ?? null;
     return {
       ...{ tenant, organization, environment, waiting, waitingBytes, waitingSince, model, name, problem, missed },

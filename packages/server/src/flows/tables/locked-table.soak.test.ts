@@ -8,7 +8,7 @@ const smallServer = smallServers(app);
 const QUESTIONS = 300;
 const READERS = 50;
 
-test("[DS82] while 50 readers ask for a locked table, other tenants' lists, snapshots and log pages take at most three times as long (p99)", async () => {
+test("[DS92] while 50 readers ask for a locked table, other tenants' lists, snapshots and log pages take at most three times as long (p99)", async () => {
   await db.query(`create table public.busy (id text primary key, title text);
     insert into public.busy select 'b' || n, 'Title ' || n from generate_series(1, 1000) n`);
   const { model } = await attach("public.busy", { title: {} });
