@@ -17,10 +17,14 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
       const signed = { id, timestamp: Math.floor(Date.now() / 1_000), body: Buffer.from(text) };
       const deadline = AbortSignal.timeout(requestMs);
       try {
-        const { statusCode, body } = await request(endpoint, {
+        const { statusCode, headers, body } = await request(endpoint, {
           ...{ dispatcher, method: "POST", signal: deadline, body: signed.body },
           headers: signedHeaders("Holdfast-Datasources", secrets, signed),
         });
+        if (statusCode === 200 && Number(headers["content-length"] ?? 0) > room.most) {
+          body.on("error", () => {}).destroy();
+          return tooLarge(room.most);
+        }
         if (statusCode === 200) return await wholeAnswer(body, room);
         const isRejected = statusCode === 401 || statusCode === 403;
         return { problem: said(statusCode, await beginningOf(body)), ...(isRejected && { rejected: true }) };
@@ -37,13 +41,17 @@ export function createCallSender({ requestMs, ...guard }: GuardOptions & { reado
 
 const ALLOWED = " The operator of the server can allow it: HOLDFAST_DATASOURCE_ALLOW_PRIVATE=1.";
 
+const tooLarge = (most: number): CallResult => ({
+  problem: `The answer has more than ${most} bytes, for what was asked.`,
+  isTooLarge: true,
+});
+
 async function wholeAnswer(body: AsyncIterable<unknown>, { most, take }: AnswerRoom): Promise<CallResult> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += (chunk as Buffer).length;
-    if (bytes > most)
-      return { problem: `The answer has more than ${most} bytes, for what was asked.`, isTooLarge: true };
+    if (bytes > most) return tooLarge(most);
     if (!take(bytes)) return { problem: "Too many large answers arrive at once. The datasource is asked again." };
     chunks.push(chunk as Buffer);
   }
