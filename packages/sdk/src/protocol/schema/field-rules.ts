@@ -19,7 +19,8 @@ export interface BrokenRule {
  * them later: `brokenPattern` and `brokenRecordRule`.
  */
 export function brokenRule(field: Field, value: Json, action: "create" | "update"): BrokenRule | undefined {
-  if (action === "update" && field.readonlyAfterCreate) return READONLY;
+  if (action === "update" && field.readonlyAfterCreate)
+    return { rule: "readonlyAfterCreate", demand: "cannot be changed once the record is there" };
   if (typeof value === "string") return brokenLength(field, value.length, () => [...value].length, "characters");
   const { items } = field;
   if (Array.isArray(value) && items && !value.every((item) => fits({ type: items }, item)))
@@ -31,11 +32,6 @@ export function brokenRule(field: Field, value: Json, action: "create" | "update
   if (max !== undefined && value > max) return { rule: "max", demand: `must be at most ${max}` };
   return undefined;
 }
-
-export const READONLY: BrokenRule = {
-  rule: "readonlyAfterCreate",
-  demand: "cannot be changed once the record is there",
-};
 
 /** A character may take two units: they are only counted where that matters. */
 function brokenLength(

@@ -2,7 +2,7 @@ import type { Action } from "../commits/action.ts";
 import type { Json, JsonObject } from "../json.ts";
 import { jsonEqual } from "../json-equal.ts";
 import { ownValue } from "../own-value.ts";
-import { type BrokenRule, READONLY } from "./field-rules.ts";
+import { type BrokenRule, brokenRule } from "./field-rules.ts";
 import type { Field, Model } from "./model-schema.ts";
 
 /** A write of a record, as rules see it that depend on more than the value. */
@@ -49,7 +49,8 @@ export function brokenRecordRule(
     if (!field || !(field.writableBy || field.transitions || (isReplaced && field.readonlyAfterCreate))) continue;
     // The writer becomes the creator of the record.
     if (!isChanged(name) && !(isReplaced && field.writableBy?.includes(CREATOR))) continue;
-    if (isReplaced && field.readonlyAfterCreate) return { ...READONLY, field: name };
+    const fixed = isReplaced && field.readonlyAfterCreate && brokenRule(field, null, "update");
+    if (fixed) return { ...fixed, field: name };
     if (!may(field.writableBy)) return { ...notWritable(field.writableBy), field: name };
     const broken = before && brokenTransition(field, ownValue(before.data, name), ownValue(values, name) ?? null);
     if (broken) return { ...broken, field: name };
