@@ -89,6 +89,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [2_147_483_653, "tabs that keep no released parts dropped each other's parts without end"],
   [2_147_483_648, "a record with a write on its way was gone when its part was dropped"],
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
+  [3_500_001_553, "a write was sent when it had been stored as sent, after a sleep of weeks between the two"],
   [3_300_000_534, "a sleep after the clock was set back counted for less than it lasted, and the write was sent again"],
 ];
 

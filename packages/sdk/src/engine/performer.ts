@@ -30,6 +30,7 @@ import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
+const SLEPT_MS = 60_000;
 const ABANDONED: Reply = { kind: "silence", timedOut: false, reason: "The request was abandoned before it was sent." };
 
 /** The close code of a lost connection. */
@@ -116,9 +117,11 @@ export function createPerformer(
   async function send(effect: Extract<Effect, { do: "send" }>): Promise<void> {
     const { request, names, body, first, generation } = effect;
     const { signal } = requests;
+    const begunAt = clock.now();
     const isMarked = first.length === 0 || generation === undefined || (await queue.keep(first, generation));
     const reply =
-      isMarked && !signal.aborted
+      // After a sleep, the age of the writes is judged again.
+      isMarked && !signal.aborted && clock.now() - begunAt < SLEPT_MS
         ? await withOmittedValues(await server.send(body, signal), server, signal)
         : ABANDONED;
     if (reply.kind === "answer" && reply.status === 200) post({ type: "answered", names, reply });
