@@ -147,3 +147,10 @@ test("[ER10] a record that is erased and created again in one range is erased on
   if (typeof done === "string") throw new Error(done);
   expect(done.changes).toMatchObject([{ value: { data: { title: "changed" } }, erased: true }]);
 });
+
+test("[DS83] a record that cannot be read any more has no values, until an entry has them again", () => {
+  const large = { ...at(7, "a", "updated"), changedFields: null, unreadable: "It is too large." };
+  const without = read(start, 4, 7, large) as Rows;
+  expect(lookUp(without.tables, { model: "slide", id: "a" })).toBeUndefined();
+  expect(titles(read(without, 7, 8, at(8, "a", "updated", "small again")), "a")).toBe("small again");
+});

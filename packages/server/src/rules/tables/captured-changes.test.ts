@@ -107,3 +107,15 @@ test("[DS7] a row without a column or key is a problem, unless it is the row bef
   expect(read({ ...short, after: null, before: { title: "1" } })).toMatch(/no column id/);
   expect(read({ ...short, after: null, before: { id: "a" } })).toEqual(["1: a: undefined -> null"]);
 });
+
+test("[DS3] a field that was null before a nested change counts as changed", () => {
+  const [old, now] = [{ id: "a", title: null, deck: "d" }, row(["a", "1"])];
+  const made = changesOf(
+    [
+      { ...nested(null, null, ["a", "1"]), before: old },
+      { ...nested(null, ["a", "1"], ["a", "1"]), after: now },
+    ],
+    [table],
+  );
+  expect(made).toMatchObject([{ changes: [{ data: { title: "1" }, before: { title: null, deck: "d" } }] }]);
+});

@@ -202,6 +202,7 @@ const mostDifferent = (values: SeenRecord["values"], data: JsonObject | null): J
   Object.fromEntries(
     [...values].map(([field, had]) => {
       const last = (data && ownValue(data, field)) ?? null;
-      return [field, had.find((value) => !jsonEqual(value, last)) ?? last];
+      const [other = last] = had.filter((value) => !jsonEqual(value, last));
+      return [field, other];
     }),
   );

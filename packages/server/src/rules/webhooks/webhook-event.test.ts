@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { storedEntryOf } from "../../testing/stored-entry.ts";
+import { unreadableData } from "../commits/stored-entry.ts";
 import type { DeclaredModel } from "../schema/declared-model.ts";
 import { readSubscription, subscribes } from "./subscription.ts";
 import { eventOf, testEvent } from "./webhook-event.ts";
@@ -28,6 +29,13 @@ test("[W6] an event uses the names of the current schema; a dropped model has no
   };
   expect(JSON.parse(eventOf(entry, renamed)?.text ?? "")).toMatchObject({ data: { name: "é" } });
   expect(eventOf(entry, undefined)).toBeUndefined();
+});
+
+test("[DS83] the event of a record that cannot be read has no data, and says why", () => {
+  const data = unreadableData("It is too large.");
+  const large = storedEntryOf({ syncId: 7, model: "slide", id: "s1", verb: "updated", data });
+  const renamed = { name: "Slide", model: { fields: {} }, changes: [{ upTo: 20, renames: { title: "name" } }] };
+  expect(JSON.parse(eventOf(large, renamed)?.text ?? "")).toMatchObject({ data: null, unreadable: "It is too large." });
 });
 
 test("[W18] a test event has the position that it is given, not a new one", () => {
