@@ -172,13 +172,13 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: `${server}/flows/log/read-record.ts`,
-        find: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+        find: "  const { syncId: stamp } = await readHead(db, tenant);\n",
         replace: "",
       },
       {
         file: `${server}/flows/log/read-record.ts`,
-        find: "    // A record outside the reader's groups is treated as missing.\n",
-        replace: "    const { syncId: stamp } = await readHead(db, tenant);\n",
+        find: "  // A record outside the reader's groups is treated as missing.\n",
+        replace: "  const { syncId: stamp } = await readHead(db, tenant);\n",
       },
     ],
   },

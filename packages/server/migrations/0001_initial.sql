@@ -355,7 +355,7 @@ begin
     create function holdfast.folded(whole text) returns text language plpgsql immutable strict parallel safe as $$
     begin
       -- A record of that size is unreadable, and of much more Postgres could not make the folded text.
-      if octet_length(whole) > 33554432 then
+      if octet_length(whole) > 16777216 then
         return '';
       end if;
       if octet_length(whole) = length(whole) then
@@ -585,7 +585,7 @@ $$;
 create function holdfast.json_bytes(value anyelement) returns float8 language plpgsql stable as $$
 begin
   if pg_typeof(value) in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype) then
-    if octet_length(value::text) > 33554432 then
+    if octet_length(value::text) > 16777216 then
       return octet_length(value::text) + 2;
     end if;
   end if;
@@ -594,25 +594,31 @@ exception when others then
   return 'infinity';
 end $$;
 
--- The SQL for how many bytes of JSON a row `r` of a table has at most, as far as that is known without reading it: JSON has up
--- to six letters for one of a text, and stored values may be compressed. Null: only few.
+-- The SQL for how many bytes of JSON a row `r` of a table has at most, without making it: JSON has up to six letters for one
+-- of a text, eight bytes of a number may have 131 072 digits, and what compressed values or a cast of the caller's come to is
+-- not known. Null: only few.
 create function holdfast.size_sql(of_relation oid) returns text stable language sql as $$
   select pg_catalog.string_agg(pg_catalog.format(
       case when a.atttypid in ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype, 'bpchar'::pg_catalog.regtype)
-        then 'coalesce(octet_length(r.%I)::bigint * 6, 0)' else 'coalesce(pg_column_size(r.%I)::bigint * 256, 0)' end,
+        then 'coalesce(octet_length(r.%1$I)::bigint * 6, 0)'
+        when k.castsource is not null then 'case when r.%1$I is null then 0 else 16777216 end'
+        else 'case when pg_column_compression(r.%1$I) is null then coalesce(pg_column_size(r.%1$I)::bigint * 16384, 0)
+          else 16777216 end' end,
       a.attname), ' + ')
-    from pg_catalog.pg_attribute a
-    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attlen < 0
+    from pg_catalog.pg_attribute a left join pg_catalog.pg_cast k
+      on k.castsource = a.atttypid and k.casttarget = 'json'::pg_catalog.regtype and k.castmethod = 'f'
+    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attgenerated <> 'v'
+      and (a.attlen < 0 or k.castsource is not null)
 $$;
 
--- The SQL for the image of a row `r` of a table. An image of more than 32 MiB (READABLE_BYTES) is never made: then only the
+-- The SQL for the image of a row `r` of a table. An image of more than 16 MiB (READABLE_BYTES) is never made: then only the
 -- columns of fields count, and if these are too large as well, it says so instead. `guarded`: rows may be as large.
 create function holdfast.image_sql(of_relation oid, of_tenant integer, of_model text, key_column text, guarded boolean)
 returns text stable language sql as $$
   select case when not guarded then 'row_to_json(r.*)' else pg_catalog.format(
-      'case when %1$s < 33554432 then row_to_json(r.*) else (
-        select case when s.whole <= 33554432 then (select row_to_json(d.*) from (select %2$s) d)
-            when s.own <= 33554432 then (select row_to_json(d.*) from (select %3$s) d)
+      'case when %1$s < 16777216 then row_to_json(r.*) else (
+        select case when s.whole <= 16777216 then (select row_to_json(d.*) from (select %2$s) d)
+            when s.own <= 16777216 then (select row_to_json(d.*) from (select %3$s) d)
             else json_build_array(nullif(s.own, ''infinity'')::bigint, r.%4$I::text) end
           from (select %5$s as whole, %6$s as own from (select %7$s offset 0) b) s) end',
       coalesce(holdfast.size_sql(of_relation), '0'),
@@ -628,7 +634,8 @@ returns text stable language sql as $$
       a.attname = key_column or a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype)
         and exists (select from holdfast.attached_column o
           where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own
-    from pg_catalog.pg_attribute a where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped) c
+    from pg_catalog.pg_attribute a
+    where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attgenerated <> 'v') c
 $$;
 
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
@@ -698,11 +705,15 @@ begin
     is_nested := true;
   end if;
   is_nested := is_nested and has_key and holdfast.reads_rows(whole);
-  -- Nearly always: the key is the first column, and the table has no large values. Statements that need no name of a column
+  -- Most tables: the key is the first column, and no row has much JSON. Statements that need no name of a column
   -- are planned once for a session, which takes a quarter of the time. One with a join must not be: it would be planned for
   -- few rows, and take the square of their number where they are many.
   if not is_nested and key_place = 1 and not is_partitioned
-    and (select coalesce(pg_relation_size(reltoastrelid), 0) < 262144 from pg_class where oid = tg_relid)
+    and (select coalesce(pg_relation_size(reltoastrelid), 0) < 8192 from pg_class where oid = tg_relid)
+    and not exists (select from pg_attribute a left join pg_cast k
+      on k.castsource = a.atttypid and k.casttarget = 'json'::regtype and k.castmethod = 'f'
+      where a.attrelid = tg_relid and a.attnum > 0 and not a.attisdropped and (a.attgenerated = 'v' or k.castsource is not null
+        or a.attlen < 0 and a.atttypid not in ('text'::regtype, 'varchar'::regtype, 'bpchar'::regtype, 'numeric'::regtype)))
   then
     if tg_op = 'INSERT' then
       insert into holdfast.captured_change (tenant, model, key, after, bytes)
@@ -728,7 +739,7 @@ begin
   size := holdfast.size_sql(tg_relid);
   if has_key and size is not null then
     execute format('select %s', (
-      select string_agg(format('exists (select from %s r where %s >= 33554432)', transition, size), ' or ')
+      select string_agg(format('exists (select from %s r where %s >= 16777216)', transition, size), ' or ')
         from (values ('old_rows', 'INSERT'), ('new_rows', 'DELETE')) as t(transition, without) where without <> tg_op))
       into is_large;
   end if;

@@ -38,7 +38,7 @@ export const errorSentences = {
   token_in_query:
     "The URL contains a token. URLs end up in logs: revoke it, and send tokens in the Authorization header.",
   record_too_large:
-    "A record can have up to 1 MiB of JSON, unless the server sets another limit. A row of a table of your own with more than 32 MiB cannot be read as a record (413).",
+    "A record can have up to 1 MiB of JSON, unless the server sets another limit. A row of a table of your own with more than 16 MiB cannot be read as a record (413).",
   commit_too_large:
     "The records that a commit names can have up to 32 MiB of JSON together, unless the server sets another limit.",
   too_many_values: "A body can have up to 100 000 JSON values. Send several requests.",

@@ -7,7 +7,7 @@ export const boundedUrl = (url: string): string => `${url}&${WORD}`;
 export const isBounded = (url: string | undefined): boolean => url?.split("&").includes(WORD) === true;
 
 const MiB = 1024 * 1024;
-/** A row, say: records with more than 32 MiB of JSON are not read. */
+/** A row, say: records with more than 16 MiB of JSON are not read. */
 export const MESSAGE_BYTES = 64 * MiB;
 /** A page has 4 MiB, a batch of a move 50 rows. */
 export const ANSWER_BYTES = 256 * MiB;

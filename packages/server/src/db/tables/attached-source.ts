@@ -336,7 +336,7 @@ function groupsOf(columns: readonly SourceColumn[], rules: AttachedTable["groupR
     const text = column && (isText(column) || isNumber || column.type === "boolean");
     if (!column) return [];
     return [
-      `${literal(`${kind}:`)} || ${text ? `t.${identifier(column.name)}::text` : `(to_json(${jsonOf(column)}) #>> '{}')`}`,
+      `${literal(`${kind}:`)} || ${text ? `t.${identifier(column.name)}::text` : `case when pg_column_size(t.${identifier(column.name)}) <= 2000 then to_json(${jsonOf(column)}) #>> '{}' end`}`,
     ];
   });
   if (groups.length === 0) return "array[]::text[]";

@@ -128,6 +128,25 @@ for (const [way, send] of WAYS) {
   });
 }
 
+test("[C23] a held receipt is not repeated to another token of the participant that may not read the record", async () => {
+  const wide = (
+    await app.capability({ participantId: "own", operations: ["project.*"], syncGroups: ["team:a", "team:b"] })
+  ).token;
+  await seed([create("project", "hidden_twin", { teamId: "b", name: "before" })]);
+  const { body: log } = await app.call("GET", "/v1/log?model=project");
+  const readAt = (log.data as { syncId: number }[]).at(-1)?.syncId ?? 0;
+  const update = (name: string) => ({ action: "update", model: "project", id: "hidden_twin", data: { name } });
+  await seed([update("secret")]);
+  const json = { operations: [{ ...update("mine"), readAt, onStale: "notify" }] };
+  const first = await app.call("POST", "/v1/commits", { token: wide, key: "twin", json });
+  expect(first.body).toMatchObject({ notifications: [{ currentValues: { name: "secret" } }] });
+  expect((await app.call("POST", "/v1/commits", { token: wide, key: "twin", json })).body).toEqual(first.body);
+  tellsNothing(
+    (await app.call("POST", "/v1/commits", { token: own, key: "twin", json })).body,
+    "capability_scope_denied",
+  );
+});
+
 test("[C23] a premise about a group tells of a record only if the writer may read its model", async () => {
   const { token } = await app.capability({ participantId: "p", operations: ["project.*"], syncGroups: ["team:a"] });
   const { body } = await app.call("GET", "/v1/log", { token });

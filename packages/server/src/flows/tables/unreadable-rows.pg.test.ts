@@ -25,7 +25,7 @@ const marked = (answer: { readonly body: Readonly<Record<string, unknown>> }) =>
   (answer.body.unreadable as { model: string; id: string; message: string }[] | undefined) ?? [];
 const idsOf = (answer: { readonly body: Readonly<Record<string, unknown>> }) =>
   (answer.body.data as { id: string }[]).map(({ id }) => id);
-const LARGE = /^The record has \d+ bytes of JSON \(up to 33554432 can be read\)\. Make its row smaller/;
+const LARGE = /^The record has \d+ bytes of JSON \(up to 16777216 can be read\)\. Make its row smaller/;
 
 test("[DS91] a record that is larger than can be read is 413, with what to do, and others are read", async () => {
   for (const id of UNREADABLE) {

@@ -36,6 +36,10 @@ const TOO_LONG: Decision = {
 
 function decide(state: TenantState, commit: CommitRequest): Decision {
   const replay = replayOf(state, commit);
+  // A receipt that held has values of records, and another token of the participant may see less.
+  const isHeld = replay?.kind === "replayed" && replay.receipt.held;
+  const hidden = isHeld ? checkScope(state, commit) : undefined;
+  if (hidden) return { kind: "refused", refusal: hidden };
   if (replay) return replay;
   const refusal =
     checkNames(state, commit) ??
