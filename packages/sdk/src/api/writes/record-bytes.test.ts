@@ -10,9 +10,10 @@ const NAMES = JSON.stringify({ id: "a", title: "" }).length;
 
 /** Clients of one server, each of which hears this limit from it. */
 function startServer() {
-  const { client: open, settle } = createTestServer(schema);
+  const { client: open, settle, clock } = createTestServer(schema);
   return {
     settle,
+    clock,
     async client(recordBytes: number | undefined, options?: TestClientOptions) {
       const made = open(options);
       made.connection.recordBytes = recordBytes;
@@ -82,17 +83,21 @@ test("[Q52] the limit is known after a reload without a network", async () => {
   refused(() => note.create({ title: "x".repeat(LIMIT) }, { id: "a" }), LIMIT + NAMES);
 });
 
-test("[Q52] the tabs that follow know the limit from the one that leads", async () => {
-  const { client: open, settle } = startServer();
+test.each([
+  ["has a stream", true],
+  ["polls", false],
+])("[Q52] the tabs that follow know the limit from the one that leads and %s", async (_, stream) => {
+  const { client: open, settle, clock } = startServer();
   const [disk, profile] = [new MemoryDisk(), new Profile()];
-  const tab = (says: number | undefined) => {
+  const tab = () => {
     const { tabs } = profile.tab();
-    return open(says, { disk, platform: { tabs: () => tabs } });
+    return open(undefined, { disk, stream, platform: { tabs: () => tabs } });
   };
-  const [first, second] = [await tab(undefined), await tab(undefined)];
+  const [first, second] = [await tab(), await tab()];
   first.connection.recordBytes = LIMIT;
-  first.connection.cut?.();
-  first.signals.woke();
+  if (stream) first.connection.cut?.();
+  if (stream) first.signals.woke();
+  else clock.advance(5_000);
   await settle();
   refused(() => second.note.create({ title: "x".repeat(LIMIT) }, { id: "a" }), LIMIT + NAMES);
   expect(second.connection.asked).toEqual({ snapshot: 0, log: 0, socket: 0 });
