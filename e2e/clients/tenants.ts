@@ -2,8 +2,8 @@ import { startOperatedServer } from "./operated-server.ts";
 import { schema } from "./people.ts";
 
 /** The real server, and a function that makes a tenant of it. */
-export async function startTenants() {
-  const { url, request, organization, secretKey } = await startOperatedServer();
+export async function startTenants(options: Parameters<typeof startOperatedServer>[0] = {}) {
+  const { url, request, organization, secretKey } = await startOperatedServer(options);
   return {
     url,
     organization,

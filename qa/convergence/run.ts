@@ -271,6 +271,7 @@ function mortal(storage: Storage, line: BadLine): Storage {
     keepPage: guarded(storage.keepPage),
     readQueue: guarded(storage.readQueue),
     own: guarded(storage.own),
+    keepRecordBytes: guarded(storage.keepRecordBytes),
     destroy: guarded(storage.destroy),
     close: storage.close,
   };

@@ -16,9 +16,10 @@ const schema = {
 } as const;
 
 /** Ann and Ben have the note, and Ann is offline. */
-async function apart(data = { body: "one two three", short: "a b c", title: "T", order: 1 }) {
+async function apart(data = { body: "one two three", short: "a b c", title: "T", order: 1 }, recordBytes?: number) {
   const own = createTestServer(schema);
   const [ann, ben] = [own.client({ actor: "ann" }), own.client({ actor: "ben" })];
+  ann.connection.recordBytes = recordBytes;
   await Promise.all([ann.client.ready(), ben.client.ready()]);
   ann.client.models.note.create(data, { id: "n" });
   await own.settle();
@@ -171,6 +172,21 @@ test.each([
   await together();
   expect(ann.client.conflicts()).toHaveLength(conflicts);
   expect(String(row()?.body).length).toBe(conflicts ? half.length + 13 : 2 * half.length + 8);
+});
+
+test.each([
+  [1.2, 1],
+  [1.6, 0],
+])("[MT6] of a server that takes records of %f KiB, twice 0.7 KiB make %i conflicts", async (size, conflicts) => {
+  const half = "x".repeat(0.7 * 1_024);
+  const { mine, theirs, together, ann } = await apart(
+    { body: "start middle end", short: "", title: "", order: 1 },
+    Math.floor(size * 1_024),
+  );
+  theirs.update("n", { body: `start middle ${half}` });
+  mine.update("n", { body: `${half} middle end` });
+  await together();
+  expect(ann.client.conflicts()).toHaveLength(conflicts);
 });
 
 test("[MT6] a write with onStale reject is refused, and one with premises is a person's", async () => {

@@ -39,6 +39,8 @@ export type Effect =
   | { readonly do: "campaign"; readonly wanted: boolean }
   /** Makes the store this owner's if it has no owner yet, or if its owner is `instead`. Results in `owned`. */
   | { readonly do: "own"; readonly owner: string; readonly instead?: string }
+  /** Stores how large the server lets records be. */
+  | { readonly do: "keepRecordBytes"; readonly recordBytes: number | undefined }
   /** Asks the server for the owner of this tab's token; `fresh`: of the next token. Results in `identified` or `notIdentified`. */
   | { readonly do: "askOwner"; readonly fresh: boolean }
   /** Requests the next token from the app and sends it on the stream. Results in `renewed` or `notRenewed`. */

@@ -25,6 +25,7 @@ export type Happening =
       readonly rows: Rows;
       readonly owner?: string | undefined;
       readonly others?: boolean | undefined;
+      readonly recordBytes?: number | undefined;
       /** The owner that the app has named. */
       readonly named?: string | undefined;
       /** The owner of this tab's token, if the server has named it already. */
@@ -104,7 +105,10 @@ export type Happening =
       readonly expiresInMs: number | null;
     } & TokenFacts)
   /** The server accepted the next token on the open stream. */
-  | ({ readonly type: "renewed"; readonly expiresInMs: number | null } & Omit<TokenFacts, "rowsVersion">)
+  | ({ readonly type: "renewed"; readonly expiresInMs: number | null } & Omit<
+      TokenFacts,
+      "rowsVersion" | "recordBytes"
+    >)
   /** The app returned the same token again, or none. */
   | { readonly type: "notRenewed" }
   /** A schema was pushed. */
@@ -142,6 +146,8 @@ export interface TokenFacts {
   readonly viewHash: string;
   /** The requested models that the token covers. */
   readonly models: readonly string[];
+  /** Bytes of JSON that a record can have. Undefined: the server does not say it. */
+  readonly recordBytes?: number | undefined;
 }
 
 export interface Mutated {

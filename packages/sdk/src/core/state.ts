@@ -41,6 +41,8 @@ export interface ClientState {
   readonly withheldReason: string | undefined;
   /** The app's models that the token may not read, as the app spells them. */
   readonly unreadable: readonly string[];
+  /** Bytes of JSON that the server lets a record have, as it said last. Undefined: it has not. */
+  readonly recordBytes?: number | undefined;
   /** When to request the next token from the app while the present one is valid, and when to retry. */
   readonly renewal: Renewal | undefined;
   /** The wanted scope; `rows` names the scope that was read. */

@@ -17,6 +17,7 @@ export function lateStorage<S extends Storage>(): Storage & { become(storage: S)
     keepRows: async (range, generation) => (await there).keepRows(range, generation),
     keepPage: async (page, generation) => (await there).keepPage(page, generation),
     own: async (owner, instead) => (await there).own(owner, instead),
+    keepRecordBytes: async (recordBytes) => (await there).keepRecordBytes(recordBytes),
     close: async () => (await there).close(),
     destroy: async () => (await there).destroy(),
     become(chosen) {

@@ -236,6 +236,8 @@ export function createPerformer(
         return void toDisk(async () =>
           dispatch({ type: "owned", owner: await storage.own(effect.owner, effect.instead) }),
         );
+      case "keepRecordBytes":
+        return void toDisk(() => storage.keepRecordBytes(effect.recordBytes));
       case "post":
         return post(effect.message);
       case "send":

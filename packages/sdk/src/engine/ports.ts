@@ -62,6 +62,8 @@ export interface Storage {
    * one, the store remembers that another owner asked for it (`others`).
    */
   own(owner: string, instead?: string): Promise<string>;
+  /** How large the server lets records be. Undefined: it does not say it. */
+  keepRecordBytes(recordBytes: number | undefined): Promise<void>;
   /** Calls back if the store is lost while no operation is running. */
   watch?(lost: (failure: StorageFailure) => void): void;
   close(): Promise<void>;
@@ -97,6 +99,8 @@ export interface Stored extends QueueSnapshot {
   readonly owner?: string | undefined;
   /** Another owner has asked for this store. */
   readonly others?: boolean | undefined;
+  /** As kept last. */
+  readonly recordBytes?: number | undefined;
   readonly rows: Rows;
   /** A snapshot of which only the first pages are stored. */
   readonly partial?: PartialSnapshot | undefined;

@@ -55,7 +55,7 @@ test("[D1][R73] a file of an earlier version of this package keeps its rows and 
   const page = { logId: "log", stamp: 9, first: true, changes: [], cursor: null };
   await storage.keepPage(page, generation);
   await storage.enqueue([added(write("a"))]);
-  file?.db.exec("alter table store drop column at");
+  file?.db.exec("alter table store drop column at; alter table store drop column record_bytes");
   file?.close();
   file = undefined;
   const later = await handle();
@@ -63,5 +63,6 @@ test("[D1][R73] a file of an earlier version of this package keeps its rows and 
   expect([rows.position, rows.at, mutations.length]).toEqual([9, undefined, 1]);
   const { generation: next } = await later.takeLead();
   await later.keepRows({ logId: "log", from: 9, to: 9, changes: [], settled: [], at: 5 }, next);
-  expect((await later.open("c")).rows.at).toBe(5);
+  await later.keepRecordBytes(1_024);
+  expect(await later.open("c")).toMatchObject({ rows: { at: 5 }, recordBytes: 1_024 });
 });

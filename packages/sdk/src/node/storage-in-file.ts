@@ -22,6 +22,7 @@ interface StoreRow {
   readonly client_id: string | null;
   readonly owner: string | null;
   readonly others: number;
+  readonly record_bytes: number | null;
   readonly generation: number;
   readonly changes: number;
   readonly log_id: string | null;
@@ -164,6 +165,7 @@ export function storageInFile(file: StoreFile): Storage {
           clientId: clientId ?? freshClientId,
           owner: owner ?? undefined,
           others: known.others > 0,
+          recordBytes: known.record_bytes ?? undefined,
           ...wholeQueue(known),
           ...rows(known),
         };
@@ -208,6 +210,9 @@ export function storageInFile(file: StoreFile): Storage {
         return owned.owner;
       }),
 
+    keepRecordBytes: async (recordBytes) =>
+      file.transaction("relaxed", () => void sql.recordBytes.run([recordBytes ?? null])),
+
     close: async () => file.close(),
 
     destroy: async () => file.destroy(),
@@ -239,6 +244,8 @@ function statements(file: StoreFile) {
       store: db.prepare("select * from store"),
       name: db.prepare<[string]>("update store set client_id = ?"),
       own: db.prepare<[string, number]>("update store set owner = ?, others = ?"),
+      // In a list: the library takes a null that is alone for an object.
+      recordBytes: db.prepare<[[number | null]]>("update store set record_bytes = ?"),
       lead: db.prepare("update store set generation = generation + 1"),
       reached: db.prepare<[number, string | null, number | null]>("update store set position = ?, scope = ?, at = ?"),
       snapshot: db.prepare<

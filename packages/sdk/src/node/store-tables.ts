@@ -12,6 +12,7 @@ export const TABLES = `
     client_id text,
     owner text,
     others integer not null default 0,
+    record_bytes integer,
     generation integer not null,
     changes integer not null default 0,
     log_id text,
@@ -40,8 +41,10 @@ export const TABLES = `
 
 /** What files of earlier versions of this package lack. Those versions leave it alone. */
 export function addColumns(db: SqliteDatabase): void {
-  const has = rowOf(db, "select name from pragma_table_info('store') where name = 'at'");
-  if (!has) db.exec("alter table store add column at integer");
+  for (const column of ["at", "record_bytes"]) {
+    const has = rowOf(db, `select name from pragma_table_info('store') where name = '${column}'`);
+    if (!has) db.exec(`alter table store add column ${column} integer`);
+  }
 }
 
 /** Overwrites the content of all tables. */

@@ -17,7 +17,7 @@ export { ACTIONS, type Action } from "./commits/action.ts";
 export { applyOperation, type Moment, type Row, type WriteStep } from "./commits/apply.ts";
 export { changesProblem } from "./commits/changes-problem.ts";
 export { BulkBody, BulkReply, CommitBody, CommitReceipt } from "./commits/commit.ts";
-export { commitProblem, groupProblem, isSyncGroup } from "./commits/commit-problem.ts";
+export { commitProblem, groupProblem, isSyncGroup, recordSizeProblem } from "./commits/commit-problem.ts";
 export {
   changedValues,
   type FieldChange,

@@ -132,8 +132,8 @@ export const wireHistory: readonly { version: number; date: string; hash: string
   {
     version: 19,
     date: "2026-11-29",
-    hash: "ffec5a820d837b38",
+    hash: "3a482d43ea8cf3c7",
     change:
-      "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why. Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413.",
+      "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why. Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413. `welcome`, the first line of a snapshot, and pages of the log say how large a record can be (`recordBytes`).",
   },
 ];

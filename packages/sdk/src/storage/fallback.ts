@@ -100,6 +100,7 @@ export function withMemoryFallback(
     keepRows: run("keepRows"),
     keepPage: run("keepPage"),
     own: run("own"),
+    keepRecordBytes: run("keepRecordBytes"),
     /** From now on nothing is written to the disk, because it is being deleted. */
     detach: () => {
       broken = true;

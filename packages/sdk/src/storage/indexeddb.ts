@@ -119,11 +119,11 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
         return db.transaction("rw", db.meta, db.parts, db.rows, db.mutations, async () => {
           const client = await db.meta.get("client");
           if (!client) await db.meta.put({ key: "client", clientId: freshClientId });
-          const { clientId = freshClientId, owner, others } = client ?? {};
+          const { clientId = freshClientId, owner, others, recordBytes } = client ?? {};
           openedAs = clientId;
           const [queue, { rows, single }] = [await readQueue(db), await readRows(db)];
           tombstones.note(single);
-          return { clientId, owner, others, ...queue, ...rows };
+          return { clientId, owner, others, recordBytes, ...queue, ...rows };
         });
       }),
 
@@ -174,6 +174,10 @@ export function indexedDbStorage({ name, openMs = OPEN_MS, pruneAt = PRUNE_AT }:
           return next.owner;
         }),
       ),
+
+    // A store that was cleared has no client, and the next one hears it again.
+    keepRecordBytes: (recordBytes) =>
+      withDatabase(async (db) => void (await db.meta.update("client", { recordBytes }))),
 
     watch: (listener) => {
       lost = listener;

@@ -103,9 +103,10 @@ export function keyValueStorage(store: KeyValueStore): Storage {
     open: (freshClientId) =>
       transaction(async (draft) => {
         const meta = await draft.meta();
-        const { clientId = freshClientId, owner, others } = meta;
+        const { clientId = freshClientId, owner, others, recordBytes } = meta;
         if (meta.clientId === undefined) draft.setMeta({ ...meta, clientId });
-        return { ...(await queueOf(draft, meta)), clientId, owner, others, ...(await rowsOf(draft, meta)) };
+        const known = { clientId, owner, others, recordBytes };
+        return { ...(await queueOf(draft, meta)), ...known, ...(await rowsOf(draft, meta)) };
       }),
 
     enqueue: (changes) =>
@@ -177,6 +178,9 @@ export function keyValueStorage(store: KeyValueStore): Storage {
         draft.setMeta({ ...meta, ...owned });
         return owned.owner;
       }),
+
+    keepRecordBytes: (recordBytes) =>
+      transaction(async (draft) => draft.setMeta({ ...(await draft.meta()), recordBytes })),
 
     close: async () => {
       await last;

@@ -20,7 +20,7 @@ export class MemoryDisk {
   #lastSeq = 0;
   #changes = 0;
   #generation = 0;
-  #owned: { readonly owner?: string; readonly others?: boolean } = {};
+  #facts: Pick<Stored, "owner" | "others" | "recordBytes"> = {};
   readonly #bySeq = new Map<number, StoredMutation>();
   #rows: Rows = noRows;
   #partial: PartialSnapshot | undefined;
@@ -39,7 +39,7 @@ export class MemoryDisk {
   read(freshClientId: string): Stored {
     this.#clientId ??= freshClientId;
     const partial = this.#partial?.cursor ? this.#partial : undefined;
-    return { ...this.look(), clientId: this.#clientId, rows: this.#rows, partial, ...this.#owned };
+    return { ...this.look(), clientId: this.#clientId, rows: this.#rows, partial, ...this.#facts };
   }
 
   queue(): readonly Mutation[] {
@@ -132,14 +132,18 @@ export class MemoryDisk {
   }
 
   own(owner: string, instead?: string): string {
-    const owned = ownedBy(this.#owned, owner, instead);
-    this.#owned = owned;
+    const owned = ownedBy(this.#facts, owner, instead);
+    this.#facts = { ...this.#facts, ...owned };
     return owned.owner;
+  }
+
+  keepRecordBytes(recordBytes: number | undefined): void {
+    this.#facts = { ...this.#facts, recordBytes };
   }
 
   clear(): void {
     this.#clientId = undefined;
-    this.#owned = {};
+    this.#facts = {};
     this.#bySeq.clear();
     this.#rows = noRows;
     this.#partial = undefined;
@@ -158,6 +162,7 @@ export function memoryStorage(disk = new MemoryDisk()): Storage {
     keepRows: async (range, generation) => disk.keepRows(range, generation),
     keepPage: async (page, generation) => disk.keepPage(page, generation),
     own: async (owner, instead) => disk.own(owner, instead),
+    keepRecordBytes: async (recordBytes) => disk.keepRecordBytes(recordBytes),
     destroy: async () => disk.clear(),
     close: async () => {},
   };

@@ -46,6 +46,7 @@ const isSound: Readonly<Record<Operation, (result: unknown, args: readonly unkno
   forget: isOutcome,
   keepRows: (result) => result === "gap" || isOutcome(result),
   keepPage: (result) => ["kept", "fenced", "gap"].includes(result as string),
+  keepRecordBytes: () => true,
   own: (result) => typeof result === "string" && /^([^/]+\/){3}.|^[a-z]+:./.test(result),
 };
 

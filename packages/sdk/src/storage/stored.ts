@@ -43,6 +43,8 @@ export interface StoredMeta {
   readonly owner?: string;
   /** Another owner has asked for this store. */
   readonly others?: boolean;
+  /** How large the server lets records be. */
+  readonly recordBytes?: number | undefined;
   readonly logId?: string;
   readonly rowsVersion?: number;
   readonly viewHash?: string;

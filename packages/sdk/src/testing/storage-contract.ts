@@ -200,14 +200,18 @@ export const storageContract: readonly StorageCheck[] = [
         [await storage.own("o/live/user/ann", "user:ann"), await storage.own("user:ann")],
         Array(2).fill("o/live/user/ann"),
       );
+      await storage.keepRecordBytes(1_024);
       const owned = await (await open()).open("c");
-      same([owned.owner, owned.others], ["o/live/user/ann", true]);
+      same([owned.owner, owned.others, owned.recordBytes], ["o/live/user/ann", true, 1_024]);
+      await storage.keepRecordBytes(undefined);
+      same((await (await open()).open("c")).recordBytes, undefined);
+      await storage.keepRecordBytes(2_048);
       await enqueued(storage, "a");
       const { generation } = await storage.takeLead();
       await storage.keepPage(page(5, ["s1"]), generation);
       await storage.destroy();
-      const { clientId, owner, others = false, rows, mutations } = await (await open()).open("other");
-      same([others, owner], [false, undefined]);
+      const { clientId, owner, others = false, recordBytes, rows, mutations } = await (await open()).open("other");
+      same([others, owner, recordBytes], [false, undefined, undefined]);
       same({ clientId, rows, mutations }, { clientId: "other", rows: { tables: {} }, mutations: [] });
     },
   },

@@ -49,6 +49,8 @@ export class TestConnection {
   /** Its organization and environment. */
   tenant = "org_test/test";
   viewHash = "view";
+  /** How large the server lets records be. Undefined: it does not say it. */
+  recordBytes: number | undefined;
   /** Models that the token covers. Undefined: all. */
   covered: readonly string[] | undefined;
   /** How long a token is valid, in ms. null: for ever. */
@@ -69,9 +71,12 @@ export class TestConnection {
   }
 
   /** What the server reports about the token. */
-  introduction(): { owner: string; viewHash: string; models: string[] } {
+  introduction(): { owner: string; viewHash: string; models: string[]; recordBytes?: number } {
     const models = this.covered ?? Object.keys(this.#models);
-    return { owner: `${this.tenant}/user/${this.actor}`, viewHash: this.viewHash, models: [...models] };
+    return {
+      ...{ owner: `${this.tenant}/user/${this.actor}`, viewHash: this.viewHash, models: [...models] },
+      ...(this.recordBytes !== undefined && { recordBytes: this.recordBytes }),
+    };
   }
 
   /** What the token may read of these. The test server has no groups, so a scope filters by model and conditions only. */

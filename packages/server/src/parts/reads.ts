@@ -29,6 +29,7 @@ export interface Reads extends Part {
 /** Reads of records, logs and snapshots. */
 export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
   const { pool, tables, schemas, cursors, database } = ctx;
+  const { recordBytes } = ctx.limits;
   const pages = createLimiter(pagesAtOnce(database.connections));
   const log = readLog(pool, schemas);
   const ofTables = tableConnections(database.connections);
@@ -36,7 +37,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
   const tablePages = createLimiter(pagesAtOnce(ofTables));
   const readTablePage: ReadTables = (reader, ...rest) =>
     tablePages.take(reader.tenant, reader.tokenId, () => readTables(reader, ...rest));
-  const snapshot = readSnapshot(pool, readTablePage, schemas, cursors, pages);
+  const snapshot = readSnapshot(pool, readTablePage, schemas, cursors, pages, recordBytes);
   const fairLog: typeof log = (tenant, ...rest) => pages.take(tenant, "", () => log(tenant, ...rest));
   return {
     routes: {
@@ -45,7 +46,7 @@ export function openReads(ctx: PlaneContext, { hub }: Hubs): Reads {
         listRecords(pool, readTables, schemas, cursors),
         readHistory(pool, readTables, schemas, cursors),
       ),
-      ...logRoutes(fairLog, snapshot, (...news) => awaitNews(hub, ...news)),
+      ...logRoutes(fairLog, snapshot, (...news) => awaitNews(hub, ...news), recordBytes),
     },
   };
 }

@@ -70,6 +70,7 @@ export function openStreams(
     streamOpened: heartbeat.soon,
     docUrl: publicUrl.docUrl,
     socketsPerToken: limits.socketsPerToken,
+    recordBytes: limits.recordBytes,
     now: Date.now,
   });
   heartbeat.start(gateway.present);

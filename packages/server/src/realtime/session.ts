@@ -58,6 +58,8 @@ export interface SessionDeps extends HandshakeDeps {
   /** Bounds how many pages are in flight to sockets that catch up, for each token and in all. */
   readonly pages: Limiter<string>;
   readonly docUrl: DocUrl;
+  /** Bytes of JSON that a record can have. */
+  readonly recordBytes: number;
   now(): number;
 }
 
@@ -100,7 +102,7 @@ const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
-  const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, now } = deps;
+  const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { authenticate, reauthenticate } = handshake(deps, connection);
@@ -259,6 +261,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       resumeFrom: position,
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
       rowsVersion: asked.spoken.shownRowsVersion,
+      recordBytes,
     };
     send(frame);
     if (logId !== undefined && logId !== head.logId) return void resync("other_log");

@@ -5,7 +5,12 @@ import type { Premise } from "../../core/queue/mutation.ts";
 import { sentOf, utf8Length } from "../../core/queue/serialized.ts";
 import type { ClientState } from "../../core/state.ts";
 import { SyncError } from "../../errors.ts";
-import { type CommitProblem, commitProblem, commitSizeProblem } from "../../protocol/commits/commit-problem.ts";
+import {
+  type CommitProblem,
+  commitProblem,
+  commitSizeProblem,
+  recordSizeProblem,
+} from "../../protocol/commits/commit-problem.ts";
 import { checkModel } from "./check-model.ts";
 import { judgeWrite } from "./judge-write.ts";
 import { operationProblem } from "./operation-problem.ts";
@@ -20,6 +25,10 @@ export function judgeCommit(
     const model = state.models[tableOf(operation.model)];
     refuse(model && operationProblem(model, operation));
     judgeWrite(state, operation, operations.length === 1);
+    const { id, data } = operation;
+    // The record has at least these values then, so the server refuses it whatever else is in it.
+    if (data && state.recordBytes)
+      refuse(recordSizeProblem(JSON.stringify({ id, ...data }), state.recordBytes, utf8Length));
   }
   refuse(commitProblem({ operations, reads }));
   for (const { group, model } of reads) if (group === undefined) checkModel(state.models, model);

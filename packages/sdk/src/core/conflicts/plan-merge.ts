@@ -21,7 +21,7 @@ export type MergeText = (
   theirs: string,
 ) => { readonly text: string } | { readonly conflict: true };
 
-/** Of a record, and of a request: what the server takes unless it is told otherwise. */
+/** Of a request; and of a record, if the server has not said it. */
 export const MOST_BYTES = 1_048_576;
 /** A request has its names around the values. */
 const ENVELOPE_BYTES = 4_096;
@@ -68,11 +68,11 @@ export function planMerge(
     const readAt = isWhole ? open.observedSyncId : Math.max(...told.map((n) => n.observedSyncId));
     records.set(key, { fields, row: { ...row, ...values }, contested, values, readAt, isWhole });
   }
-  const instead = mergedWrite(mergeText, stale, records, "stale");
+  const instead = mergedWrite(mergeText, state, stale, records, "stale");
   if (!instead) return undefined;
   const again: Mutation[] = [];
   for (const later of laterWrites(state, stale, records)) {
-    const merged = later.stage.phase === "queued" && mergedWrite(mergeText, later, records, "later");
+    const merged = later.stage.phase === "queued" && mergedWrite(mergeText, state, later, records, "later");
     if (!merged) break;
     if (merged !== later) again.push(merged);
   }
@@ -95,6 +95,7 @@ function laterWrites(
 /** The write on top of the merged texts, which it then is a part of. Undefined: it cannot be merged. */
 function mergedWrite(
   mergeText: MergeText,
+  { recordBytes = MOST_BYTES }: ClientState,
   write: Mutation,
   records: Map<string, Merged>,
   which: "stale" | "later",
@@ -118,7 +119,7 @@ function mergedWrite(
   if (after.size === 0) return write;
   const isTooLarge =
     utf8Length(JSON.stringify(operations.map(sentOf))) > MOST_BYTES - ENVELOPE_BYTES ||
-    [...after.values()].some(({ row, values }) => utf8Length(JSON.stringify({ ...row, ...values })) > MOST_BYTES);
+    [...after.values()].some(({ row, values }) => utf8Length(JSON.stringify({ ...row, ...values })) > recordBytes);
   if (isTooLarge) return undefined;
   for (const [key, record] of after) records.set(key, record);
   return { ...write, operations };

@@ -18,6 +18,7 @@ import { askDueAt, askOwnerWhenDue } from "../tabs/own-owner.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
 import { isPolling } from "./is-polling.ts";
 import { isOwners, onOwner } from "./owner.ts";
+import { onRecordBytes } from "./record-bytes.ts";
 import { renewalAfter, renewWhenDue } from "./renewal.ts";
 import { dueNow, isDue, readPace, waitAfter, waitForRestart } from "./retry.ts";
 import { isSameOwner } from "./same-owner.ts";
@@ -46,6 +47,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   const { logId, stamp, participant, session, owner } = event;
   set(draft, { self: { participant, session } });
   if (!onOwner(draft, owner)) return;
+  onRecordBytes(draft, event);
   if (isOtherLog(draft, logId, stamp)) return;
   const { reading } = draft.state;
   set(draft, {

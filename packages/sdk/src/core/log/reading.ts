@@ -1,5 +1,6 @@
 import { onTokenAccepted, onTokenRefused } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
+import { onRecordBytes } from "../connection/record-bytes.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
@@ -111,6 +112,7 @@ export function onPosition(draft: Draft, position: number): void {
 export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   readEnded(draft);
   if (!onOwner(draft, event.owner)) return;
+  onRecordBytes(draft, event);
   onTokenAccepted(draft);
   if (isOtherLog(draft, event.logId, event.stamp)) return;
   set(draft, { reading: { ...draft.state.reading, verified: true } });

@@ -1,5 +1,6 @@
 import { onTokenAccepted } from "../connection/auth.ts";
 import { onOwner } from "../connection/owner.ts";
+import { onRecordBytes } from "../connection/record-bytes.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
@@ -26,6 +27,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   readEnded(draft);
   const { logId, rowsVersion, viewHash, stamp, cursor } = event;
   if (!onOwner(draft, event.owner)) return;
+  onRecordBytes(draft, event);
   onTokenAccepted(draft);
   const read = event.scope ?? {};
   // The app wants another scope by now.

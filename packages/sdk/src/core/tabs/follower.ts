@@ -96,6 +96,7 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   const isReplaced = (connection.generation ?? Number.POSITIVE_INFINITY) < (tabs.connection?.generation ?? 0);
   if (!isFollower(draft.state) || isReplaced) return;
   set(draft, { tabs: { ...tabs, connection } });
+  if ("recordBytes" in connection) set(draft, { recordBytes: connection.recordBytes });
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onScope(draft, connection.scope);
@@ -129,6 +130,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.reason !== then.reason ||
     now.retryAt !== then.retryAt ||
     now.isBehind !== then.isBehind ||
+    now.recordBytes !== then.recordBytes ||
     before.lead !== "yes"
   )
     post(draft, { type: "connection", connection: now });
@@ -140,6 +142,8 @@ function connectionOf(state: ClientState): LeaderConnection {
     rows: { logId, position, viewHash, rowsVersion },
     scope,
     generation,
+    recordBytes,
+    withheld,
   } = state;
   const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
   return {
@@ -155,7 +159,8 @@ function connectionOf(state: ClientState): LeaderConnection {
     rowsVersion,
     scope,
     extent: queueNumbersOf(state),
-    withheld: state.withheld,
+    recordBytes,
+    withheld,
   };
 }
 

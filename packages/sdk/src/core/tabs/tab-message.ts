@@ -106,6 +106,8 @@ export interface LeaderConnection {
   readonly scope: Scope;
   /** How much of the queue the leader knows. Tabs of another version of the app read this name. */
   readonly extent: QueueNumbers;
+  /** Bytes of JSON that the server lets a record have. Absent from tabs of an older version. */
+  readonly recordBytes?: number | undefined;
   /** The leader's token belongs to another owner than the store, so no tab shows the store's data. */
   readonly withheld: boolean;
 }

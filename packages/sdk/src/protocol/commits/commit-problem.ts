@@ -12,7 +12,7 @@ import { commitLimits } from "./commit-limits.ts";
  */
 
 export interface CommitProblem {
-  readonly code: InvalidCode | "request_too_large";
+  readonly code: InvalidCode | "request_too_large" | "record_too_large";
   readonly param: string;
   readonly message: string;
 }
@@ -95,6 +95,18 @@ export function commitSizeProblem(
       `A commit can have about ${commitLimits.batchBodyBytes} bytes of JSON.`,
     );
   return undefined;
+}
+
+/** The size of a record, or of what is certain to be in it. `bytesOf` counts the bytes of a text in UTF-8. */
+export function recordSizeProblem(
+  text: string,
+  most: number,
+  bytesOf: (text: string) => number,
+): CommitProblem | undefined {
+  const bytes = bytesOf(text);
+  return bytes > most
+    ? problem("record_too_large", "data", `The record would have ${bytes} bytes of JSON (the limit is ${most}).`)
+    : undefined;
 }
 
 const valuesIn = (value: unknown): number =>

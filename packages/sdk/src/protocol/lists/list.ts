@@ -28,6 +28,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     viewHash: Type.Optional(Type.String()),
     /** The log only: the requested models that are declared and that the token may read. */
     models: Type.Optional(Type.Array(Type.String())),
+    /** The log only: bytes of JSON that a record can have on this server after a write. */
+    recordBytes: Type.Optional(Type.Integer()),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** Lists of records only: those that the page leaves out, because they are larger than can be read. */

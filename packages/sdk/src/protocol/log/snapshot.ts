@@ -15,6 +15,8 @@ export const SnapshotStart = Type.Object({
   viewHash: Type.String(),
   /** Those of the models asked for that are declared and that the token may read, as declared. */
   models: Type.Array(Type.String()),
+  /** Bytes of JSON that a record can have on this server after a write. */
+  recordBytes: Type.Optional(Type.Integer()),
 });
 export type SnapshotStart = Static<typeof SnapshotStart>;
 

@@ -35,6 +35,8 @@ export const Welcome = Type.Object({
   schema: Nullable(Type.Object({ version: Type.Integer(), hash: Type.String() })),
   /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
   rowsVersion: Type.Integer(),
+  /** Bytes of JSON that a record can have on this server after a write. */
+  recordBytes: Type.Optional(Type.Integer()),
 });
 export type Welcome = Static<typeof Welcome>;
 

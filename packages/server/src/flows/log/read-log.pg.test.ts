@@ -77,7 +77,7 @@ test.each([1, 2])(
     const db = interrupted(after, declare);
     const ofTables = tableReads(db, {}, Date.now);
     const cursors = pageCursors(randomBytes(32));
-    const read = readSnapshot(db, ofTables, createSchemaCache(), cursors, createLimiter({}));
+    const read = readSnapshot(db, ofTables, createSchemaCache(), cursors, createLimiter({}), 2 ** 20);
     const view = { models: undefined, groups: undefined };
     const reader = { ...commitOf([]).principal, tenant };
     const page = await read({ reader, view, limit: 1_000, cursor: undefined });

@@ -53,6 +53,7 @@ export const readSnapshot = (
   schemas: SchemaCache,
   cursors: PageCursors,
   pages: Limiter,
+  recordBytes: number,
 ): ReadSnapshot => {
   const limiter = createLimiter(SLOW_SNAPSHOTS);
   return async (request) => {
@@ -64,7 +65,7 @@ export const readSnapshot = (
       const schema = await liveSchema(hosted, schemas, tenant);
       // Read the head, the models and the records as of one moment. Records of a model that is declared later arrive
       // through the log.
-      const read = (db: Database) => momentOf(db, (tx) => readPage(tx, schemas, cursors, request));
+      const read = (db: Database) => momentOf(db, (tx) => readPage(tx, schemas, cursors, recordBytes, request));
       if (!schema.hasTables) return await pages.take(tenant, tokenId, () => read(hosted));
       return await readTables(request.reader, covered(request.view), async (tables) => {
         if (cursor === undefined) await awaitCaptured(hosted, schema, tenant);
@@ -83,6 +84,7 @@ async function readPage(
   db: Transaction,
   schemas: SchemaCache,
   cursors: PageCursors,
+  recordBytes: number,
   { reader, view, limit, cursor }: SnapshotRequest,
 ): Promise<string | Refusal> {
   const { tenant } = reader;
@@ -133,7 +135,8 @@ async function readPage(
     ? cursors.encode(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
-  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, owner, viewHash, models });
+  const facts = { owner, viewHash, models, recordBytes };
+  const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, ...facts });
   const unreadable = page.unreadable
     .slice(0, MOST_UNREADABLE)
     .map(({ bytes, ...record }) => ({ ...record, message: tooLargeToRead(bytes || undefined) }));

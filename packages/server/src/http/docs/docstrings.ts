@@ -205,6 +205,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "owner": "The log only: whose token it was, as `<organization>/<live|test>/<kind>/<participant>`.",
     "viewHash": "The log only: a fingerprint of all that the token may read.",
     "models": "The log only: the requested models that are declared and that the token may read.",
+    "recordBytes": "The log only: bytes of JSON that a record can have on this server after a write.",
     "archived": "Id → time of archiving, of those on the page that are archived.",
     "unreadable": "Lists of records only: those that the page leaves out, because they are larger than can be read.",
     "count": "A query with `count` only: how many records there are on all pages.",
@@ -298,7 +299,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "rowsVersion": "Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew.",
     "owner": "Whose token it was: `<organization>/<live|test>/<kind>/<participant>`.",
     "viewHash": "A fingerprint of all that the token may read. Rows that were read under another one are read again.",
-    "models": "Those of the models asked for that are declared and that the token may read, as declared."
+    "models": "Those of the models asked for that are declared and that the token may read, as declared.",
+    "recordBytes": "Bytes of JSON that a record can have on this server after a write."
   },
   "SnapshotLine": {
     "": "One record; it may be newer than `stamp`, never older.",

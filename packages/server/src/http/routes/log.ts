@@ -42,6 +42,7 @@ export function logRoutes(
   readLog: ReadLog,
   readSnapshot: ReadSnapshot,
   awaitNews: AwaitNews,
+  recordBytes: number,
 ): Pick<Handlers, "readLog" | "readSnapshot"> {
   return {
     readLog: async ({ principal, query, spoken, signal, recheck }) => {
@@ -82,6 +83,7 @@ export function logRoutes(
         owner: ownerName(principal),
         viewHash: viewHashOf(principal),
         models: page.models,
+        recordBytes,
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },

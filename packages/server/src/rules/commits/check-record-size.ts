@@ -1,16 +1,12 @@
+import { recordSizeProblem } from "@holdfast/sdk/protocol";
 import { type Refusal, refuse } from "../refusal.ts";
 
 /** Checks that a record's JSON is at most this long in UTF-8. */
 export function checkRecordSize(text: string, most: number): Refusal | undefined {
   // A code unit takes at most three bytes, so most records need no exact count.
   if (3 * text.length <= most) return undefined;
-  const bytes = bytesInUtf8(text);
-  return bytes <= most
-    ? undefined
-    : refuse("record_too_large", {
-        param: "data",
-        message: `The record would have ${bytes} bytes of JSON (the limit is ${most}).`,
-      });
+  const problem = recordSizeProblem(text, most, bytesInUtf8);
+  return problem && refuse(problem.code, { param: problem.param, message: problem.message });
 }
 
 export function bytesInUtf8(text: string): number {
