@@ -30,7 +30,8 @@ import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-const SLEPT_MS = 60_000;
+/** Much less than the day between the age at which a write is not sent and the one at which its receipt is forgotten. */
+const SLEPT_MS = 3_600_000;
 const ABANDONED: Reply = { kind: "silence", timedOut: false, reason: "The request was abandoned before it was sent." };
 
 /** The close code of a lost connection. */
