@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from "node:dns";
 import { isIP } from "node:net";
-import { Agent, buildConnector } from "undici";
+import { Agent, buildConnector, type Dispatcher } from "undici";
+import { boundedAnswers } from "./bounded-answer.ts";
 import { isPublicAddress } from "./public-address.ts";
 import { BlockedAddressError, type Lookup, publicOnly } from "./public-lookup.ts";
 
@@ -15,14 +16,14 @@ export interface GuardOptions {
 const IDLE_MS = 1_000;
 
 /** For requests with a deadline of their own, to public addresses only. */
-export const guardedAgent = (guard: GuardOptions): Agent =>
+export const guardedAgent = (guard: GuardOptions): Dispatcher =>
   new Agent({
     connect: guardedConnector(guard),
     keepAliveTimeout: IDLE_MS,
     keepAliveMaxTimeout: IDLE_MS,
     headersTimeout: 0,
     bodyTimeout: 0,
-  });
+  }).compose(boundedAnswers);
 
 /**
  * Connects to public addresses only. Each connection resolves the name once and checks the very address that it then

@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./public-lookup.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";
@@ -50,6 +51,26 @@ test("[W3] a name that was public and leads inside now is not connected to", asy
     expect(await send(`https://${host}:${port}/`)).toMatchObject({ code: "blocked_address" });
   expect(await send(`http://203.0.114.1:${port}/`)).toMatchObject({ code: "blocked_address" });
   expect(connections).toBe(0);
+});
+
+test.each([
+  ["informational answers", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", ""],
+  ["small pieces", "1\r\na\r\n", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"],
+])("[DS93] an answer in too many %s is ended before its deadline", async (_, piece, head) => {
+  let isEnded = false;
+  const port = await listening(
+    createTcpServer((socket) => {
+      socket.on("error", () => {}).on("close", () => (isEnded = true));
+      const write = () => {
+        while (!socket.destroyed && socket.write(piece.repeat(500)));
+      };
+      socket.write(head);
+      socket.on("drain", write);
+      write();
+    }),
+  );
+  await open({ requestMs: 600_000 })(`http://127.0.0.1:${port}/`);
+  await until(() => isEnded);
 });
 
 test("[W3] a redirect is a plain response, and the server does not follow it", async () => {

@@ -1,8 +1,8 @@
 import { errorState } from "./database-error.ts";
 import { UnreadableTable } from "./unreadable-table.ts";
 
-/** A missing right, table, column, type or operator, or a value that became another type's. */
-const UNREADABLE = /^(42|22)/;
+/** A missing right, table, column, type or operator, a value that became another type's, or an exception of a cast. */
+const UNREADABLE = /^(42|22|38|39|P0)/;
 export const isUnreadable = (error: unknown): boolean => UNREADABLE.test(errorState(error) ?? "");
 
 /** Reads records of a source. */
