@@ -111,3 +111,35 @@ test("[DS83] a row that is too large to be read is an entry that says so: no sta
   ]);
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0, notes: [] });
 });
+
+test("[DS83] a cast to json that fails, and a column that is computed when it is read, fail no statement of the caller's", async () => {
+  await db.query(`create type public.mood as enum ('good', 'bad');
+    create function public.mood_json(mood) returns json language plpgsql as $$
+      begin if $1 = 'bad' then raise exception 'bad mood'; end if; return to_json(1); end $$;
+    create cast (mood as json) with function mood_json(mood);
+    create table public.moods (id int primary key, title text, m mood)`);
+  await attach("public.moods", { title: {} });
+  await mark();
+  await db.query("insert into moods values (1, 'a', 'good'), (2, 'b', 'bad')");
+  await db.query("update moods set title = 'c' where id = 2");
+  await db.query("insert into moods values (3, 'd', null)");
+  expect((await entries(4)).map(({ verb, id, data }) => [verb, id, data?.title])).toEqual([
+    ["created", "1", "a"],
+    ["created", "2", "b"],
+    ["updated", "2", "c"],
+    ["created", "3", "d"],
+  ]);
+  const [{ version = 0 } = {}] = await app.sql<{ version: number }>(
+    "select current_setting('server_version_num')::int as version",
+  );
+  if (version < 180_000) return;
+  await db.query(
+    "create table public.computed (id int primary key, title text, big text generated always as (upper(title)) virtual)",
+  );
+  await attach("public.computed", { title: {} });
+  await mark();
+  await db.query("insert into computed values (1, 'a')");
+  await db.query("update computed set title = 'b'");
+  await db.query("delete from computed");
+  expect((await entries(3)).map(({ verb }) => verb)).toEqual(["created", "updated", "deleted"]);
+});

@@ -88,3 +88,32 @@ test("[DS81] 100 000 rows that one transaction changes twice have one entry each
   while ((await tables.app.sql<{ entries: number }>(count, [model]))[0]?.entries === 0) await pause(100);
   expect(await tables.app.sql(count, [model])).toEqual([{ entries: 100_000 }]);
 });
+
+test("[DS83] whatever a column's JSON comes to, no statement fails, and the changes after it are recorded", async () => {
+  await db.query(`create table public.near (id int primary key, body text, n int default 0);
+    create function public.count_near() returns trigger language plpgsql as $$ begin
+      if pg_trigger_depth() < 2 then update near set n = n + 1 where id = new.id; end if; return null; end $$;
+    create trigger count_near after insert or update on near for each row execute function count_near();
+    create domain public.dtext as text;
+    create table public.odd (id int primary key, title text, ns numeric[], j jsonb, d dtext, b bpchar);
+    insert into odd values (1, 'before', null, to_jsonb(repeat(chr(1), 11000000)), null, null),
+      (2, 'before', null, null, repeat(chr(1), 11000000), repeat(chr(1), 200000000)),
+      (3, 'before', array_fill(1e131071::numeric, array[9000]), to_jsonb(array_fill(1e131071::numeric, array[9000])), null, null)`);
+  const { model } = await tables.attach("public.near", { body: {}, n: { type: "integer" } });
+  await tables.attach("public.odd", {
+    ...{ title: {}, ns: { type: "array" }, j: { type: "json" }, d: {}, b: {} },
+  });
+  // Just what can be read, before and after, and what a trigger leaves of it.
+  await db.query("insert into near values (1, repeat('x', 16777216 - 40))");
+  await db.query("update near set body = repeat('y', 16777216 - 40)");
+  await db.query("update odd set title = 'after'");
+  await db.query("insert into odd values (4, 'a', array_fill(1e131071::numeric, array[1000]))");
+  await db.query("insert into odd values (5, 'a', array_fill(1e131071::numeric, array[9000]))");
+  await db.query("delete from odd where id = 3");
+  await db.query("insert into odd values (6, 'last')");
+  const waiting = async () =>
+    (await tables.app.sql<{ n: number }>("select count(*)::int as n from holdfast.captured_change"))[0]?.n;
+  while ((await waiting()) !== 0) await pause(50);
+  expect((await tables.create(model, "2", { body: "by a client" })).status).toBe(200);
+  expect((await tables.app.call("GET", "/v1/models/odd/6")).body.data).toMatchObject({ title: "last" });
+});
