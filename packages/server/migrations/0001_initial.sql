@@ -455,7 +455,7 @@ create table holdfast.webhook_endpoint (
   batch_to bigint,
   batch_size integer not null,
   next_attempt_at timestamptz(3),
-  -- Whose request is in flight, since when, and until when nobody else sends one.
+  -- Whose request is in flight, since when, and until when no other process sends one.
   lease text,
   leased_at timestamptz(3),
   leased_until timestamptz(3),
@@ -516,7 +516,7 @@ create table holdfast.attached_table (
   emitted_to text,
   -- Why its changes cannot be recorded. They wait.
   problem text,
-  -- What the catalog said of the table when it was last looked at: see catalog_facts. Null: nobody has looked yet.
+  -- What the catalog said of the table when it was last looked at: see catalog_facts. Null: not yet.
   facts json,
   -- Why rows may have been written without being captured, until `tables verify --repair`.
   missed text,

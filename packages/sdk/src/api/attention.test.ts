@@ -232,6 +232,34 @@ test("[Q29] a sleep counts in full after the clock was set back", async () => {
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
+test("[Q47] a tab that does not lead stores that a sent write's time is unknown, because no later leader could know", async () => {
+  const made = await onSlowClock(-21 * DAY_MS, false);
+  expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
+  made.client.pause();
+  made.device.behindMs = 0;
+  made.offline();
+  await made.settle();
+  await made.client.close();
+  made.clock.sleep(38 * DAY_MS);
+  const again = await made.open({ disk: made.disk });
+  await made.goOnline(again);
+  expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
+});
+
+test("[Q47] a write that was sent by a fast clock is sent again after the clock is set back: it is seconds old", async () => {
+  const made = await onSlowClock(-40 * DAY_MS, false);
+  made.device.behindMs = 0;
+  await made.goOnline(made);
+  expect(made.client.status()).toMatchObject({ pending: 0, attention: 0 });
+});
+
+test("[Q47] a write that is made after the clock was set back has the time of that clock", async () => {
+  const made = await onSlowClock(-40 * DAY_MS);
+  made.device.behindMs = 0;
+  made.slide.create({ title: "Then" }, { id: "b" });
+  expect(made.client.pending().map(({ createdAt }) => createdAt)).toEqual([made.clock.now(), made.clock.now()]);
+});
+
 test("[Q30] an edited write is sent in its old place, under a new clientTxId, based on the current rows", async () => {
   const { client, server, settle, slide } = await start();
   server.refuse(({ data }) => ((data as { title?: string })?.title === "bad" ? "capability_scope_denied" : undefined));

@@ -81,7 +81,7 @@ export interface SyncClient<S extends ModelSchema> {
   /**
    * Imports the result of `exportPending`, and resolves with the number of writes that were new here. Writes keep their
    * names, so that none is committed twice, and are sent as this client's participant. Rejects with `invalid_export`, and
-   * with `other_owner` if the export belongs to another owner, or one of its writes to nobody that is known; with `adopt`,
+   * with `other_owner` if the export belongs to another owner, or the owner of one of its writes is not known; with `adopt`,
    * its writes become this client's.
    */
   importPending(exported: unknown, options?: { readonly adopt?: boolean | undefined }): Promise<number>;

@@ -163,7 +163,7 @@ test("[D44] what a client of an unknown owner has imported is sent only as the e
 test.each([
   ["that knows its owner", {}],
   ["that does not know its owner", { isUp: false }],
-])("[D44] a client %s imports what nobody is known to have written only to adopt it", async (_, how) => {
+])("[D44] a client %s imports writes of an unknown owner only to adopt them", async (_, how) => {
   const first = profileOfMany();
   const nobodys = await first.open("ann", { isUp: false });
   await nobodys.slides.create({ title: "whose?" }, { id: "a" }).queued;
@@ -197,7 +197,7 @@ test("[D44] an export names the first owner of its store for what was written be
   expect(server.log).toHaveLength(1);
 });
 
-test("[D44] an export of a store that several owners have used does not say whose a write is that nobody knew", async () => {
+test("[D44] an export of a store that several owners have used does not name an owner for a write whose owner was not known", async () => {
   const { open } = await writeOfUnknown();
   const tab = await open("ann");
   const exported = await tab.client.exportPending();

@@ -14,16 +14,22 @@ export interface Draft {
   readonly before?: ClientState;
   readonly effects: Effect[];
   readonly now: number;
+  readonly wall: number;
   readonly roll: number;
   /** How texts are merged, if the schema has fields for that. `loading`: its code is not there yet. */
   readonly merging?: MergeText | "loading" | undefined;
 }
 
-export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?: Draft["merging"]): Draft => ({
+export const draftOf = (
+  state: ClientState,
+  { now, wall = now, roll }: ClientEvent,
+  merging?: Draft["merging"],
+): Draft => ({
   state,
   before: state,
   effects: [],
   now,
+  wall,
   roll,
   merging,
 });

@@ -10,7 +10,10 @@ import type { TabMessage } from "./tabs/tab-message.ts";
 
 /** Everything that can happen to a client. Events carry the time and a random number, because the core is pure. */
 export type ClientEvent = Happening & {
+  /** The wall clock, but it is never set back, so that no wait grows longer. */
   readonly now: number;
+  /** The wall clock as it is. */
+  readonly wall?: number;
   /** The monotonic clock. */
   readonly lived?: number;
   readonly roll: number;

@@ -37,7 +37,8 @@ export function createEngine(initial: ClientState, clock: Clock, random: Random)
 
   const loop = createEventLoop<ClientState, Happening, Effect, number>({
     initial,
-    step: (state, event, now) => machine.step(state, { ...event, now, lived: clock.monotonic(), roll: random.roll() }),
+    step: (state, event, now) =>
+      machine.step(state, { ...event, now, wall: clock.now(), lived: clock.monotonic(), roll: random.roll() }),
     perform: (effect, state) => perform(effect, state),
     // The timer decides that the event is due, even if the wall clock was set back meanwhile.
     timeOf: (event) => (event.type === "due" ? Math.max(event.at, time()) : time()),

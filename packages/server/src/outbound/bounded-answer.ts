@@ -43,4 +43,8 @@ class BoundedAnswer extends (DecoratorHandler as unknown as new (handler: Dispat
   }
 }
 
-const tooMany = (what: string) => new Error(`The answer came in too many ${what}.`);
+/** The code of an answer that was ended, whose message is for the owner of the endpoint. */
+export const TOO_MANY_PIECES = "too_many_pieces";
+
+const tooMany = (what: string) =>
+  Object.assign(new Error(`The answer came in too many ${what}.`), { code: TOO_MANY_PIECES });

@@ -53,26 +53,6 @@ test("[W3] a name that was public and leads inside now is not connected to", asy
   expect(connections).toBe(0);
 });
 
-test.each([
-  ["informational answers", "HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n", ""],
-  ["small pieces", "1\r\na\r\n", "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"],
-])("[DS93] an answer in too many %s is ended before its deadline", async (_, piece, head) => {
-  let isEnded = false;
-  const port = await listening(
-    createTcpServer((socket) => {
-      socket.on("error", () => {}).on("close", () => (isEnded = true));
-      const write = () => {
-        while (!socket.destroyed && socket.write(piece.repeat(500)));
-      };
-      socket.write(head);
-      socket.on("drain", write);
-      write();
-    }),
-  );
-  await open({ requestMs: 600_000 })(`http://127.0.0.1:${port}/`);
-  await until(() => isEnded);
-});
-
 test("[W3] a redirect is a plain response, and the server does not follow it", async () => {
   let asked = 0;
   const inner = await http((_, response) => {

@@ -1,6 +1,7 @@
 import { type DeliveryError, webhookLimits } from "@holdfast/sdk/protocol";
 import { type Dispatcher, request } from "undici";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
+import { TOO_MANY_PIECES } from "./bounded-answer.ts";
 import { type GuardOptions, guardedAgent } from "./guarded-connect.ts";
 import { type Signed, signedHeaders } from "./webhook-signature.ts";
 
@@ -95,6 +96,7 @@ export async function beginningOf(body: Dispatcher.ResponseData["body"]): Promis
 /** Translates error codes of Node, OpenSSL and undici for the owner of the endpoint. */
 const CODES: Readonly<Record<string, DeliveryError>> = {
   blocked_address: "blocked_address",
+  [TOO_MANY_PIECES]: "invalid_response",
   UND_ERR_CONNECT_TIMEOUT: "connect_timeout",
   ETIMEDOUT: "connect_timeout",
   ECONNREFUSED: "connection_refused",
@@ -135,6 +137,6 @@ export function reasonOf(error: unknown): { code: DeliveryError; message: string
   const one = error instanceof AggregateError ? (error.errors[0] as unknown) : error;
   const { name = "", code = name, message = "" } = (one ?? {}) as { name?: string; code?: string; message?: string };
   const found = CODES[code] ?? FAMILIES.find(([family]) => family.test(code))?.[1] ?? "connection_lost";
-  const said = MESSAGES[found] ?? message.slice(0, 300);
+  const said = (code === TOO_MANY_PIECES ? undefined : MESSAGES[found]) ?? message.slice(0, 300);
   return { code: found, message: found === "tls_failed" ? `${said}: ${code}.` : said };
 }

@@ -11,7 +11,8 @@ import { withChanged } from "./queue-changes.ts";
  * How long a write has waited is measured by the time that the client has lived through, because a device's clock may
  * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of writes
  * that were never sent move along, also on disk. One that was sent may be in the log, and some monotonic clocks stand
- * still while the device sleeps: after a sleep of a month the server would no longer know it.
+ * still while the device sleeps: after a sleep of a month the server would no longer know it. No sleep sets a clock back,
+ * so then the times of all writes move along: by the time of a clock that was fast, they would be too young for weeks.
  *
  * So what the disk says of a write counts, also for the next client, a tab that begins to lead, and an export. A write
  * is stored as unsent only if it cannot be sent at once, and it is stored without that mark before it is sent.
@@ -26,19 +27,25 @@ const NOTED_MS = 1_000;
 /** `lived`: the monotonic clock. */
 export function followClock(draft: Draft, lived: number | undefined): void {
   if (lived === undefined) return;
-  const { clock, queue } = draft.state;
-  const offset = draft.now - lived;
+  const { clock, queue, generation } = draft.state;
+  const offset = draft.wall - lived;
   const by = clock ? offset - clock.offset : 0;
   if (clock && Math.abs(by) < NOTED_MS) return;
-  const isJump = by > JUMP_MS;
-  set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (isJump ? by : 0) : draft.now } });
-  if (!isJump) return;
+  const moves = by < 0 || by > JUMP_MS;
+  set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (moves ? by : 0) : draft.wall } });
+  if (!moves) return;
   // The leader may have moved it before.
   const moved = [...inOrder(queue)]
-    .filter(({ unsent, stage }) => unsent && lastingPhase(stage) === "queued")
-    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, draft.now) }));
+    .filter(({ unsent, stage }) => (unsent || by < 0) && lastingPhase(stage) === "queued")
+    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, draft.wall) }));
   set(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
+  // A later leader may know nothing of the clock that was fast. That a write is unsent may no longer be so.
+  if (generation === undefined && by < -JUMP_MS)
+    persist(
+      draft,
+      moved.filter((m) => !m.unsent),
+    );
 }
 
 /** What is stored of a new write: if it can be sent at once, it counts as sent, so that it is stored only once. */
@@ -49,36 +56,40 @@ export function unsentIn(state: ClientState): true | undefined {
 }
 
 /** If it was made by a clock that was set back since, its time would never come. */
-export const asSent = ({ unsent, ...m }: Mutation, { now }: Draft): Mutation =>
-  unsent ? { ...m, createdAt: Math.min(m.createdAt, now) } : m;
+export const asSent = ({ unsent, ...m }: Mutation, { wall }: Draft): Mutation =>
+  unsent ? { ...m, createdAt: Math.min(m.createdAt, wall) } : m;
 
 /** Another device may send what is exported, under the same names. */
 export function onExported(draft: Draft): void {
   const marked = [...inOrder(draft.state.queue)].filter((m) => m.unsent).map((m) => asSent(m, draft));
   if (marked.length === 0) return;
   set(draft, { queue: withChanged(draft.state.queue, marked) });
-  // Each by itself, so that one whose slot was given away stops no other.
-  const changes = marked.flatMap((mutation) => {
+  persist(draft, marked);
+}
+
+/** Stores writes in any tab: each by itself, so that one whose slot was given away stops no other. */
+function persist(draft: Draft, mutations: readonly Mutation[]): void {
+  const changes = mutations.flatMap((mutation) => {
     const over = expectedSlot(mutation);
     return over ? [{ put: [{ mutation, over }], drop: [] }] : [];
   });
-  emit(draft, { do: "persist", changes });
+  if (changes.length > 0) emit(draft, { do: "persist", changes });
 }
 
 /** Whether the server may have forgotten the receipt of a write. */
 export const isTooOld = (m: Mutation, draft: Draft): boolean =>
-  draft.now - m.createdAt > limits.resendMs || isFromFuture(m, draft);
+  draft.wall - m.createdAt > limits.resendMs || isFromFuture(m, draft);
 
 /** It may have been sent by a clock that was set back since: how long ago, that clock does not tell. */
-export const isFromFuture = ({ createdAt, unsent }: Mutation, { now }: Draft): boolean =>
-  !unsent && createdAt - now > JUMP_MS;
+export const isFromFuture = ({ createdAt, unsent }: Mutation, { wall }: Draft): boolean =>
+  !unsent && createdAt - wall > JUMP_MS;
 
 /** Of a write from before this client, nothing but the wall clock tells the age. */
-export const tooOld = ({ createdAt }: Mutation, { state, now }: Draft): Failure =>
+export const tooOld = ({ createdAt }: Mutation, { state, wall }: Draft): Failure =>
   localFailure(
     "too_old",
     `The write has waited so long that the server may have forgotten it${
-      createdAt < (state.clock?.startedAt ?? 0) || createdAt > now
+      createdAt < (state.clock?.startedAt ?? 0) || createdAt > wall
         ? ", or this device's clock was changed: by that clock it was made on "
         : ". It was made on "
     }${dayOf(createdAt)}. Check the current record first.`,

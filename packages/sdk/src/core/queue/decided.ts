@@ -55,7 +55,7 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   const owner = ownerOfTab(draft.state) ?? null;
-  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], createdAt: draft.now };
+  const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], createdAt: draft.wall };
   const unsent = unsentIn(draft.state);
   return reseal(draft, { ...fresh, unsent, merges: undefined });
 }
