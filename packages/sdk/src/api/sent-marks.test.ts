@@ -12,13 +12,16 @@ async function noted() {
   const disk = new MemoryDisk();
   const storage = memoryStorage(disk);
   const steps: string[] = [];
+  const failing = new Set<"enqueue" | "keep">();
   const noting: Storage = {
     ...storage,
-    enqueue: (changes) => {
+    enqueue: async (changes) => {
+      if (failing.has("enqueue")) throw new Error("The disk failed.");
       steps.push("enqueue");
       return storage.enqueue(changes);
     },
     keep: async (mutations, generation) => {
+      if (failing.has("keep")) throw new Error("The disk failed.");
       const kept = await storage.keep(mutations, generation);
       steps.push(`keep ${mutations.length}, ${made.connection.sent.length} sent`);
       return kept;
@@ -27,7 +30,7 @@ async function noted() {
   const made = own.client({ disk, platform: { storage: async () => noting } });
   await made.client.ready();
   await own.settle();
-  return { ...own, ...made, disk, steps, slides: made.client.models.slide };
+  return { ...own, ...made, disk, steps, failing, slides: made.client.models.slide };
 }
 
 test("[Q47] what was written offline is stored as sent before it is sent, all writes of a request in one change", async () => {
@@ -51,6 +54,23 @@ test("[Q47] a write that is made while the client is connected is stored once", 
   await settle();
   expect(steps).toEqual(["enqueue"]);
   expect(disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
+});
+
+test("[Q47] a client whose disk has failed stores even there that a write was sent, if it can, and sends it in any case", async () => {
+  for (const fails of [["enqueue"], ["enqueue", "keep"]] as const) {
+    const { slides, failing, disk, connection, offline, online, settle } = await noted();
+    offline();
+    slides.create({ title: "a" }, { id: "a" });
+    await settle();
+    for (const one of fails) failing.add(one);
+    slides.create({ title: "b" }, { id: "b" });
+    await settle();
+    connection.answers.push("held back");
+    online();
+    await settle();
+    expect(disk.queue().map(({ unsent }) => unsent)).toEqual([fails.length === 1 ? undefined : true]);
+    expect(connection.sent).toHaveLength(1);
+  }
 });
 
 test("[Q47] a leader that was replaced sends nothing before it leads again and has stored that", async () => {

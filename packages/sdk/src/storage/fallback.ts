@@ -18,6 +18,7 @@ export function withMemoryFallback(
   const fallback = memoryStorage(memory);
   let primary: Promise<Storage> | undefined;
   let broken = false;
+  let isDetached = false;
   /** Operations that the disk has not completed, oldest first. If the disk fails, each of them runs in memory. */
   const open = new Set<() => void>();
   let lastInMemory: Promise<unknown> = Promise.resolve();
@@ -61,6 +62,14 @@ export function withMemoryFallback(
     return done;
   }
 
+  /**
+   * What a disk that has failed may still take. Other tabs, and this one after a reload, send what it holds: they should
+   * know that this tab may have sent it, even a month later, when the server has forgotten it. The fence holds as ever.
+   */
+  async function keepIfPossible(...args: Parameters<Storage["keep"]>): Promise<void> {
+    if (broken && !isDetached) await (await primary?.catch(() => undefined))?.keep(...args).catch(() => {});
+  }
+
   function watched(storage: Storage): Storage {
     if (typeof storage?.open !== "function") throw new Error("what was opened is no storage");
     storage.watch?.(lost);
@@ -95,7 +104,10 @@ export function withMemoryFallback(
     },
     takeLead: run("takeLead"),
     readQueue: run("readQueue"),
-    keep: run("keep"),
+    keep: async (mutations, generation) => {
+      await keepIfPossible(mutations, generation);
+      return run("keep")(mutations, generation);
+    },
     forget: run("forget"),
     keepRows: run("keepRows"),
     keepPage: run("keepPage"),
@@ -104,6 +116,7 @@ export function withMemoryFallback(
     /** From now on nothing is written to the disk, because it is being deleted. */
     detach: () => {
       broken = true;
+      isDetached = true;
     },
     /** Also deletes a disk that failed before. Rejects if that fails, so that the app knows that data stays there. */
     destroy: async () => {
