@@ -92,6 +92,10 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [3_500_001_553, "a write was sent when it had been stored as sent, after a sleep of weeks between the two"],
   [3_300_000_534, "a sleep after the clock was set back counted for less than it lasted, and the write was sent again"],
   [
+    3_800_000_480,
+    "a tab whose disk had failed sent writes that the disk held as unsent, and another tab sent them weeks later",
+  ],
+  [
     3_700_008_572,
     "a tab that did not lead saw its clock set back, and a later leader took a sent write for three weeks younger",
   ],
