@@ -91,6 +91,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
   [1_200_000_009, "of a record that was created again, mine were values from before its delete"],
   [3_500_001_553, "a write was sent when it had been stored as sent, after a sleep of weeks between the two"],
   [3_300_000_534, "a sleep after the clock was set back counted for less than it lasted, and the write was sent again"],
+  [3_800_006_648, "a write that had left the disk was taken back, by a tab that did not have its rows yet"],
   [
     3_800_000_480,
     "a tab whose disk had failed sent writes that the disk held as unsent, and another tab sent them weeks later",

@@ -282,6 +282,13 @@ describe("[Q34] a write that this tab is storing in the slot of another one", ()
   });
 });
 
+test("[Q47] a write whose text stays is shown until the disk is read, if the disk refuses what was noted of it", () => {
+  const put = [{ mutation: write("a", 1), over: expectedSlot(write("a", 1)) }];
+  const after = apply(knowing(["a"]), [{ type: "refused", refused: [{ put, drop: [] }] }]);
+  expect(after.names).toEqual(["a"]);
+  expect(after.effects).toContain("readQueue");
+});
+
 test("[Q34] nothing is sent while a decision that deletes a write is being stored, and its end is counted once", () => {
   const drop = [{ ...slot(1, "a"), phase: "queued" as const }];
   const { view } = apply(knowing(["a"], { dropping: 1 }), [{ type: "stored", done: [{ put: [], drop }], change: 1 }]);

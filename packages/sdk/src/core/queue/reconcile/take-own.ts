@@ -60,13 +60,17 @@ function endDropping(r: Reconciliation, changes: readonly QueueChange[]): void {
   update(r, { dropping: Math.max(0, r.view.dropping - ended) });
 }
 
-/** Reverts a write that did not get its slot. If only its text was to change, the stored version stays. */
+/**
+ * Reverts a write that did not get its slot. If only its text was to change, the stored version stays. If not even that,
+ * it stays as it is until the disk is read: it may be gone because rows have it that this tab does not know yet.
+ */
 function takeBack(r: Reconciliation, mutation: Mutation, over: ExpectedSlot | undefined): void {
   const { clientTxId } = mutation;
   if (over?.clientTxId !== clientTxId) {
     notify(r, clientTxId, { kind: "not-durable", failure: TOO_LATE });
     return giveUp(r, clientTxId, TOO_LATE);
   }
+  if (find(r.view.queue, clientTxId)?.stage.phase !== "saving") return;
   touch(r, [mutation]);
   update(r, { queue: withoutMutations(r.view.queue, [clientTxId]) });
 }
