@@ -17,17 +17,33 @@ export interface ListQuestion extends WantedRecords {
 }
 
 export interface PageEnd {
-  readonly values: readonly (string | null)[];
+  readonly values: readonly SortValue[];
   readonly id: string;
   /** A record at this very place belongs to the page. */
   readonly isIncluded?: boolean;
 }
 
+/** In Postgres's text form; null: no value. */
+export type SortValue = string | null | LongText;
+
+/**
+ * A text that a column holds, of which only this much is read: with others beside the record it could be too much for one
+ * message. The place of such a record is where it is while the next page is read.
+ */
+export interface LongText {
+  readonly begins: string;
+  readonly bytes: number;
+}
+
+/** Shorter ones are read whole. */
+const LONG_BYTES = 4_096;
+const BEGINS = 100;
+
 export interface ListedRecord {
   readonly id: string;
   readonly data: string;
   readonly archivedAt: string | null;
-  readonly values: readonly (string | null)[];
+  readonly values: readonly SortValue[];
 }
 
 export interface Listed {
@@ -38,11 +54,25 @@ export interface Listed {
 
 /** One page in a total order: by the sort values, records without one last, then by id. */
 export async function listRecords(db: Transaction, question: ListQuestion): Promise<Listed> {
-  const { rows } = await reading(question.source, () =>
-    db.query<ListedRecord & { fits: boolean }>(listQuery(question)),
-  );
-  const records = rows.filter(({ fits }) => fits).slice(0, question.limit);
+  const { rows } = await reading(question.source, () => db.query<ListedRow>(listQuery(question)));
+  const records = rows
+    .filter(({ fits }) => fits)
+    .slice(0, question.limit)
+    .map(({ id, data, archivedAt, values, lengths }): ListedRecord => {
+      const sorted = values.map((value, i) => {
+        const length = lengths[i] ?? null;
+        return value === null || length === null ? value : { begins: value, bytes: Number(length) };
+      });
+      return { id, data, archivedAt, values: sorted };
+    });
   return { records: question.before ? records.reverse() : records, hasMore: rows.length > records.length };
+}
+
+interface ListedRow extends Omit<ListedRecord, "values"> {
+  readonly fits: boolean;
+  readonly values: readonly (string | null)[];
+  /** The bytes of long texts, which are cut in `values`. */
+  readonly lengths: readonly (string | null)[];
 }
 
 /**
@@ -89,15 +119,24 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
   const answer = (rows: string) => {
     const inPage = ["part", ...sorting((_, i) => `value_${i}`), `place ${ids}`].join(", ");
     const sized = withinBytes({ rows, order: inPage, json: ["data"], rest: "1", bytes: `${param(bytes)}::bigint` });
-    const sorted = `array[${keys.map((_, i) => `value_${i}::text`).join(", ")}]::text[]`;
-    const text = `select id, case when fits then data end as data, archived_at as "archivedAt", ${sorted} as values, fits
+    const each = (sql: (value: string, isLong: string | undefined) => string) =>
+      keys.map(({ whole }, i) => sql(`value_${i}`, whole && `octet_length(value_${i}) > ${LONG_BYTES}`)).join(", ");
+    const sorted = each((value, isLong) =>
+      isLong ? `case when ${isLong} then left(${value}, ${BEGINS}) else ${value} end` : `${value}::text`,
+    );
+    const lengths = each((value, isLong) => (isLong ? `case when ${isLong} then octet_length(${value}) end` : "null"));
+    const text = `select id, case when fits then data end as data, archived_at as "archivedAt", fits,
+      array[${sorted}]::text[] as values, array[${lengths}]::text[] as lengths
       from (${sized}) page order by ${inPage}`;
     return { text, values };
   };
 
   const end = before ?? after;
   const isAtValue = end !== undefined && (end.values[0] ?? null) !== null;
-  const isBeyond = end && beyond(isAtValue ? present : keys, id, end, isBackward, param);
+  // Detached from its row, so that it is read once and not for each comparison.
+  const valueAt = (id: string, { expression }: KeySql) =>
+    `(select ${expression} || '' from ${source.from} r where ${conditionsOf({ ...question, ...ONE, ids: [id] }, param).join(" and ")})`;
+  const isBeyond = end && beyond(isAtValue ? present : keys, id, end, isBackward, param, valueAt);
   const one = (page: string) => answer(`select 1 as part, page.* from (${page}) page`);
   if (!first || isNeverMissing(order)) return one(isBeyond === undefined ? scan() : scan(isBeyond));
   const isPresent = `${present[0]?.expression} is not null`;
@@ -111,6 +150,9 @@ export function listQuery(question: ListQuestion): { readonly text: string; read
       far as (select * from (${far}) rest limit greatest(${most} - (select count(*) from near), 0))
       select 1 as part, * from near union all select 2, * from far`);
 }
+
+/** Of one record, whatever else was wanted of it. */
+const ONE = { state: "all", filters: [], groups: undefined } as const;
 
 interface KeySql extends ColumnSql {
   readonly descending: boolean;
@@ -128,7 +170,14 @@ function isNeverMissing({ keys: [first] }: ListOrder): boolean {
  * What comes beyond a place in the order of reading, among the records with a first value if the place has one. An index
  * serves the condition on the first key, which is written so that Postgres sees a range of it.
  */
-function beyond(keys: readonly KeySql[], id: KeySql, end: PageEnd, isBackward: boolean, param: Param): string {
+function beyond(
+  keys: readonly KeySql[],
+  id: KeySql,
+  end: PageEnd,
+  isBackward: boolean,
+  param: Param,
+  valueAt: (id: string, key: KeySql) => string,
+): string {
   const sign = ({ descending }: KeySql) => (descending ? "<" : ">");
   const orEqual = end.isIncluded ? "=" : "";
   const place = `${param(end.id)}::text::${id.type}`;
@@ -136,7 +185,8 @@ function beyond(keys: readonly KeySql[], id: KeySql, end: PageEnd, isBackward: b
   const [first] = keys;
   const value = end.values[0] ?? null;
   if (!first) return idsBeyond;
-  const bound = ({ type }: KeySql, text: string) => `${param(text)}::text::${type}`;
+  const bound = (key: KeySql, value: string | LongText) =>
+    typeof value === "string" ? `${param(value)}::text::${key.type}` : valueAt(end.id, key);
   const behind = (i: number): string => {
     const key = keys[i];
     if (!key) return idsBeyond;

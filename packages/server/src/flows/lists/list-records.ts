@@ -92,14 +92,17 @@ function placesBeside({ records, hasMore }: Listed, end: PageEnd | undefined, is
 /** What a cursor keeps of a place. If its values are long, their fingerprint: a cursor has to fit into a URL. */
 type KeptEnd = PageEnd | (Omit<PageEnd, "values"> & { readonly values?: undefined; readonly of: string });
 
+const fingerprint = (values: PageEnd["values"]): string => hash("sha256", JSON.stringify(values), "base64url");
+
 /** Bytes of JSON. */
 const MOST_KEPT = 4_096;
 
 function keptEnd(end: PageEnd): KeptEnd {
-  const text = JSON.stringify(end.values);
-  if (Buffer.byteLength(text) <= MOST_KEPT) return end;
-  const { values: _, ...rest } = end;
-  return { ...rest, of: hash("sha256", text, "base64url") };
+  const { values, ...rest } = end;
+  const isShort = Buffer.byteLength(JSON.stringify(values)) <= MOST_KEPT;
+  return isShort && values.every((value) => typeof value !== "object" || value === null)
+    ? end
+    : { ...rest, of: fingerprint(values) };
 }
 
 /** The place that a cursor keeps. Undefined: it has long values, and its record has others by now, or is gone. */
@@ -112,8 +115,7 @@ async function endOf(
   const { of, ...rest } = kept;
   const one = { ...wanted, state: "all", ids: [kept.id], filters: [], groups: undefined, after: undefined } as const;
   const [record] = (await listStored(db, { ...one, limit: 1 })).records;
-  const isSame = record && hash("sha256", JSON.stringify(record.values), "base64url") === of;
-  return isSame ? { ...rest, values: record.values } : undefined;
+  return record && fingerprint(record.values) === of ? { ...rest, values: record.values } : undefined;
 }
 
 const NO_PAGE: Listed = { records: [], hasMore: false };

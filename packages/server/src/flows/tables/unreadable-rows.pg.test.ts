@@ -11,6 +11,7 @@ const ORDINARY = 20;
 const DIGITS = "(select jsonb_agg(1e131071::numeric) from generate_series(1, 400))";
 const UNREADABLE = ["a1", "n0100", "z1"];
 let model = "";
+let texts = "";
 
 beforeAll(async () => {
   await db.query(`create table public.notes (id text primary key, title text, body text, doc jsonb, raw bytea, digits numeric[]);
@@ -19,6 +20,10 @@ beforeAll(async () => {
     insert into public.notes (id, title, doc) values ('n0100', 'Digits', ${DIGITS})`);
   const fields = { title: {}, body: {}, doc: { type: "json" }, raw: {}, digits: { type: "array" } } as const;
   ({ model } = await attach("public.notes", fields));
+  await db.query(`create table public.texts (id text primary key, body text);
+    insert into public.texts select 'b', repeat('x', 8000) || 'a' union all select 'c', repeat('x', 8000) union all select 'd', repeat('x', 8000);
+    insert into public.texts values ('a', 'short'), ('e', repeat('y', 5000)), ('f', null)`);
+  texts = (await attach("public.texts", { body: {} })).model;
 });
 
 const marked = (answer: { readonly body: Readonly<Record<string, unknown>> }) =>
@@ -69,6 +74,30 @@ test("[DS91] lists, batch reads and queries leave it out, name it, and go on beh
       .sort(),
   ).toEqual(UNREADABLE);
 });
+
+test.each(["asc", "desc"])(
+  "[DS91] a list by a text that is long in some records goes through all of them, %s and back",
+  async (order) => {
+    const model = texts;
+    const page = (side: string, cursor: unknown) =>
+      app.call(
+        "GET",
+        `/v1/models/${model}?limit=1&order_by=body&order=${order}${cursor === "" ? "" : `&${side}=${cursor}`}`,
+      );
+    const ids: string[] = [];
+    const take = (answer: Awaited<ReturnType<typeof page>>) => {
+      expect(answer.status).toBe(200);
+      ids.push(...idsOf(answer), ...marked(answer).map(({ id }) => id));
+      return answer.body;
+    };
+    let last = take(await page("", ""));
+    while (last.next_cursor !== null) last = take(await page("starting_after", last.next_cursor));
+    const forward = order === "asc" ? ["a", "c", "d", "b", "e", "f"] : ["e", "b", "d", "c", "a", "f"];
+    expect(ids).toEqual(forward);
+    while (last.previous_cursor !== null) last = take(await page("ending_before", last.previous_cursor));
+    expect(ids.slice(forward.length)).toEqual(forward.toReversed().slice(1));
+  },
+);
 
 test("[DS91] snapshots leave it out and name it on their last line, page by page", async () => {
   for (const limit of [1, 7, 1_000]) {

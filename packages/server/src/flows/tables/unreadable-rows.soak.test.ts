@@ -24,6 +24,7 @@ beforeAll(async () => {
 const READS: readonly (readonly [what: string, method: string, path: () => string, json?: object])[] = [
   ["a list", "GET", () => `/v1/models/${model}?limit=100`],
   ["a list by title", "GET", () => `/v1/models/${model}?limit=100&order_by=title&order=desc`],
+  ["a list by body", "GET", () => `/v1/models/${model}?limit=100&order_by=body`],
   ["a query that counts", "POST", () => `/v1/models/${model}/query`, { limit: 100, count: true, countBy: "title" }],
   ["a search", "POST", () => `/v1/models/${model}/query`, { limit: 100, where: { title: { contains: "aper" } } }],
   ["a snapshot", "GET", () => "/v1/snapshot"],
