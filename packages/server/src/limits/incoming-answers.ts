@@ -1,8 +1,8 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setTimeout as pause, setImmediate as turn } from "node:timers/promises";
 
 /**
- * Bounds what callers' services answer, for all of them together: the bytes that are in memory, and how much of it is
- * parsed in one turn of the event loop. Else a few services that answer much would stall the requests of all tenants.
+ * Bounds what callers' services answer, for all of them together: the bytes that are in memory, and how much of the
+ * event loop's time goes into parsing. Else a few services that answer much would stall the requests of all tenants.
  */
 export interface IncomingAnswers {
   open(tenant: number): IncomingAnswer;
@@ -11,7 +11,7 @@ export interface IncomingAnswers {
 export interface IncomingAnswer {
   /** It has so many bytes now. Returns false if that is too much beside what others have. */
   take(bytes: number): boolean;
-  /** Parses it, if it is large as the only one in a turn of the event loop. */
+  /** Parses it. Large ones are parsed one at a time, in at most a third of the time. */
   parse<T>(work: () => T): Promise<T>;
   close(): void;
 }
@@ -23,11 +23,18 @@ export interface IncomingBounds {
 
 /** Smaller answers count nothing. */
 const SMALL_BYTES = 16 * 1_024;
+/** The rest of the time is for other requests. A request takes several turns, each of which could meet a parse. */
+const REST_FACTOR = 2;
+/** Less rest than a timer can measure is none. */
+const LEAST_REST_MS = 2;
 
-export function createIncomingAnswers({ perTenant, total }: IncomingBounds): IncomingAnswers {
+export function createIncomingAnswers(
+  { perTenant, total }: IncomingBounds,
+  clock = { now: () => performance.now(), pause: (ms: number): Promise<unknown> => pause(ms) },
+): IncomingAnswers {
   const byTenant = new Map<number, number>();
   let inMemory = 0;
-  let parsing = Promise.resolve();
+  let parsing: Promise<unknown> = Promise.resolve();
 
   return {
     open(tenant) {
@@ -49,11 +56,20 @@ export function createIncomingAnswers({ perTenant, total }: IncomingBounds): Inc
         },
         async parse(work) {
           if (own === 0) return work();
-          const before = parsing;
-          const mine = before.then(() => turn());
-          parsing = mine;
-          await mine;
-          return work();
+          let restMs = 0;
+          const result = parsing
+            .then(() => turn())
+            .then(() => {
+              const begunAt = clock.now();
+              try {
+                return work();
+              } finally {
+                restMs = (clock.now() - begunAt) * REST_FACTOR;
+              }
+            });
+          const rest = () => (restMs < LEAST_REST_MS ? undefined : clock.pause(restMs));
+          parsing = result.then(rest, rest);
+          return result;
         },
         close: () => grow(0),
       };

@@ -38,6 +38,18 @@ test("[H12] [H9] and the keys of an object, but not the items of an array", () =
   expect(codeOf(`[1,${keys(1_001)}]`)).toBe("invalid_value");
 });
 
+test.each(['\\"', "\\\\", 'x\\"', "\\u0022", '\\\\\\"'])(
+  "[H12] a long text of %s ends where the parser ends it",
+  (escaped) => {
+    for (let length = 240; length < 280; length += 1) {
+      const text = `"${"y".repeat(length)}${escaped.repeat(200)}"`;
+      expect(JSON.parse(text)).toBeTypeOf("string");
+      expect(codeOf(`[${text},${items(99_998, "1").slice(1)}`)).toBeUndefined();
+      expect(codeOf(`[${text},${items(100_000, "1").slice(1)}`)).toBe("too_many_values");
+    }
+  },
+);
+
 /** As the parser would count. */
 const valuesIn = (value: unknown): number =>
   typeof value === "object" && value !== null
