@@ -43,6 +43,7 @@ import { httpServer } from "./transport/http.ts";
 import { kyExchange } from "./transport/ky-exchange.ts";
 import { SaidSchema } from "./transport/said-schema.ts";
 import { logStream } from "./transport/stream.ts";
+import { type StreamCalls, streamFirst } from "./transport/stream-calls.ts";
 import { tokenSource } from "./transport/token.ts";
 
 /** The environment of a client: the parts that differ between a browser, a Node process and a test. */
@@ -122,9 +123,12 @@ export function openRuntime(
   const said = new SaidSchema(schema.models);
   const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
-  const exchange = (!fetch && ports.exchange) || kyExchange(fetch);
+  const http = (!fetch && ports.exchange) || kyExchange(fetch);
+  const stream: Stream & Partial<Pick<StreamCalls, "call">> =
+    ports.stream?.() ?? logStream({ url, clock, models: names, schema: said, WebSocket });
+  // An app that gives its own `fetch` sees all requests in it.
+  const exchange = fetch ? http : streamFirst(stream, http);
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models: names, exchange, schema: said });
-  const stream = ports.stream?.() ?? logStream({ url, clock, models: names, schema: said, WebSocket });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },
     engine.dispatch,

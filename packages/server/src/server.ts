@@ -121,7 +121,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const streams = opened(openStreams(ctx, http.app.server, isOriginAllowed, authentication, planes));
+  const streams = opened(openStreams(ctx, http, isOriginAllowed, authentication, planes));
   const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
   const datasources = opened(
     openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams }),

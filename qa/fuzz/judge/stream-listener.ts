@@ -53,6 +53,7 @@ export function createListener(judging: Judging, report: (fault: string) => void
         if (hidden) report(`a stream was told of the ${entry.model} ${entry.id}, which its token does not cover`);
       }
     },
+    answer() {},
     presence({ room }) {
       if (judgedScopes()?.every((scope) => !seesGroups(scope, [String(room)])))
         report(`a stream was told of the room ${room}, which its token does not cover`);

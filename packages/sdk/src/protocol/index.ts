@@ -102,6 +102,7 @@ export {
 export { relationName } from "./schema/relations.ts";
 export { modelFingerprint, type SpelledModel, schemaFingerprint } from "./schema/schema-fingerprint.ts";
 export { shortHash } from "./short-hash.ts";
+export { AnswerFrame, Call, STREAM_CALLS, type StreamCall } from "./stream/call-frames.ts";
 export { closeCodes } from "./stream/close-codes.ts";
 export {
   ClaimFrame,

@@ -7,7 +7,7 @@ import { until } from "../../../../scripts/testing/until.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import { systemClock } from "../engine/system.ts";
 import { undiciExchange } from "../node/undici-exchange.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange, ExchangeResponse } from "./exchange.ts";
 import { httpServer } from "./http.ts";
 import { kyExchange } from "./ky-exchange.ts";
 import { SaidSchema } from "./said-schema.ts";
@@ -89,7 +89,8 @@ function movedByHand() {
 /** An exchange, and how many chunks of its answers have been read. */
 function counted(send: Exchange): { readonly exchange: Exchange; chunks(): number } {
   let chunks = 0;
-  async function* counting(body: AsyncIterable<Uint8Array>) {
+  async function* counting(body: ExchangeResponse["body"]) {
+    if ("json" in body) return;
     for await (const chunk of body) {
       chunks += 1;
       yield chunk;

@@ -109,11 +109,10 @@ export function httpServer({ url, token, timeoutMs, models, exchange, schema }: 
   ): Promise<ExchangeResponse> {
     const [method, pattern] = clientPaths[name];
     const path = pattern.replace(/:(\w+)/g, (_, key: string) => encodeURIComponent(params?.[key] ?? ""));
-    const address = `${base}${path}${query ? `?${query}` : ""}`;
-    return exchange(
-      { method, url: address, token: bearer, schema: schema?.now, body, keepalive: keepalive === true },
-      signal,
-    );
+    const search = query?.toString();
+    const url = `${base}${path}${search ? `?${search}` : ""}`;
+    const asked = { method, url, token: bearer, schema: schema?.now, body, keepalive: keepalive === true };
+    return exchange({ ...asked, call: { name, params, query: search } }, signal);
   }
 
   /** Retries a page that was cut off, with a smaller size, so that a long snapshot does not restart. */
@@ -130,6 +129,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange, schema }: 
     for (let tries = 0; tries < PAGE_TRIES && isCut(page) && !signal.aborted; tries++) {
       query.set("limit", String(Math.ceil(limit / 2 ** tries)));
       page = await call("readSnapshot", { query }, signal, async (response, onProgress) => {
+        if ("json" in response.body) return INCOMPLETE;
         return (await readSnapshotPage(response.body, onProgress)) ?? INCOMPLETE;
       });
     }
@@ -221,9 +221,10 @@ async function within<T>(
 }
 
 /** A body that is not JSON does not come from our server: the core gets `undefined` and decides by the status. */
-async function json(response: ExchangeResponse, onProgress: OnProgress): Promise<unknown> {
+async function json({ body }: ExchangeResponse, onProgress: OnProgress): Promise<unknown> {
+  if ("json" in body) return body.json;
   let text = "";
-  for await (const piece of textOf(response.body, onProgress)) text += piece;
+  for await (const piece of textOf(body, onProgress)) text += piece;
   try {
     return JSON.parse(text) as unknown;
   } catch {

@@ -54,6 +54,8 @@ function isKnown(frame: Record<string, unknown>): boolean {
         ) &&
         Array.isArray(frame.left)
       );
+    case "answer":
+      return isPosition(frame.n) && isPosition(frame.status);
     case "pong":
       return typeof frame.n === "number";
     case "error":

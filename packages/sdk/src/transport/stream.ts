@@ -5,6 +5,7 @@ import { STREAM_PATH } from "../protocol/client-paths.ts";
 import { STREAM_PROTOCOL } from "../protocol/version.ts";
 import { readFrame } from "./read-frame.ts";
 import type { SaidSchema } from "./said-schema.ts";
+import { StreamCalls } from "./stream-calls.ts";
 
 /*
  * One partysocket for the life of the client. Its own reconnecting is suppressed, because the core alone decides when
@@ -32,11 +33,19 @@ const CONNECT_MS = 10_000;
 const TIMED_OUT = 4000;
 
 /** The WebSocket that delivers the log. It has no state of its own: the core decides when to open it. */
-export function logStream({ url, clock, models, schema, WebSocket }: StreamOptions): Stream {
+export function logStream({
+  url,
+  clock,
+  models,
+  schema,
+  WebSocket,
+}: StreamOptions): Stream & Pick<StreamCalls, "call"> {
   const address = streamAddress(url);
   /** The listener of the present attempt. Undefined: there is none, and the gate is shut. */
   let listener: StreamListener | undefined;
   let pings = 0;
+  /** The token that was sent last. */
+  let token: string | undefined;
   let openGate = () => {};
   let stopClock = () => {};
 
@@ -71,6 +80,8 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
     });
   }
 
+  const calls = new StreamCalls((text) => socket.send(text));
+
   /** After sleep or a pulled cable, a socket looks open and stays silent forever. */
   function restartPingTimer(): void {
     stopClock();
@@ -86,6 +97,7 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
     const ended = listener;
     listener = undefined;
     stopClock();
+    calls.closed();
     return ended;
   }
 
@@ -103,6 +115,9 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
     if (!listener) return;
     restartPingTimer();
     const frame = readFrame(event.data);
+    if (frame?.frame === "answer") return calls.answered(frame);
+    if (frame?.frame === "welcome") calls.live(token, frame.calls ?? 0);
+    if (frame?.frame === "renewed") calls.live(token);
     if (frame) listener.frame(frame);
   };
   socket.onclose = (event) => {
@@ -123,8 +138,10 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
       socket.reconnect();
       openGate();
     },
-    hello({ token, clientId, logId, since, scope = {}, view }) {
+    hello({ clientId, logId, since, scope = {}, view, ...as }) {
       const { models: wanted = models, groups, where } = scope;
+      token = as.token;
+      calls.live(undefined);
       send({
         ...{ frame: "hello", token, clientId, log: logId, since },
         ...(wanted.length > 0 && { models: wanted }),
@@ -134,7 +151,11 @@ export function logStream({ url, clock, models, schema, WebSocket }: StreamOptio
         schema: schema?.now,
       });
     },
-    send,
+    send(frame) {
+      if (frame.frame === "auth") token = frame.token;
+      send(frame);
+    },
+    call: (request, signal) => calls.call(request, signal),
     close() {
       shutGate();
       socket.close();

@@ -10,6 +10,7 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { prefixOf } from "../rules/tokens/token.ts";
 import type { Traffic } from "./traffic.ts";
+import { whenEnded } from "./when-ended.ts";
 
 /** Checks the token of every request before its route runs. */
 export interface AuthHook {
@@ -74,8 +75,11 @@ export function createAuthHook({ authenticator, clientAddress, quota, failedAuth
     if (audience === "operator") return refuse("admin_required");
     if (audience === "secret_key" && principal.tokenKind !== "secret_key") return refuse("secret_key_required");
     request.principal = principal;
-    const longPoll = query !== undefined && "wait" in query && WAITS.test(searchOf(request.url));
-    return traffic({ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll, reply });
+    return traffic({
+      ...{ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll: isLongPoll(query, searchOf(request.url)) },
+      whenEnded: (then) => whenEnded(reply.raw, then),
+      told: (left) => void reply.headers(left),
+    });
   }
 
   return {
@@ -87,6 +91,10 @@ export function createAuthHook({ authenticator, clientAddress, quota, failedAuth
     },
   };
 }
+
+/** Whether a request waits for something to happen. */
+export const isLongPoll = (query: EndpointSchema["query"], search: string): boolean =>
+  query !== undefined && "wait" in query && WAITS.test(search);
 
 const WAITS = /(?:^|&)wait=0*[1-9]/;
 const TOO_OFTEN = { message: "This address has sent too many requests without a valid token." };

@@ -3,54 +3,28 @@ import { type EndpointName, type EndpointSchema, endpoints, headers, limits, pat
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
-import type { ClientSchemas } from "../flows/schema/client-schemas.ts";
-import { shapeCheck } from "../payload/shape-check.ts";
-import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import type { Refusal } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
-import type { ApiRequest, ApiResponse, Handler, Handlers, QueryTable } from "./answer.ts";
-import { answerInNames, isSpoken, readSaidHeader } from "./answer-names.ts";
+import type { ApiResponse } from "./answer.ts";
 import type { AuthHook } from "./auth-hook.ts";
 import { compressionOf } from "./compress.ts";
 import { answerOf } from "./count-answers.ts";
 import { isRead } from "./count-reads.ts";
 import { type Counters, countRefusal } from "./counters.ts";
-import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
-import { readQuery } from "./query.ts";
+import type { EndpointCall, EndpointCalls } from "./endpoint-call.ts";
 import { whenEnded } from "./when-ended.ts";
 
 /** Builds the routes from three tables (paths, endpoints, handlers): authentication, query, body shape, response. */
-export function mount(
-  app: FastifyInstance,
-  handlers: Handlers,
-  authHook: AuthHook,
-  schemasOf: (tenant: Principal) => ClientSchemas | Promise<ClientSchemas>,
-): void {
+export function mount(app: FastifyInstance, calls: EndpointCalls, authHook: AuthHook): void {
   app.decorateRequest("principal");
   app.decorateRequest("cameAt", 0);
   app.decorateRequest("bodyBytes", 0);
-  for (const name of Object.keys(paths) as EndpointName[])
-    mountOne(app, name, inNames(name, handlers[name] as Handler<never>, schemasOf), authHook);
+  for (const name of Object.keys(paths) as EndpointName[]) mountOne(app, name, calls[name], authHook);
 }
 
-/** For endpoints that name fields: answers under the names of the schema that the client has. */
-function inNames(
-  name: EndpointName,
-  handler: Handler<never>,
-  schemasOf: (tenant: Principal) => ClientSchemas | Promise<ClientSchemas>,
-): Handler<never> {
-  if (!isSpoken(name)) return handler;
-  return async (asked) => {
-    if (asked.schemaHeader === undefined) return await handler(asked);
-    const said = readSaidHeader(asked.schemaHeader);
-    if (isRefusal(said)) return { refusal: said };
-    return (await answerInNames(name, handler, asked, await schemasOf(asked.principal), said)) as ApiResponse<never>;
-  };
-}
-
-function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<never>, authHook: AuthHook): void {
+function mountOne(app: FastifyInstance, name: EndpointName, call: EndpointCall, authHook: AuthHook): void {
   const [method, path] = paths[name];
   const endpoint: EndpointSchema = endpoints[name];
-  const readBody = bodyReader(name, endpoint);
   const compression = compressionOf(name);
   for (const prefix of PREFIXES)
     app.route({
@@ -74,83 +48,24 @@ function mountOne(app: FastifyInstance, name: EndpointName, handler: Handler<nev
         // If the request has waited long for its slot or its body, check whether the token has ended.
         const ended = performance.now() - request.cameAt > LATE_MS ? await authHook.recheck(request) : undefined;
         if (ended) return sendRefusal(reply, ended);
-        const answer = request.principal && answerOf(request, reply);
-        if (answer?.hasRoom() === false) return sendRefusal(reply, refuse("too_many_answers"));
-        const query = readQuery(searchOf(request.url), endpoint.query as QueryTable | undefined, endpoint.filters);
-        if (isRefusal(query)) return sendRefusal(reply, query);
-        const body = readBody(request.body);
-        if ("refusal" in body) return sendRefusal(reply, body.refusal);
-        const asked = {
+        const answer = await call({
           principal: request.principal,
-          params: request.params,
-          query,
-          body: body.value,
+          params: request.params as Readonly<Record<string, string>>,
+          search: searchOf(request.url),
+          body: request.body,
           bodyBytes: request.bodyBytes,
-          answer,
+          answer: request.principal && answerOf(request, reply),
           keyHeader: request.headers[headers.idempotencyKey] as string | undefined,
           schemaHeader: request.headers[headers.schema],
           signal: () => goneSignal(request, reply),
           recheck: () => authHook.recheck(request),
-        };
-        return send(reply, await handler(asked as unknown as ApiRequest<never>));
+        });
+        return send(reply, answer);
       },
     });
 }
 
 const LATE_MS = 1_000;
-
-const TRANSLATED: ReadonlySet<EndpointName> = new Set<EndpointName>([
-  "createRecord",
-  "updateRecord",
-  "deleteRecord",
-  "archiveRecord",
-  "unarchiveRecord",
-]);
-
-function bodyReader(
-  name: EndpointName,
-  endpoint: EndpointSchema,
-): (body: unknown) => { value: unknown } | { refusal: Refusal } {
-  const { body: schema } = endpoint;
-  if (!schema) return (raw) => (isEmpty(raw) ? { value: undefined } : { refusal: strange(raw) });
-  const check = endpoint.bodyJudged ? () => undefined : shapeCheck(schema);
-  const translate = translatorOf(name);
-  return (raw) => {
-    if (raw === undefined)
-      return endpoint.bodyOptional
-        ? { value: undefined }
-        : { refusal: refuse("invalid_body", { message: "This route needs a JSON body." }) };
-    const value = translate(raw);
-    const refusal = check(value);
-    return refusal ? { refusal } : { value };
-  };
-}
-
-/** For endpoints without a body: accept none, or an empty one. */
-const isEmpty = (raw: unknown): boolean =>
-  raw === undefined ||
-  (typeof raw === "object" && raw !== null && !Array.isArray(raw) && Object.keys(raw).length === 0);
-
-function strange(raw: unknown): Refusal {
-  const [name] = typeof raw === "object" && raw !== null && !Array.isArray(raw) ? Object.keys(raw) : [];
-  return name === undefined
-    ? refuse("invalid_body", { message: "This route does not accept a body." })
-    : refuse("unknown_field", { param: name, message: "This route does not accept a body." });
-}
-
-function translatorOf(name: EndpointName): (body: unknown) => unknown {
-  if (name === "commit") return translateCommit;
-  if (TRANSLATED.has(name)) return translateWrite;
-  return NULLABLE.has(name) ? withoutNulls : (body) => body;
-}
-
-/** Endpoints in whose bodies null means absent. */
-const NULLABLE: ReadonlySet<EndpointName> = new Set<EndpointName>([
-  "acquireClaim",
-  "acquireClaimOn",
-  "renewClaim",
-  "createWebhookEndpoint",
-]);
 
 function send(reply: FastifyReply, answer: ApiResponse<EndpointName>): FastifyReply {
   if ("refusal" in answer) return sendRefusal(reply, answer.refusal, answer.receipt);

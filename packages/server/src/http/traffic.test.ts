@@ -1,6 +1,5 @@
 import { EventEmitter } from "node:events";
 import { type ServerLimits, serverLimits } from "@holdfast/sdk/protocol";
-import type { FastifyReply } from "fastify";
 import { afterEach, expect, test, vi } from "vitest";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
 import { createTraffic } from "./traffic.ts";
@@ -11,10 +10,12 @@ afterEach(() => void vi.useRealTimers());
 function open(limits: Partial<ServerLimits> = {}) {
   const traffic = createTraffic({ ...serverLimits, ...limits });
   const arrive = (prefix: TokenPrefix, tokenId = prefix as string, longPoll = false) => {
-    const raw = Object.assign(new EventEmitter(), { req: { socket: new EventEmitter() } });
+    const raw = new EventEmitter();
     const headers: Record<string, unknown> = {};
-    const reply = { raw, headers: (more: object) => Object.assign(headers, more) } as unknown as FastifyReply;
-    return { verdict: traffic({ tokenId, prefix, longPoll, reply }), headers, close: () => raw.emit("close") };
+    const whenEnded = (then: () => void) => void raw.once("close", then);
+    const told = (more: object) => void Object.assign(headers, more);
+    const verdict = traffic({ tokenId, prefix, longPoll, whenEnded, told });
+    return { verdict, headers, close: () => raw.emit("close") };
   };
   /** Asks and is answered, one after the other: how many of so many were let in. */
   const letIn = (times: number, prefix: TokenPrefix, tokenId?: string) => {

@@ -1,10 +1,8 @@
 import type { ServerLimits } from "@holdfast/sdk/protocol";
-import type { FastifyReply } from "fastify";
 import { createLimiter, type Limiter, type Patience } from "../limits/limiter.ts";
 import { createRateLimiter, type RateLimiter } from "../limits/rate-limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { TokenPrefix } from "../rules/tokens/token.ts";
-import { whenEnded } from "./when-ended.ts";
 
 /** A request with a valid token. */
 export interface Arrival {
@@ -12,7 +10,10 @@ export interface Arrival {
   readonly prefix: TokenPrefix;
   /** A long poll, which has its own limit. */
   readonly longPoll: boolean;
-  readonly reply: FastifyReply;
+  /** Calls back once its answer has left the process, or cannot any more. */
+  whenEnded(then: () => void): void;
+  /** What is left of the token's rate. */
+  told?(headers: Readonly<Record<string, string | number>>): void;
 }
 
 /** Undefined: the request may run. Usually returns without a promise, because this runs for every request. */
@@ -38,20 +39,21 @@ export function createTraffic(limits: ServerLimits): Traffic {
     ek: tokenLimits(limits.rateEk, limits.inFlightEk, limits.longPollsEk),
   };
 
-  return ({ tokenId, prefix, longPoll, reply }) => {
+  return (arrival) => {
+    const { tokenId, prefix, longPoll } = arrival;
     const { rate, requests, longPolls } = byPrefix[prefix];
-    if (rate && !isWithinRate(rate, tokenId, reply)) return refuse("rate_limited");
+    if (rate && !isWithinRate(rate, arrival)) return refuse("rate_limited");
     const running = longPoll ? longPolls : requests;
-    if (!running.tryEnter(tokenId)) return waitForTurn(running, tokenId, patience, reply);
-    leaveWhenClosed(running, tokenId, reply);
+    if (!running.tryEnter(tokenId)) return waitForTurn(running, arrival, patience);
+    leaveWhenEnded(running, arrival);
     return undefined;
   };
 }
 
-function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): boolean {
+function isWithinRate(rate: RateLimiter, { tokenId, told }: Arrival): boolean {
   const left = rate.take(tokenId);
   const remaining = Math.max(0, Math.floor(left));
-  void reply.headers({
+  told?.({
     "ratelimit-limit": rate.burst,
     "ratelimit-remaining": remaining,
     "ratelimit-reset": rate.resetSeconds(tokenId),
@@ -61,19 +63,18 @@ function isWithinRate(rate: RateLimiter, tokenId: string, reply: FastifyReply): 
 
 async function waitForTurn(
   running: Limiter<string>,
-  tokenId: string,
+  arrival: Arrival,
   patience: Patience,
-  reply: FastifyReply,
 ): Promise<Refusal | undefined> {
   const disconnected = new AbortController();
-  whenEnded(reply.raw, () => disconnected.abort());
-  const runs = await running.enter(tokenId, "", { ...patience, signal: disconnected.signal });
+  arrival.whenEnded(() => disconnected.abort());
+  const runs = await running.enter(arrival.tokenId, "", { ...patience, signal: disconnected.signal });
   if (!runs) return refuse("rate_limited", { message: "This token has too many requests in flight." });
   // The client may have disconnected at the moment the slot was assigned.
-  leaveWhenClosed(running, tokenId, reply);
+  leaveWhenEnded(running, arrival);
   return undefined;
 }
 
 /** Also covers a client that disconnects before it has sent its body, when no handler runs. */
-const leaveWhenClosed = (running: Limiter<string>, tokenId: string, reply: FastifyReply): void =>
-  whenEnded(reply.raw, () => running.leave(tokenId));
+const leaveWhenEnded = (running: Limiter<string>, { tokenId, whenEnded }: Arrival): void =>
+  whenEnded(() => running.leave(tokenId));

@@ -3,7 +3,7 @@ import { createPool, type Database } from "../db/connection/pool.ts";
 import { type Authenticator, createAuthenticator } from "../flows/tokens/authenticate.ts";
 import { followTokenEnds } from "../flows/tokens/follow-token-ends.ts";
 import { type AuthHook, createAuthHook } from "../http/auth-hook.ts";
-import { createTraffic } from "../http/traffic.ts";
+import { createTraffic, type Traffic } from "../http/traffic.ts";
 import { type ConnectionQuota, createConnectionQuota } from "../limits/connection-quota.ts";
 import { createFailedAuthLimiter, type FailedAuthLimiter } from "../limits/failed-auth-limiter.ts";
 import type { ServerContext } from "./context.ts";
@@ -19,6 +19,8 @@ export interface Authentication extends Part {
   readonly failedAuths: FailedAuthLimiter;
   readonly quota: ConnectionQuota;
   readonly authHook: AuthHook;
+  /** The limits of each token, by whichever door it comes. */
+  readonly traffic: Traffic;
 }
 
 export function openAuthentication(
@@ -40,7 +42,7 @@ export function openAuthentication(
   const quota = createConnectionQuota(limits, clientAddress.isProxy);
   const traffic = createTraffic(limits);
   return {
-    ...{ pool, authenticator, clientAddress, failedAuths, quota },
+    ...{ pool, authenticator, clientAddress, failedAuths, quota, traffic },
     authHook: createAuthHook({ authenticator, clientAddress, quota, failedAuths, traffic }),
     forget: authenticator.forgetAll,
     async close() {

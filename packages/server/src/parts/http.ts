@@ -7,13 +7,16 @@ import type { Handlers } from "../http/answer.ts";
 import { countReads } from "../http/count-reads.ts";
 import { type Counters, createCounters } from "../http/counters.ts";
 import { createEdge } from "../http/edge.ts";
+import { endpointCalls } from "../http/endpoint-call.ts";
 import { mount } from "../http/mount.ts";
 import { mountDocsPage } from "../http/routes/docs-page.ts";
 import { mountErrorsPage } from "../http/routes/errors-page.ts";
 import { mountHealth } from "../http/routes/health.ts";
 import { mountMetrics } from "../http/routes/metrics.ts";
 import { mountOpenApi } from "../http/routes/openapi.ts";
+import { streamCalls } from "../http/stream-calls.ts";
 import { createLimiter } from "../limits/limiter.ts";
+import type { AnswerCall } from "../realtime/calls.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { Part } from "./part.ts";
@@ -31,6 +34,8 @@ const PATIENCE_MS = 6_000;
 export interface Http extends Part {
   readonly app: FastifyInstance;
   readonly counters: Counters;
+  /** Answers requests that come on a stream, once the routes are mounted. */
+  answerCall: AnswerCall;
   /** Accepts no more connections. What has arrived before is read. */
   refuseMore(): Promise<void>;
 }
@@ -51,6 +56,7 @@ export async function openHttp(
   return {
     app,
     counters,
+    answerCall: () => Promise.reject(new Error("No routes are mounted yet.")),
     async refuseMore() {
       ({ closed } = await connections.refuseMore());
     },
@@ -63,21 +69,25 @@ export async function openHttp(
 }
 
 export function mountRoutes(
-  { options, usage, metrics, publicUrl }: ServerContext,
-  { app }: Http,
-  { authHook, failedAuths, clientAddress }: Authentication,
+  { options, usage, metrics, publicUrl, answers, stopping }: ServerContext,
+  http: Http,
+  { authHook, authenticator, traffic, failedAuths, clientAddress }: Authentication,
   { own, followed, served }: Planes,
   handlers: Handlers,
 ): void {
-  mount(
-    app,
+  const { app, counters } = http;
+  const calls = endpointCalls(
     countReads(handlers, (tenant) => usage.add(tenant, "reads")),
-    authHook,
     (of) => {
       const found = followed(of);
       return found instanceof Promise ? found.then(({ clientSchemas }) => clientSchemas) : found.clientSchemas;
     },
   );
+  mount(app, calls, authHook);
+  http.answerCall = streamCalls({
+    ...{ calls, authenticator, traffic, counters, answers, stopping },
+    docUrl: publicUrl.docUrl,
+  });
   mountHealth(app, {
     isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),
     others: served,

@@ -1,4 +1,3 @@
-import type { Server } from "node:http";
 import { limits as agreed } from "@holdfast/sdk/protocol";
 import { openPresenceChannel } from "../db/presence/presence-channel.ts";
 import { keepWaiters, type Waiter } from "../flows/claims/keep-claims.ts";
@@ -10,6 +9,7 @@ import { openPresenceRooms } from "../realtime/presence/presence-rooms.ts";
 import { createHeartbeat } from "../workers/heartbeat.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
+import type { Http } from "./http.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 
@@ -41,7 +41,7 @@ export interface Streams extends Part {
 /** WebSockets: logs, claims, and presence rooms. */
 export function openStreams(
   ctx: ServerContext,
-  server: Server,
+  http: Pick<Http, "app" | "answerCall">,
   isOriginAllowed: (origin: string) => boolean,
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
   planes: Planes,
@@ -60,7 +60,8 @@ export function openStreams(
     now: () => Math.floor(performance.timeOrigin + performance.now()),
     failed: report("presence_failed"),
   });
-  const gateway = openGateway(server, {
+  const gateway = openGateway(http.app.server, {
+    answerCall: (call) => http.answerCall(call),
     rooms,
     followed: planes.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },

@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server } from "node:http";
 import type { Duplex } from "node:stream";
+import { setTimeout as patience } from "node:timers/promises";
 import { closeCodes, limits, STREAM_PATH, STREAM_PROTOCOL } from "@holdfast/sdk/protocol";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { ClientAddress } from "../addresses/client-address.ts";
@@ -33,12 +34,15 @@ export interface Gateway {
 }
 
 const CHECK_MS = 2_000;
+/** How long a stop waits for calls in flight. */
+const ANSWERS_MS = 6_000;
 const UPGRADES_AT_ONCE = 20;
 
 export function openGateway(server: Server, options: GatewayOptions): Gateway {
   const sockets = new WebSocketServer({
     noServer: true,
-    maxPayload: limits.frameBytes,
+    // A call that is too large is refused by its number.
+    maxPayload: 2 * limits.frameBytes,
     perMessageDeflate: false,
     handleProtocols: (offered) => (offered.has(STREAM_PROTOCOL) ? STREAM_PROTOCOL : false),
   });
@@ -110,6 +114,9 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
       const closed = [...sessions.keys()].map(
         (socket) => new Promise<void>((resolve) => socket.once("close", () => resolve())),
       );
+      // Calls that have come are answered before. The server refuses those that come from now on.
+      const answered = Promise.all([...sessions.values()].map((session) => session.idle()));
+      await Promise.race([answered, patience(ANSWERS_MS, undefined, { ref: false })]);
       for (const session of sessions.values()) session.close(closeCodes.restarting, "restarting");
       await Promise.all(closed);
     },

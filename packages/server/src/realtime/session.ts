@@ -18,6 +18,7 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
 import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
+import { type AnswerCall, answerFrame, createCalls } from "./calls.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
 import { askedUnder, claimFrameFor, currentFor, saidIn } from "./client-schema.ts";
@@ -34,6 +35,7 @@ import type { Hub } from "./log/hub.ts";
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import type { PresenceRooms } from "./presence/presence-rooms.ts";
 import { createRoomMembership } from "./presence/room-membership.ts";
+import { mayBeCall, type ReadCall, readCall, refusedCall } from "./read-call.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 
 /** What a database publishes of its tenants' logs and claims. */
@@ -58,6 +60,8 @@ export interface SessionDeps extends HandshakeDeps {
   /** Bounds how many pages are in flight to sockets that catch up, for each token and in all. */
   readonly pages: Limiter<string>;
   readonly docUrl: DocUrl;
+  /** Answers requests that come on a stream. */
+  readonly answerCall: AnswerCall;
   /** Bytes of JSON that a record can have. */
   readonly recordBytes: number;
   now(): number;
@@ -93,6 +97,8 @@ export interface Session {
    */
   check(): Promise<void> | undefined;
   close(code: number, reason: string): void;
+  /** Resolves when no call waits for its answer. */
+  idle(): Promise<void>;
   /** Ends the session if it uses this token. Returns whether it did. */
   revoke(tokenId: string): boolean;
 }
@@ -103,6 +109,10 @@ const checkFrame = shapeCheck(FrameUp);
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
   const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
+  const calls = createCalls();
+  /** What the client has said of its schema. */
+  let saidSchema: string | undefined;
+  const gone = new AbortController();
   const id = newId("ses_");
   const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
   const { authenticate, reauthenticate } = handshake(deps, connection);
@@ -115,7 +125,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   let handled: Promise<void> = Promise.resolve();
   const cancelHelloDeadline = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
-  const { send, notify, write, pass, close, fail, closeIfStuck } = createSocketWriter(socket, {
+  const { send, notify, pass, write, close, fail, closeIfStuck } = createSocketWriter(socket, {
     docUrl,
     now,
     excused: () => membership.greeting,
@@ -171,6 +181,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function receive(data: Buffer, isBinary: boolean): Promise<void> {
     if (isBinary) return fail(refuse("invalid_frame", { message: "A frame must be JSON text." }), closeCodes.badFrame);
+    const call = readCall(data);
+    if (call) return void onCall(call, data.length);
+    if (isAccepted && mayBeCall(data) && !hasBudget()) return;
+    if (data.length > limits.frameBytes) return close(TOO_LARGE_CODE, "");
     const parsed = parseJson(data, limits.frameValues);
     if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
     const refusal = checkFrame(parsed.value);
@@ -195,6 +209,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
         return follow(frame);
       case "watch":
         return await watch(frame.model, frame.ids);
+      case "call":
+        // It was read before.
+        return;
       case "ping":
         phase.reader.tell();
         return send({ frame: "pong", n: frame.n, stamp: phase.reader.stamp() });
@@ -204,6 +221,26 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   function onPresence(frame: Frame<"presence">): void {
     const no = membership.update(frame);
     if (no) fail(no.refusal, no.closeCode);
+  }
+
+  /** Frames that follow do not wait for its answer, and its refusal ends nothing else. */
+  async function onCall({ n, ...asked }: ReadCall, bytes: number): Promise<void> {
+    const refused = (refusal: Refusal) => {
+      if (hasBudget()) send(answerFrame(n, refusedCall(refusal, docUrl)));
+    };
+    if ("refusal" in asked) return refused(asked.refusal);
+    const who = known();
+    if (!who) return refused(NOT_WELCOMED);
+    const no = calls.check(n);
+    if (no) return refused(no);
+    const { token } = who;
+    calls.begin(n);
+    const { sent, ...answer } = await deps
+      .answerCall({ ...asked.call, token, schema: saidSchema, bytes, signal: gone.signal })
+      .catch(() => ({ ...refusedCall(refuse("unavailable"), docUrl), sent() {} }));
+    calls.end(n);
+    if (socket.readyState !== socket.OPEN) return sent();
+    pass(Buffer.from(answerFrame(n, answer)), sent);
   }
 
   async function greet(hello: Frame<"hello">): Promise<void> {
@@ -248,6 +285,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     }
     const { view, requested } = asked;
     phase = { name: "welcomed", principal, token, clientId, log, reader, requested, spoken: asked.spoken };
+    saidSchema = hello.schema;
     membership.signIn(principal, clientId);
     const position = since ?? head.syncId;
     const frame: Welcome = {
@@ -262,6 +300,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
       rowsVersion: asked.spoken.shownRowsVersion,
       recordBytes,
+      calls: limits.callsInFlight,
     };
     send(frame);
     if (logId !== undefined && logId !== head.logId) return void resync("other_log");
@@ -341,10 +380,17 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     else if (verdict.home !== now.principal.home) close(closeCodes.restarting, "the tenant has moved");
   }
 
+  function hasBudget(): boolean {
+    const has = frameBudget.tryRemoveTokens(1);
+    if (!has) fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    return has;
+  }
+
   socket.on("message", (data, isBinary) => {
     // Frames arrive until the other side has closed too. Nothing is done for them.
     if (isOver) return;
-    if (!frameBudget.tryRemoveTokens(1)) return fail(refuse("rate_limited"), closeCodes.tooManyFrames);
+    // Calls have the limits of requests. Only those that are refused here count as frames.
+    if (!(isAccepted && mayBeCall(data as Buffer)) && !hasBudget()) return;
     if (!isAccepted) greetingBytes += (data as Buffer).length;
     if (greetingBytes > limits.helloBytes) return fail(refuse("invalid_frame", TOO_LONG), closeCodes.badFrame);
     handled = handled
@@ -352,6 +398,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
   });
   socket.on("close", () => {
+    gone.abort();
     end();
     connection.permit.leave();
   });
@@ -370,6 +417,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       return undefined;
     },
     close,
+    idle: calls.idle,
     revoke(tokenId) {
       if (known()?.principal.tokenId !== tokenId) return false;
       fail(refuse("token_revoked"), closeCodes.token);
@@ -377,6 +425,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     },
   };
 }
+
+const NOT_WELCOMED = refuse("invalid_frame", { message: "Calls come after the frame `welcome`." });
+
+/** The standard's code for a frame that is too large. */
+const TOO_LARGE_CODE = 1009;
 
 const TOO_LONG = {
   message: `Until the token is accepted, frames can have up to ${limits.helloBytes} bytes together.`,

@@ -3,6 +3,7 @@ import { Claim } from "../claims/claim.ts";
 import { ErrorEnvelope } from "../errors/error.ts";
 import { LogEntry } from "../log/log.ts";
 import { Peer } from "../presence/presence.ts";
+import { AnswerFrame } from "./call-frames.ts";
 
 // Open, unlike the frames of a client: a newer server may say more, and a client ignores what it does not know.
 
@@ -35,6 +36,8 @@ export const Welcome = Type.Object({
   schema: Nullable(Type.Object({ version: Type.Integer(), hash: Type.String() })),
   /** Counts the pushes of a schema that changed records without an entry in the log: rows read under another number are read anew. */
   rowsVersion: Type.Integer(),
+  /** How many calls without an answer the stream takes. Absent: it takes none. */
+  calls: Type.Optional(Type.Integer()),
   /** Bytes of JSON that a record can have on this server after a write. */
   recordBytes: Type.Optional(Type.Integer()),
 });
@@ -120,6 +123,7 @@ export const FrameDown = Type.Union([
   SchemaFrame,
   Resync,
   Pong,
+  AnswerFrame,
   ErrorFrame,
 ]);
 export type FrameDown = Static<typeof FrameDown>;

@@ -1,6 +1,7 @@
 import { type Static, Type } from "typebox";
 import { limits } from "../limits.ts";
 import { FollowedRecords } from "../log/followed-records.ts";
+import { Call } from "./call-frames.ts";
 
 const strict = { additionalProperties: false };
 const Names = Type.Array(Type.String(), { maxItems: 200 });
@@ -58,5 +59,5 @@ export const Presence = Type.Object(
 );
 export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
 
-export const FrameUp = Type.Union([Hello, Auth, Follow, Watch, Presence, Ping]);
+export const FrameUp = Type.Union([Hello, Auth, Follow, Watch, Presence, Ping, Call]);
 export type FrameUp = Static<typeof FrameUp>;

@@ -1,0 +1,107 @@
+import {
+  type EndpointName,
+  type EndpointSchema,
+  endpoints,
+  STREAM_CALLS,
+  type StreamCall,
+} from "@holdfast/sdk/protocol";
+import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
+import type { Authenticator } from "../flows/tokens/authenticate.ts";
+import { newId } from "../ids.ts";
+import type { Answer, AnswerBytes } from "../limits/answer-bytes.ts";
+import type { AnswerCall, CallAnswer } from "../realtime/calls.ts";
+import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
+import { prefixOf } from "../rules/tokens/token.ts";
+import type { ApiResponse } from "./answer.ts";
+import { isLongPoll } from "./auth-hook.ts";
+import { isRead } from "./count-reads.ts";
+import { type Counters, countRefusal } from "./counters.ts";
+import type { EndpointCalls } from "./endpoint-call.ts";
+import type { Traffic } from "./traffic.ts";
+
+export interface StreamCallDeps {
+  readonly calls: EndpointCalls;
+  readonly authenticator: Authenticator;
+  readonly traffic: Traffic;
+  readonly counters: Counters;
+  readonly answers: AnswerBytes;
+  readonly docUrl: DocUrl;
+  readonly stopping: AbortSignal;
+}
+
+/** Answers requests on a stream as the routes do: with the same checks, limits, counters and handlers. */
+export function streamCalls(deps: StreamCallDeps): AnswerCall {
+  const { calls, authenticator, traffic, counters, answers, stopping } = deps;
+  return async ({ name, token, params = {}, query: search = "", body, bytes, schema, signal }) => {
+    counters.requests += 1;
+    const ends: (() => void)[] = [];
+    const end = () => {
+      for (const then of ends.splice(0)) then();
+    };
+    signal.addEventListener("abort", end, { once: true });
+    const sent = () => {
+      signal.removeEventListener("abort", end);
+      end();
+    };
+    const refused = (refusal: Refusal) => ({ ...refusedWith(deps, refusal), sent });
+
+    if (stopping.aborted) return refused(refuse("unavailable", { message: "The server is stopping." }));
+    if (!isStreamCall(name)) return refused(refuse("route_not_found", NOT_HERE));
+    const principal = await authenticator.principalOf(token);
+    if (isRefusal(principal)) return refused(principal);
+    const arrival = {
+      ...{ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll: isLongPoll(queryOf(name), search) },
+      whenEnded: (then: () => void) => (signal.aborted ? then() : void ends.push(then)),
+    };
+    const busy = await traffic(arrival);
+    if (busy) return refused(busy);
+    const answer = answers.open(principal.tokenId);
+    arrival.whenEnded(answer.close);
+    const recheck = async () => asRefusal(await authenticator.principalOf(token));
+    const response = await calls[name]({
+      ...{ principal, params, search, body, bodyBytes: bytes, answer, recheck },
+      ...{ keyHeader: undefined, schemaHeader: schema, signal: () => AbortSignal.any([signal, stopping]) },
+    });
+    return { ...counted(deps, name, answer, response), sent };
+  };
+}
+
+const NOT_HERE = { message: `On a stream these can be called: ${STREAM_CALLS.join(", ")}.` };
+
+const isStreamCall = (name: string): name is StreamCall => (STREAM_CALLS as readonly string[]).includes(name);
+
+const queryOf = (name: StreamCall): EndpointSchema["query"] => (endpoints[name] as EndpointSchema).query;
+
+const asRefusal = (found: Principal | Refusal): Refusal | undefined => (isRefusal(found) ? found : undefined);
+
+type Answered = Omit<CallAnswer, "sent">;
+
+function refusedWith({ counters, docUrl }: StreamCallDeps, refusal: Refusal, receipt?: string): Answered {
+  countRefusal(counters, refusal.code);
+  return {
+    status: statusOf(refusal),
+    headers: refusalHeaders(refusal),
+    body: envelopeText(refusal, newId("req_"), docUrl, receipt),
+  };
+}
+
+function counted(
+  deps: StreamCallDeps,
+  name: EndpointName,
+  answer: Answer,
+  response: ApiResponse<EndpointName>,
+): Answered {
+  const answered = textOf(deps, response);
+  const bytes = Buffer.byteLength(answered.body);
+  if (!isRead(name)) answer.send(bytes);
+  else if (!answer.trySend(bytes)) return refusedWith(deps, refuse("too_many_answers"));
+  return answered;
+}
+
+function textOf(deps: StreamCallDeps, response: ApiResponse<EndpointName>): Answered {
+  if ("refusal" in response) return refusedWith(deps, response.refusal, response.receipt);
+  const { status = 200 } = response;
+  if ("value" in response) return { status, body: JSON.stringify(response.value) };
+  return { status, headers: response.headers, body: response.text as string };
+}
