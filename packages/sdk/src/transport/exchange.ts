@@ -35,5 +35,5 @@ export interface ExchangeResponse {
 
 /** JSON that has arrived as a part of something else. */
 export interface Parsed {
-  readonly json: unknown;
+  readonly parsed: unknown;
 }

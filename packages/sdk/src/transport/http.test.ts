@@ -90,7 +90,7 @@ function movedByHand() {
 function counted(send: Exchange): { readonly exchange: Exchange; chunks(): number } {
   let chunks = 0;
   async function* counting(body: ExchangeResponse["body"]) {
-    if ("json" in body) return;
+    if ("parsed" in body) return;
     for await (const chunk of body) {
       chunks += 1;
       yield chunk;

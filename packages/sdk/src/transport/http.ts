@@ -129,7 +129,7 @@ export function httpServer({ url, token, timeoutMs, models, exchange, schema }: 
     for (let tries = 0; tries < PAGE_TRIES && isCut(page) && !signal.aborted; tries++) {
       query.set("limit", String(Math.ceil(limit / 2 ** tries)));
       page = await call("readSnapshot", { query }, signal, async (response, onProgress) => {
-        if ("json" in response.body) return INCOMPLETE;
+        if ("parsed" in response.body) return INCOMPLETE;
         return (await readSnapshotPage(response.body, onProgress)) ?? INCOMPLETE;
       });
     }
@@ -222,7 +222,7 @@ async function within<T>(
 
 /** A body that is not JSON does not come from our server: the core gets `undefined` and decides by the status. */
 async function json({ body }: ExchangeResponse, onProgress: OnProgress): Promise<unknown> {
-  if ("json" in body) return body.json;
+  if ("parsed" in body) return body.parsed;
   let text = "";
   for await (const piece of textOf(body, onProgress)) text += piece;
   try {

@@ -69,7 +69,7 @@ export class StreamCalls {
   }
 
   answered({ n, status, headers, body }: AnswerFrame): void {
-    this.#open.get(n)?.answered({ status, retryAfter: headers?.["retry-after"], body: { json: body } });
+    this.#open.get(n)?.answered({ status, retryAfter: headers?.["retry-after"], body: { parsed: body } });
   }
 
   closed(): void {
