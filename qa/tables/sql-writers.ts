@@ -48,8 +48,8 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
       transaction: largeTransaction(largeTransactions),
     };
     const isUsable = await write(client, call, chance, changes[kind]);
-    if (call.outcome === "undone") turns.missed(kind);
-    else if (kind === "transaction") largeTransactions += 1;
+    if (call.outcome !== "committed") turns.missed(kind);
+    if (kind === "transaction" && call.outcome !== "undone") largeTransactions += 1;
     return isUsable;
   }
 

@@ -12,5 +12,10 @@ test("[DS19] tables, records and log are equal after clients and SQL wrote the s
   const { transactions, contested, declined, besides } = verdict.coverage;
   expect(Math.min(transactions, contested)).toBeGreaterThan(20);
   expect(Math.min(declined, besides)).toBeGreaterThan(5);
+  const { rows, byClients, unreadable, transactions: large } = verdict.coverage.large;
+  for (const { written, verified } of [rows, byClients, unreadable, large]) {
+    expect(verified).toBeGreaterThan(0);
+    expect(verified).toBe(written);
+  }
   expect(Math.min(...Object.values(nemesis.done))).toBeGreaterThan(0);
 });
