@@ -7,7 +7,7 @@ import { SHARED } from "./tables-sql.ts";
 export type Change = (client: pg.Client, mark: string, chance: SeededRandom) => Promise<number>;
 
 /** Kinds of transactions in SQL with large values, and how often they are due. */
-export const LARGE_PERIODS = { row: 3_000, unreadable: 7_000, transaction: 20_000 } as const;
+export const LARGE_PERIODS = { row: 4_000, unreadable: 10_000, transaction: 20_000 } as const;
 export type LargeKind = keyof typeof LARGE_PERIODS;
 
 const MIB = 2 ** 20;

@@ -14,7 +14,8 @@ create table public.papers (
 create function public.paper_digest(id text, deck_id text, mark text, body text, doc jsonb) returns json language sql
   immutable as $$ select json_build_object('id', id, 'deckId', deck_id, 'mark', mark, 'body', md5(body), 'doc', md5(doc::text)) $$;
 create function public.paper_bytes(id text, deck_id text, mark text, body text, doc jsonb) returns integer language sql
-  immutable as $$ select octet_length(json_build_object('id', id, 'deckId', deck_id, 'mark', mark, 'body', body, 'doc', doc)::text) $$;
+  immutable as $$ select octet_length(json_build_object('id', id, 'deckId', deck_id, 'mark', mark, 'body', '', 'doc', '')::text)
+    + coalesce(octet_length(to_json(body)::text), 0) + coalesce(octet_length(doc::text), 0) $$;
 
 create function public.note_paper() returns trigger language plpgsql as $$
 begin
@@ -31,7 +32,8 @@ create trigger a_note_change after insert or update or delete on public.papers
 create trigger b_touch_deck after insert or update on public.papers
   for each row execute function public.touch_deck();
 
--- A value of about so many bytes of JSON, in one of several forms, made of the mark.
+-- A value of about so many bytes of JSON, in one of several forms, made of the mark. Postgres looks for repetitions only
+-- in the last 4 KiB, so a block of 64 KiB that is repeated is not compressed, and costs little to make.
 create function public.large_text(mark text, form text, bytes integer) returns text language sql as $$
   select case form
     when 'repeated' then repeat(mark || ' ', bytes / (length(mark) + 1))
