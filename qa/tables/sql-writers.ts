@@ -33,6 +33,7 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
   const calls: SqlCall[] = [];
   const turns = createTurns(LARGE_PERIODS, performance.now());
   let largeTransactions = 0;
+  let isWritingLarge = false;
   let stopping = false;
 
   const called = (mark: string): SqlCall => {
@@ -41,13 +42,16 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
     return call;
   };
 
+  /** One at a time, which bounds the memory of Postgres. */
   async function writeLarge(client: pg.Client, kind: LargeKind, call: SqlCall, chance: SeededRandom): Promise<boolean> {
     const changes = {
       row: changeLargeRow,
       unreadable: changeUnreadableRow,
       transaction: largeTransaction(largeTransactions),
     };
+    isWritingLarge = true;
     const isUsable = await write(client, call, chance, changes[kind]);
+    isWritingLarge = false;
     if (call.outcome !== "committed") turns.missed(kind);
     if (kind === "transaction" && call.outcome !== "undone") largeTransactions += 1;
     return isUsable;
@@ -63,7 +67,7 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
         continue;
       }
       const call = called(`sql${writer}-${n}`);
-      const large = turns.take(performance.now());
+      const large = isWritingLarge ? undefined : turns.take(performance.now());
       const isUsable = large
         ? await writeLarge(client, large, call, chance)
         : await write(client, call, chance, CHANGES[chance.weighed(WEIGHTS)]);

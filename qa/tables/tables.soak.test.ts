@@ -5,7 +5,7 @@ test("[DS19] tables, records and log are equal after clients and SQL wrote the s
   timeout: 240_000,
 }, async () => {
   const { verdict, nemesis } = await runTables({
-    ...{ seconds: 18, faultEveryMs: 2_500 },
+    ...{ seconds: 40, faultEveryMs: 4_000 },
     ...{ writers: 5, seed: 1, print: () => {} },
   });
   expect(verdict.violations).toEqual([]);
