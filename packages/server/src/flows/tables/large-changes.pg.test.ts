@@ -112,6 +112,24 @@ test("[DS83] a row that is too large to be read is an entry that says so: no sta
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0, notes: [] });
 });
 
+test("[DS83] a row that can be read again is an entry with its values, also where a trigger writes another table or all of them are null", async () => {
+  await db.query(`create table public.shelf (id int primary key, n int default 0); create table public.tome (id int primary key, body text);
+    create function public.count_tomes() returns trigger language plpgsql as $$ begin
+      update shelf set n = n + 1 where id = 1; return null; end $$;
+    create trigger count_tomes after update on tome for each row when (new.id = 1) execute function count_tomes()`);
+  await attach("public.shelf", { n: { type: "integer" } });
+  await attach("public.tome", { body: {} });
+  await mark();
+  await db.query("insert into tome select n, repeat('x', 17000000) from generate_series(1, 2) n");
+  await entries(2);
+  await db.query("update tome set body = 'Short' where id = 1");
+  await db.query("update tome set body = null where id = 2");
+  expect((await entries(4)).slice(2)).toMatchObject([
+    { verb: "updated", id: "1", data: { body: "Short" } },
+    { verb: "updated", id: "2", data: { body: null } },
+  ]);
+});
+
 test("[DS83] a cast to json that fails, and a column that is computed when it is read, fail no statement of the caller's", async () => {
   await db.query(`create type public.mood as enum ('good', 'bad');
     create function public.mood_json(mood) returns json language plpgsql as $$
