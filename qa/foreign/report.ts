@@ -29,13 +29,22 @@ export function report(findings: Findings): string {
     ["commands with odd files", findings.files.tried],
     ["longest time in which a small record could not be read", ms(findings.longestUnreadableMs)],
     ["until nothing was left, by round", findings.settleMs.map(ms).join(", ")],
-    ...["quiet", "odd"].map(
+    ...["quiet", "beside", "odd"].map(
       (phase): Line => [
         `the neighbour's ${times[phase]?.length ?? 0} requests, ${phase}: half, p99, slowest`,
         [0.5, 0.99, 1].map((share) => ms(quantile(times[phase] ?? [], share))).join(", "),
       ],
     ),
-    ["  ratio of p99", ratioOf(findings).toFixed(2)],
+    [
+      "  p99 of odd to quiet, of odd to beside",
+      [ratioOf(findings), p99(times.odd) / p99(times.beside)].map((one) => one.toFixed(2)).join(", "),
+    ],
+    ...["quiet", "beside", "odd"].map(
+      (phase): Line => [
+        `  the server's event loop was busy, ${phase}`,
+        (findings.busy[phase] ?? []).map((share) => `${Math.round(share * 100)} %`).join(", "),
+      ],
+    ),
     ["process exits", findings.exits],
     ["violations", violations.length],
     ["seconds", Math.round(findings.seconds)],

@@ -10,7 +10,7 @@ import { type Environment, openEnvironment, runSql, tell } from "./environment.t
 import { type FileReport, holdfast, tryFiles } from "./odd-files.ts";
 import type { NeighbourFindings } from "./programs/neighbour.ts";
 import type { ServiceCounts } from "./programs/owners-service.ts";
-import { type SqlWriter, startSqlWriter } from "./sql-writer.ts";
+import { type Phase, type SqlWriter, startSqlWriter } from "./sql-writer.ts";
 import type { Scale } from "./values/column-values.ts";
 
 export interface RunOptions {
@@ -38,6 +38,8 @@ export interface Findings {
   readonly longestUnreadableMs: number;
   /** Milliseconds of the neighbour's requests. */
   readonly times: NeighbourFindings["times"];
+  /** In which share of each phase the server's event loop was busy. */
+  readonly busy: Readonly<Record<string, readonly number[]>>;
   /** Between the end of the odd values and the moment when nothing was left to collect. */
   readonly settleMs: readonly number[];
   readonly seconds: number;
@@ -46,7 +48,7 @@ export interface Findings {
 const LANES = 2;
 const PATIENCE_MS = 120_000;
 
-/** Quiet and odd phases in turn, in which a neighbour's requests are measured. At the end nothing may be left. */
+/** Phases in turn, in which a neighbour's requests are measured. At the end nothing may be left. */
 export async function runForeign(options: RunOptions): Promise<Findings> {
   const { databaseUrl, seed, rounds, phaseMs, scale, print } = options;
   const begun = performance.now();
@@ -54,11 +56,21 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   const { server, withTables, withSource, service, neighbour } = environment;
   const violations: string[] = [];
   const chance = SeededRandom.of(seed, 0);
-  let isOdd = false;
-  const isOn = () => isOdd && server.exit === undefined;
+  let current: Phase = "rest";
+  const phase = () => (server.exit === undefined ? current : "rest");
+  const isOn = () => phase() === "odd";
+  const busy: Record<string, number[]> = {};
+  let [activeAt, changedAt] = [0, performance.now()];
+  const measure = async (next: Phase): Promise<void> => {
+    const active = await activeSeconds(server.url);
+    busy[current] = [...(busy[current] ?? []), ((active - activeAt) * 1_000) / (performance.now() - changedAt)];
+    [activeAt, changedAt, current] = [active, performance.now(), next];
+    await tell(service, { isOdd: next === "odd" });
+    await tell(neighbour, next === "rest" ? {} : { phase: next });
+  };
   const writers: SqlWriter[] = [];
   for (const [n, tenant] of withTables.entries())
-    writers.push(await startSqlWriter({ databaseUrl: tenant.databaseUrl, seed: seed + n, scale, isOn }));
+    writers.push(await startSqlWriter({ databaseUrl: tenant.databaseUrl, seed: seed + n, scale, phase }));
   const doors = [
     ...withTables.map((tenant, n) =>
       openDoors({ tenant, doors: TABLE_DOORS, small: "/v1/models/paper/s50", seed: seed + n, lanes: LANES, isOn }),
@@ -70,18 +82,17 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   let files: FileReport = { tried: 0, violations: [] };
 
   for (let round = 1; round <= rounds && server.exit === undefined; round++) {
-    await tell(neighbour, { phase: "quiet" });
-    await pause(phaseMs);
+    for (const next of ["quiet", "beside"] as const) {
+      await measure(next);
+      await pause(phaseMs);
+    }
     print(`round ${round} of ${rounds}: odd values`);
-    await tell(neighbour, { phase: "odd" });
-    await tell(service, { isOdd: true });
-    isOdd = true;
-    const trying = round === 1 ? tryAll(environment, options, chance) : undefined;
+    await measure("odd");
+    const trying = round === 1 ? tryAll(environment, options, chance).catch(asFault) : undefined;
     await pause(phaseMs);
     await tell(neighbour, {});
     if (trying) files = await trying;
-    isOdd = false;
-    await tell(service, { isOdd: false });
+    await measure("rest");
     const ended = performance.now();
     for (const fault of await settled(environment)) violations.push(fault);
     settleMs.push(performance.now() - ended);
@@ -115,11 +126,24 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     files,
     entries: followers.reduce((sum, { positions }) => sum + positions.length, 0),
     longestUnreadableMs: Math.max(...doors.map((one) => one.longestUnreadableMs)),
-    times: measured.times,
+    ...{ times: measured.times, busy },
     settleMs,
     seconds: (performance.now() - begun) / 1_000,
   };
 }
+
+async function activeSeconds(url: string): Promise<number> {
+  const text = await fetch(`${url}/metrics`).then(
+    (response) => response.text(),
+    () => "",
+  );
+  return Number(/^nodejs_eventloop_active_seconds_total (\S+)/m.exec(text)?.[1] ?? 0);
+}
+
+const asFault = (error: Error): FileReport => ({ tried: 0, violations: [`files: ${causeOf(error)}`] });
+
+const causeOf = ({ message, cause }: Error): string =>
+  cause instanceof Error ? `${message}: ${cause.message}` : message;
 
 function sumOf(doors: readonly Doors[]): Map<string, number> {
   const sum = new Map<string, number>();
@@ -175,7 +199,7 @@ async function settled({ server, withTables, withSource, ask }: Environment): Pr
     return found;
   };
   for (;;) {
-    const found = await left();
+    const found = await left().catch((error: Error) => [causeOf(error)]);
     if (found.length === 0 || server.exit !== undefined || performance.now() > until) return found;
     await pause(200);
   }
@@ -188,7 +212,7 @@ async function endState(
 ): Promise<string[]> {
   const faults: string[] = [];
   const attempt = async (what: string, work: () => Promise<string | undefined>) => {
-    const fault = await work().catch((error: Error) => error.message);
+    const fault = await work().catch(causeOf);
     if (fault !== undefined) faults.push(`in the end, ${what}: ${fault}`);
   };
   for (const tenant of withTables) {

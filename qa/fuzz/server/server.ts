@@ -104,7 +104,7 @@ function readAlong(child: ChildProcess, adminToken: string) {
     for (const line of lines) {
       for (const token of tokensIn(line)) loggedSecrets.add(token);
       if (line.includes(adminToken)) loggedSecrets.add(adminToken);
-      if (/"level":(50|60)|^\s+at /.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
+      if (/"level":(50|60)|^\s+at |FATAL ERROR/.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
     }
   });
   return { bugs, loggedSecrets };
