@@ -55,7 +55,6 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   await using environment = await openEnvironment(databaseUrl, seed);
   const { server, withTables, withSource, service, neighbour } = environment;
   const violations: string[] = [];
-  const chance = SeededRandom.of(seed, 0);
   let current: Phase = "rest";
   const phase = () => (server.exit === undefined ? current : "rest");
   const isOn = () => phase() === "odd";
@@ -79,7 +78,6 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   ];
   const followers = [...withTables, withSource].map(({ url, token }) => follow(url, token));
   const settleMs: number[] = [];
-  let files: FileReport = { tried: 0, violations: [] };
 
   for (let round = 1; round <= rounds && server.exit === undefined; round++) {
     for (const next of ["quiet", "beside"] as const) {
@@ -88,10 +86,8 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     }
     print(`round ${round} of ${rounds}: odd values`);
     await measure("odd");
-    const trying = round === 1 ? tryAll(environment, options, chance).catch(asFault) : undefined;
     await pause(phaseMs);
     await tell(neighbour, {});
-    if (trying) files = await trying;
     await measure("rest");
     const ended = performance.now();
     for (const fault of await settled(environment)) violations.push(fault);
@@ -103,6 +99,8 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   if (server.exit === undefined)
     violations.push(...(await settled(environment)), ...(await endState(environment, followers)));
   for (const follower of followers) follower.close();
+  print("commands with odd files");
+  const files = await tryAll(environment, options, SeededRandom.of(seed, 0)).catch(asFault);
   const measured = await tell<NeighbourFindings>(neighbour, {});
   const answered = await tell<ServiceCounts>(service, { isOdd: false });
   const exit = server.exit;

@@ -9,7 +9,7 @@ create cast (mood as json) with function mood_json(mood);
 create domain public.short_text as text check (length(value) < 2000000000);
 create table public.papers (
   id text primary key, title text, body text, note short_text, doc jsonb, raw json, bin bytea, tags text[], digits numeric[],
-  amount numeric, ratio double precision, at timestamptz, day date, stamp timestamp, feeling mood
+  amount numeric, ratio double precision, at timestamptz, day date, stamp timestamp, feeling mood, feelings mood[]
 );
 create table public.papers_of_nobody (like public.papers including all);
 insert into public.papers (id, title, body) select 's' || n, 'Small ' || n, 'Text' from generate_series(1, 50) n;`;
@@ -78,6 +78,7 @@ const VALUES: Readonly<Record<string, readonly Make[]>> = {
   day: ["infinity", "-infinity", "4714-11-24 BC", "5874897-12-31"].map((one) => () => `'${one}'::date`),
   stamp: ["infinity", "4714-11-24 00:00:00 BC", "294276-12-31"].map((one) => () => `'${one}'::timestamp`),
   feeling: [() => "'bad'::mood", () => "'good'::mood"],
+  feelings: [() => "'{good,bad}'::mood[]"],
 };
 
 export const COLUMNS: readonly string[] = Object.keys(VALUES);
