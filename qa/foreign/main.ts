@@ -15,9 +15,10 @@ files. Quiet and odd phases take turns. Another tenant's requests are measured i
     rounds: { says: "how often a quiet phase and an odd one follow each other", count: [1, 1_000], default: 3 },
     seconds: { says: "length of a phase", count: [1, 3_600], default: 20 },
     files: { says: "commands that get an odd file, of 151", count: [0, 151], default: 151 },
+    only: { says: "some of tables, answers, files, separated by commas", someOf: ["tables", "answers", "files"] },
     seed: { says: "repeats the same choices; their timing differs from run to run", count: [0, 2 ** 31 - 1] },
   },
-  async run({ rounds, seconds, files, seed = anySeed() }, print) {
+  async run({ rounds, seconds, files, only, seed = anySeed() }, print) {
     const [{ bundleForRun }, { startEmbeddedPostgres }, { MOST_RATIO, ratioOf, report }, { runForeign }] =
       await Promise.all([
         import("../../scripts/bundle-programs.ts"),
@@ -31,7 +32,7 @@ files. Quiet and odd phases take turns. Another tenant's requests are measured i
     try {
       print(`seed ${seed}`);
       const findings = await runForeign({
-        ...{ databaseUrl: postgres.url, rounds, phaseMs: seconds * 1_000, files, seed, print },
+        ...{ databaseUrl: postgres.url, rounds, phaseMs: seconds * 1_000, files, only, seed, print },
         scale: { mebibytes: [1, 1, 15, 17, 60, 200], seldomMebibytes: 520 },
       });
       process.stdout.write(report(findings));

@@ -41,7 +41,7 @@ export function report(findings: Findings): string {
     ],
     ...["quiet", "beside", "odd"].map(
       (phase): Line => [
-        `  the server's event loop was busy, ${phase}`,
+        `  the server's share of a CPU, ${phase}`,
         (findings.busy[phase] ?? []).map((share) => `${Math.round(share * 100)} %`).join(", "),
       ],
     ),

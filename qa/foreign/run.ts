@@ -13,6 +13,10 @@ import type { ServiceCounts } from "./programs/owners-service.ts";
 import { type Phase, type SqlWriter, startSqlWriter } from "./sql-writer.ts";
 import type { Scale } from "./values/column-values.ts";
 
+/** What the server reads from others: rows that SQL wrote, answers over HTTP, and files. */
+export const SOURCES = ["tables", "answers", "files"] as const;
+type Source = (typeof SOURCES)[number];
+
 export interface RunOptions {
   readonly databaseUrl: string;
   readonly seed: number;
@@ -20,6 +24,8 @@ export interface RunOptions {
   readonly rounds: number;
   readonly phaseMs: number;
   readonly scale: Scale;
+  /** Default: all. */
+  readonly only?: readonly Source[];
   /** Pairs of a command and a file; undefined: all. */
   readonly files?: number;
   print(line: string): void;
@@ -38,7 +44,7 @@ export interface Findings {
   readonly longestUnreadableMs: number;
   /** Milliseconds of the neighbour's requests. */
   readonly times: NeighbourFindings["times"];
-  /** In which share of each phase the server's event loop was busy. */
+  /** The server's share of a CPU, by phase. Where it is small and others wait, the machine has too little. */
   readonly busy: Readonly<Record<string, readonly number[]>>;
   /** Between the end of the odd values and the moment when nothing was left to collect. */
   readonly settleMs: readonly number[];
@@ -50,31 +56,47 @@ const PATIENCE_MS = 120_000;
 
 /** Phases in turn, in which a neighbour's requests are measured. At the end nothing may be left. */
 export async function runForeign(options: RunOptions): Promise<Findings> {
-  const { databaseUrl, seed, rounds, phaseMs, scale, print } = options;
+  const { databaseUrl, seed, rounds, phaseMs, scale, print, only = SOURCES } = options;
   const begun = performance.now();
   await using environment = await openEnvironment(databaseUrl, seed);
   const { server, withTables, withSource, service, neighbour } = environment;
   const violations: string[] = [];
   let current: Phase = "rest";
-  const phase = () => (server.exit === undefined ? current : "rest");
-  const isOn = () => phase() === "odd";
+  const phaseOf = (source: Source) => () => (server.exit === undefined && only.includes(source) ? current : "rest");
+  const isOn = (source: Source) => () => phaseOf(source)() === "odd";
   const busy: Record<string, number[]> = {};
   let [activeAt, changedAt] = [0, performance.now()];
   const measure = async (next: Phase): Promise<void> => {
-    const active = await activeSeconds(server.url);
+    const active = await cpuSeconds(server.url);
     busy[current] = [...(busy[current] ?? []), ((active - activeAt) * 1_000) / (performance.now() - changedAt)];
     [activeAt, changedAt, current] = [active, performance.now(), next];
-    await tell(service, { isOdd: next === "odd" });
+    await tell(service, { isOdd: next === "odd" && only.includes("answers") });
     await tell(neighbour, next === "rest" ? {} : { phase: next });
   };
   const writers: SqlWriter[] = [];
   for (const [n, tenant] of withTables.entries())
-    writers.push(await startSqlWriter({ databaseUrl: tenant.databaseUrl, seed: seed + n, scale, phase }));
+    writers.push(
+      await startSqlWriter({ databaseUrl: tenant.databaseUrl, seed: seed + n, scale, phase: phaseOf("tables") }),
+    );
   const doors = [
     ...withTables.map((tenant, n) =>
-      openDoors({ tenant, doors: TABLE_DOORS, small: "/v1/models/paper/s50", seed: seed + n, lanes: LANES, isOn }),
+      openDoors({
+        tenant,
+        doors: TABLE_DOORS,
+        small: "/v1/models/paper/s50",
+        seed: seed + n,
+        lanes: LANES,
+        isOn: isOn("tables"),
+      }),
     ),
-    openDoors({ tenant: withSource, doors: SOURCE_DOORS, small: "/v1/models/slide/s1", seed, lanes: LANES, isOn }),
+    openDoors({
+      tenant: withSource,
+      doors: SOURCE_DOORS,
+      small: "/v1/models/slide/s1",
+      seed,
+      lanes: LANES,
+      isOn: isOn("answers"),
+    }),
   ];
   const followers = [...withTables, withSource].map(({ url, token }) => follow(url, token));
   const settleMs: number[] = [];
@@ -100,7 +122,8 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     violations.push(...(await settled(environment)), ...(await endState(environment, followers)));
   for (const follower of followers) follower.close();
   print("commands with odd files");
-  const files = await tryAll(environment, options, SeededRandom.of(seed, 0)).catch(asFault);
+  const chance = SeededRandom.of(seed, 0);
+  const files = only.includes("files") ? await tryAll(environment, options, chance).catch(asFault) : NO_FILES;
   const measured = await tell<NeighbourFindings>(neighbour, {});
   const answered = await tell<ServiceCounts>(service, { isOdd: false });
   const exit = server.exit;
@@ -130,13 +153,15 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   };
 }
 
-async function activeSeconds(url: string): Promise<number> {
+async function cpuSeconds(url: string): Promise<number> {
   const text = await fetch(`${url}/metrics`).then(
     (response) => response.text(),
     () => "",
   );
-  return Number(/^nodejs_eventloop_active_seconds_total (\S+)/m.exec(text)?.[1] ?? 0);
+  return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1] ?? 0);
 }
+
+const NO_FILES: FileReport = { tried: 0, violations: [] };
 
 const asFault = (error: Error): FileReport => ({ tried: 0, violations: [`files: ${causeOf(error)}`] });
 
