@@ -594,6 +594,24 @@ exception when others then
   return 'infinity';
 end $$;
 
+-- Whether the JSON of a type's values is made by a cast, of the type or of what it is made of: a function of the caller's,
+-- which may fail at any value.
+create function holdfast.has_json_cast(of_type oid) returns boolean stable language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  with recursive part (type) as (
+    select of_type
+    union
+    select x.type from part p join pg_type t on t.oid = p.type cross join lateral (
+      select t.typbasetype where t.typtype = 'd'
+      union all select t.typelem where t.typsubscript = 'array_subscript_handler'::regproc
+      union all select a.atttypid from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+    ) x (type)
+  )
+  select exists (select from part p join pg_cast k
+    on k.castsource = p.type and k.casttarget = 'json'::regtype and k.castmethod = 'f')
+$$;
+
 -- The SQL for how many bytes of JSON a row `r` of a table has at most, without making it: JSON has up to six letters for one
 -- of a text, eight bytes of a number may have 131 072 digits, and what compressed values or a cast of the caller's come to is
 -- not known. Null: only few.
@@ -601,14 +619,13 @@ create function holdfast.size_sql(of_relation oid) returns text stable language 
   select pg_catalog.string_agg(pg_catalog.format(
       case when a.atttypid in ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype, 'bpchar'::pg_catalog.regtype)
         then 'coalesce(octet_length(r.%1$I)::bigint * 6, 0)'
-        when k.castsource is not null then 'case when r.%1$I is null then 0 else 16777216 end'
+        when k.has_cast then 'case when r.%1$I is null then 0 else 16777216 end'
         else 'case when pg_column_compression(r.%1$I) is null then coalesce(pg_column_size(r.%1$I)::bigint * 16384, 0)
           else 16777216 end' end,
       a.attname), ' + ')
-    from pg_catalog.pg_attribute a left join pg_catalog.pg_cast k
-      on k.castsource = a.atttypid and k.casttarget = 'json'::pg_catalog.regtype and k.castmethod = 'f'
+    from pg_catalog.pg_attribute a cross join lateral (select holdfast.has_json_cast(a.atttypid) as has_cast) k
     where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attgenerated <> 'v'
-      and (a.attlen < 0 or k.castsource is not null)
+      and (a.attlen < 0 or k.has_cast)
 $$;
 
 -- The SQL for the image of a row `r` of a table. An image of more than 16 MiB (READABLE_BYTES) is never made: then only the
@@ -819,7 +836,8 @@ end $$;
 create function holdfast.pinned_or_null(value anyelement) returns json language plpgsql stable as $$
 begin
   return holdfast.pinned_json(value);
-exception when program_limit_exceeded or out_of_memory or internal_error then
+-- A cast of the caller's may raise anything.
+exception when others or assert_failure then
   return null;
 end $$;
 
