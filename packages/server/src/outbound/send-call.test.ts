@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../scripts/testing/until.ts";
 import type { SourceAddress } from "../rules/sources/source-call.ts";
 import { createCallSender } from "./send-call.ts";
 
