@@ -8,7 +8,7 @@ import { sourceProgram } from "@holdfast/server/testing/source-program";
 import pg from "pg";
 import { type WatchedServer, watchServer } from "../fuzz/server/server.ts";
 import { holdfast } from "./odd-files.ts";
-import type { Tenant } from "./readers.ts";
+import type { Tenant } from "./tenant-requests.ts";
 import { TABLES_SQL } from "./values/column-values.ts";
 
 const { models } = JSON.parse(

@@ -9,8 +9,8 @@ import { type Environment, openEnvironment, runSql, tell } from "./environment.t
 import { type FileReport, holdfast, tryFiles } from "./odd-files.ts";
 import type { NeighbourFindings } from "./programs/neighbour.ts";
 import type { ServiceCounts } from "./programs/owners-service.ts";
-import { openReaders, type Readers, SOURCE_READS, TABLE_READS } from "./readers.ts";
 import { type Phase, type SqlWriter, startSqlWriter } from "./sql-writer.ts";
+import { SOURCE_REQUESTS, startRequests, TABLE_REQUESTS, type TenantRequests } from "./tenant-requests.ts";
 import type { Scale } from "./values/column-values.ts";
 
 /** What the server reads from others: rows that SQL wrote, answers over HTTP, and files. */
@@ -78,20 +78,20 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     writers.push(
       await startSqlWriter({ databaseUrl: tenant.databaseUrl, seed: seed + n, scale, phase: phaseOf("tables") }),
     );
-  const readers = [
+  const requests = [
     ...withTables.map((tenant, n) =>
-      openReaders({
+      startRequests({
         tenant,
-        reads: TABLE_READS,
+        requests: TABLE_REQUESTS,
         small: "/v1/models/paper/s50",
         seed: seed + n,
         lanes: LANES,
         isOn: isOn("tables"),
       }),
     ),
-    openReaders({
+    startRequests({
       tenant: withSource,
-      reads: SOURCE_READS,
+      requests: SOURCE_REQUESTS,
       small: "/v1/models/slide/s1",
       seed,
       lanes: LANES,
@@ -117,7 +117,7 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     print(`nothing is left after ${Math.round(settleMs.at(-1) ?? 0)} ms; ${violations.length} violations`);
   }
 
-  await Promise.all([...writers, ...readers].map((one) => one.finish()));
+  await Promise.all([...writers, ...requests].map((one) => one.finish()));
   if (server.exit === undefined)
     violations.push(...(await settled(environment)), ...(await endState(environment, followers)));
   for (const follower of followers) follower.close();
@@ -135,18 +135,18 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
     seed,
     violations: [
       ...violations,
-      ...[...writers, ...readers].flatMap((one) => one.violations.slice(0, 20)),
+      ...[...writers, ...requests].flatMap((one) => one.violations.slice(0, 20)),
       ...files.violations,
       ...measured.faults.map((fault) => `neighbour: ${fault}`),
     ],
     exits: exit === undefined ? 0 : 1,
     statements: writers.reduce((sum, one) => sum + one.statements, 0),
     refused: writers.reduce((sum, one) => sum + one.refused, 0),
-    answers: sumOf(readers),
+    answers: sumOf(requests),
     oddAnswers: answered.odd,
     files,
     entries: followers.reduce((sum, { positions }) => sum + positions.length, 0),
-    longestUnreadableMs: Math.max(...readers.map((one) => one.longestUnreadableMs)),
+    longestUnreadableMs: Math.max(...requests.map((one) => one.longestUnreadableMs)),
     ...{ times: measured.times, busy },
     settleMs,
     seconds: (performance.now() - begun) / 1_000,
@@ -168,9 +168,9 @@ const asFault = (error: Error): FileReport => ({ tried: 0, violations: [`files: 
 const causeOf = ({ message, cause }: Error): string =>
   cause instanceof Error ? `${message}: ${cause.message}` : message;
 
-function sumOf(readers: readonly Readers[]): Map<string, number> {
+function sumOf(requests: readonly TenantRequests[]): Map<string, number> {
   const sum = new Map<string, number>();
-  for (const { answers } of readers) for (const [what, n] of answers) sum.set(what, (sum.get(what) ?? 0) + n);
+  for (const { answers } of requests) for (const [what, n] of answers) sum.set(what, (sum.get(what) ?? 0) + n);
   return sum;
 }
 

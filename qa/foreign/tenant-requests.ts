@@ -6,8 +6,8 @@ import { SeededRandom } from "../support/seeded-random.ts";
 import { ODD_ROWS } from "./sql-writer.ts";
 
 /** All that a tenant's own clients can ask while its values are odd. */
-export interface Readers {
-  /** How often what was asked was answered, by read and status. */
+export interface TenantRequests {
+  /** How often what was asked was answered, by kind and status. */
   readonly answers: ReadonlyMap<string, number>;
   readonly violations: readonly string[];
   /** The longest time in which a small record could not be read. */
@@ -26,7 +26,7 @@ interface Asked {
   readonly path: string;
   readonly json?: object;
 }
-type Read = (chance: SeededRandom) => Asked;
+type MakeRequest = (chance: SeededRandom) => Asked;
 
 const get = (path: string): Asked => ({ method: "GET", path });
 const query = (json: object): Asked => ({ method: "POST", path: "/v1/models/paper/query", json });
@@ -51,7 +51,7 @@ const anId = (chance: SeededRandom) => chance.oneOf([`h${chance.below(ODD_ROWS +
 let writes = 0;
 
 /** Of a tenant with an attached table. */
-export const TABLE_READS: Readonly<Record<string, Read>> = {
+export const TABLE_REQUESTS: Readonly<Record<string, MakeRequest>> = {
   record: (chance) => get(`/v1/models/paper/${anId(chance)}`),
   list: (chance) => get(`/v1/models/paper?limit=${chance.oneOf([1, 10, 100])}`),
   sortedList: (chance) => get(`/v1/models/paper?limit=100&${sorted(chance)}`),
@@ -84,7 +84,7 @@ export const TABLE_READS: Readonly<Record<string, Read>> = {
 };
 
 /** Of a tenant whose tasks are behind an endpoint, and whose slides are not. */
-export const SOURCE_READS: Readonly<Record<string, Read>> = {
+export const SOURCE_REQUESTS: Readonly<Record<string, MakeRequest>> = {
   task: (chance) => get(`/v1/models/task/k${chance.below(250)}`),
   tasks: () => get("/v1/models/task?limit=100"),
   writeTask: () => ({
@@ -108,9 +108,9 @@ const PAUSE_MS = 20;
 const PROBE_MS = 200;
 const LONGEST_UNREADABLE_MS = 30_000;
 
-export interface ReadersPlan {
+export interface RequestsPlan {
   readonly tenant: Tenant;
-  readonly reads: Readonly<Record<string, Read>>;
+  readonly requests: Readonly<Record<string, MakeRequest>>;
   /** A record that has to be read all the while. */
   readonly small: string;
   readonly seed: number;
@@ -118,20 +118,20 @@ export interface ReadersPlan {
   isOn(): boolean;
 }
 
-export function openReaders({ tenant, reads, small, seed, lanes, isOn }: ReadersPlan): Readers {
+export function startRequests({ tenant, requests, small, seed, lanes, isOn }: RequestsPlan): TenantRequests {
   const agent = new Agent({ keepAlive: true });
   const answers = new Map<string, number>();
   const violations: string[] = [];
   let [isOver, longestUnreadableMs] = [false, 0];
 
-  async function ask(read: string, asked: Asked): Promise<number | undefined> {
+  async function ask(kind: string, asked: Asked): Promise<number | undefined> {
     const { method, path, json } = asked;
     const headers: [string, string][] = [["authorization", `Bearer ${tenant.token}`]];
     if (json) headers.push(["content-type", "application/json"]);
     const wire: Wire = { method, target: path, headers, body: json && Buffer.from(JSON.stringify(json)) };
     const answer = await send(agent, tenant.url, wire);
     const outcome = isNoResponse(answer) ? answer.silence : `${answer.status}${codeIn(answer.text, answer.status)}`;
-    const name = `${read} ${outcome}`;
+    const name = `${kind} ${outcome}`;
     answers.set(name, (answers.get(name) ?? 0) + 1);
     for (const fault of faultsOf(answer))
       violations.push(`${tenant.name}: ${method} ${path} ${JSON.stringify(json ?? null)} → ${outcome}: ${fault}`);
@@ -151,8 +151,8 @@ export function openReaders({ tenant, reads, small, seed, lanes, isOn }: Readers
 
   async function lane(chance: SeededRandom): Promise<void> {
     while (!isOver) {
-      const read = chance.oneOf(Object.keys(reads));
-      if (isOn()) await ask(read, (reads[read] as Read)(chance));
+      const kind = chance.oneOf(Object.keys(requests));
+      if (isOn()) await ask(kind, (requests[kind] as MakeRequest)(chance));
       await pause(PAUSE_MS);
     }
   }
