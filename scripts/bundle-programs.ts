@@ -14,6 +14,8 @@ const programs = [
   "packages/agent/src/holdfast-mcp.ts",
   "qa/claims/claimant-process.ts",
   "qa/deliveries/servers/server-process.ts",
+  "qa/foreign/programs/neighbour.ts",
+  "qa/foreign/programs/owners-service.ts",
 ];
 
 /**

@@ -60,6 +60,10 @@ export const jobs = {
     program: "qa/convergence/main.ts",
   },
   fuzz: { says: "sends random requests and checks every response", program: "qa/fuzz/main.ts" },
+  foreign: {
+    says: "has the server read rows, answers and files that are huge, deep or broken, and checks the results",
+    program: "qa/foreign/main.ts",
+  },
   conformance: {
     says: "tests a running server against the whole interface",
     program: "packages/conformance/src/main.ts",

@@ -39,17 +39,21 @@ export interface ReadRecord {
   readonly data: unknown;
 }
 
-/** All records of a tenant, as the server reads them. */
-export async function readRecords(db: Transaction, tenant: number): Promise<readonly ReadRecord[]> {
+/** All records of a tenant, as the server reads them. `values`: the SQL of what is read of each record `r`. */
+export async function readRecords<R extends ReadRecord = ReadRecord>(
+  db: Transaction,
+  tenant: number,
+  values = "r.data",
+): Promise<readonly R[]> {
   const sources = await attachedSources(db, tenant);
-  const read = "select r.model, r.id, r.sync_id as at, r.data from";
-  const kept = await db.query<ReadRecord & pg.QueryResultRow>(
+  const read = `select r.model, r.id, r.sync_id as at, ${values} from`;
+  const kept = await db.query<R & pg.QueryResultRow>(
     `${read} holdfast.record r where r.tenant = $1 and r.model <> all($2)`,
     [tenant, [...sources.keys()]],
   );
   const all = [...kept.rows];
   for (const { from } of sources.values())
-    all.push(...(await db.query<ReadRecord & pg.QueryResultRow>(`${read} ${from} r`)).rows);
+    all.push(...(await db.query<R & pg.QueryResultRow>(`${read} ${from} r`)).rows);
   return all;
 }
 

@@ -1,4 +1,4 @@
-import type { FrameDown } from "@holdfast/sdk/protocol";
+import type { FrameDown, LogEntry } from "@holdfast/sdk/protocol";
 import { WebSocket } from "ws";
 import type { Followed } from "./audit.ts";
 
@@ -11,7 +11,8 @@ export interface Follower extends Followed {
 const RETRY_MS = 100;
 const PATIENCE_MS = 30_000;
 
-export function follow(url: string, token: string): Follower {
+/** `heard` is called with each entry. */
+export function follow(url: string, token: string, heard: (entry: LogEntry) => void = () => {}): Follower {
   const positions: number[] = [];
   const faults: string[] = [];
   const waiting = new Set<() => void>();
@@ -33,7 +34,10 @@ export function follow(url: string, token: string): Follower {
     if (frame.frame === "resync") faults.push(`told to resync (${frame.reason}) at ${position}`);
     if (frame.frame !== "entries") return;
     if (frame.from !== position) faults.push(`(${frame.from}, ${frame.to}] came at position ${position}`);
-    positions.push(...frame.entries.map(({ syncId }) => syncId));
+    for (const entry of frame.entries) {
+      positions.push(entry.syncId);
+      heard(entry);
+    }
     position = frame.to;
     for (const wake of waiting) wake();
   }

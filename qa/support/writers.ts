@@ -13,7 +13,7 @@ export interface WriterPlan {
   /** The operations of a writer's nth write; its name is the value to write. */
   operationsOf(write: { readonly writer: number; readonly n: number; readonly name: string }): readonly Operation[];
   /** Whether a write may end with this error code. */
-  mayBeRefused?(code: string): boolean;
+  mayBeRefused?(code: string, operations: readonly Operation[]): boolean;
   /** Triggers may change other records in the same commit. */
   readonly changesMore?: true;
   /** How long a writer waits between two writes, at most. */
@@ -66,7 +66,11 @@ export function startWriters(plan: WriterPlan): Writers {
     return answer;
   }
 
-  async function write(key: string, call: WriteCall, body: object): Promise<void> {
+  async function write(
+    key: string,
+    call: WriteCall,
+    body: { readonly operations: readonly Operation[] },
+  ): Promise<void> {
     for (;;) {
       const answer = await post(key, body);
       if (answer?.status === 200) {
@@ -78,7 +82,7 @@ export function startWriters(plan: WriterPlan): Writers {
       }
       if (answer && answer.status !== 503) {
         const code = String(answer.body.code);
-        if (mayBeRefused?.(code)) call.declined = code;
+        if (mayBeRefused?.(code, body.operations)) call.declined = code;
         else call.refused = `${answer.status} ${code}`;
         return;
       }
@@ -95,9 +99,17 @@ export function startWriters(plan: WriterPlan): Writers {
     for (let n = 0; !stopping; n++) {
       const name = `w${writer}-${n}`;
       const operations = operationsOf({ writer, n, name });
-      const call: WriteCall = { name, operations, asked: performance.now(), ...(changesMore && { changesMore }) };
+      // Without the values, which may be large.
+      const named = operations.map(({ model, id }) => ({ model, id }));
+      const call: WriteCall = {
+        name,
+        operations: named,
+        asked: performance.now(),
+        ...(changesMore && { changesMore }),
+      };
       calls.push(call);
-      await write(key, call, { clientTxId: name, operations });
+      const body = { clientTxId: name, operations };
+      await write(key, call, body);
       if (restMs > 0) await pause(Math.random() * restMs);
     }
   });

@@ -1,6 +1,8 @@
 import type { KillableServer } from "../support/killable-server.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type Operation, startWriters, type Writers } from "../support/writers.ts";
+import { createLargeCommits, LARGE_COMMIT_MS } from "./large-commits.ts";
+import { createTurns } from "./large-turns.ts";
 import { SHARED } from "./tables-sql.ts";
 
 export interface ApiWriterOptions {
@@ -20,14 +22,19 @@ const EXPECTED = new Set(["source_refused", "not_unique"]);
 
 export function startApiWriters({ servers, key, writers, seed }: ApiWriterOptions): Writers {
   const chances = Array.from({ length: writers }, (_, writer) => SeededRandom.of(seed, writer));
+  const largeCommits = chances.map(createLargeCommits);
+  const turns = createTurns({ large: LARGE_COMMIT_MS }, performance.now());
   return startWriters({
     servers,
     keys: chances.map(() => key),
     restMs: REST_MS,
     changesMore: true,
-    mayBeRefused: (code) => EXPECTED.has(code),
+    // A deletion works, however large the record is.
+    mayBeRefused: (code, operations) =>
+      EXPECTED.has(code) || (code === "record_too_large" && operations.some(({ action }) => action !== "delete")),
     operationsOf({ writer, n, name }) {
       const chance = chances[writer] as SeededRandom;
+      if (turns.take(performance.now())) return largeCommits[writer]?.(name) ?? [];
       const isNotes = Math.floor(performance.now() / TURN_MS) % 2 === 0;
       return isNotes ? notes(chance, { writer, n, name }) : slides(chance, { writer, n, name });
     },

@@ -56,6 +56,7 @@ const sound: Evidence = {
     { mark: "sql2", outcome: "unknown", wrote: true },
   ],
   followers: [{ positions: [1, 2, 3, 4, 5, 6], faults: [] }],
+  ...{ told: [], lists: [] },
 };
 
 const kindsOf = (evidence: Evidence) => [...new Set(check(evidence).violations.map(({ kind }) => kind))];
@@ -63,7 +64,9 @@ const replaced = (at: number, entry: Entry) => log.with(at - 1, entry);
 
 test("[DS19] a correct history produces no violations", () => {
   expect(check(sound).violations).toEqual([]);
-  expect(check(sound).coverage).toEqual({ rows: 2, transactions: 2, contested: 1, declined: 1, besides: 1 });
+  const none = { written: 0, verified: 0 };
+  const large = { rows: none, byClients: none, unreadable: none, transactions: none };
+  expect(check(sound).coverage).toEqual({ large, rows: 2, transactions: 2, contested: 1, declined: 1, besides: 1 });
 });
 
 test.each<[string, Partial<Evidence>, ViolationKind]>([
@@ -118,7 +121,7 @@ test("[DS19] a row that only SQL notes shows the order by what each change found
   });
   const of = (entries: readonly Entry[]): Evidence => ({
     ...{ head: 3, log: entries, rows: [], records: [], commits: [], transactions: [], followers: [], waiting: 0 },
-    ...{ unnoted: ["note"], noted: [{ ...noted("30", "n", "sql0"), model: "note" }] },
+    ...{ told: [], lists: [], unnoted: ["note"], noted: [{ ...noted("30", "n", "sql0"), model: "note" }] },
   });
   const right = [
     note(1, "w0-1", "w0-1", null),

@@ -2,6 +2,9 @@ import { isDeepStrictEqual } from "node:util";
 import { audit, type Verdict as LogVerdict } from "../support/audit.ts";
 import { groupBy } from "../support/group-by.ts";
 import type { Entry, Evidence, NotedChange } from "./evidence.ts";
+import { judgeReaders } from "./judge-readers.ts";
+import { type ComparedChange, type LargeCoverage, largeCoverage } from "./large-coverage.ts";
+import { entryState, isUnreadable, markOf, notedState, type RowState } from "./row-state.ts";
 
 /** What the checker can find, and what it means. */
 export const VIOLATIONS = {
@@ -13,6 +16,7 @@ export const VIOLATIONS = {
   invented: "entries of a transaction in SQL that never was",
   author: "entries of a transaction in SQL that name another author",
   order: "changes of one row that the log has in another order",
+  unreadable: "a row that is too large to be read and was, or was told otherwise than its entry or row says",
   undone: "a value of a write that was refused or undone",
   durable: "a committed transaction in SQL that the database has lost",
 } as const;
@@ -36,6 +40,7 @@ export interface Verdict {
     readonly declined: number;
     /** Entries of commits that name other records: cascades and triggers. */
     readonly besides: number;
+    readonly large: LargeCoverage;
   };
 }
 
@@ -54,8 +59,9 @@ export function check(evidence: Evidence): Verdict {
     noted.filter(({ isSql }) => isSql),
     ({ tx }) => tx,
   );
-  judgeTransactions(log, byTransaction, report);
-  judgeOrder(evidence, report);
+  const whole = judgeTransactions(log, byTransaction, report);
+  const compared = judgeOrder(evidence, report);
+  for (const text of judgeReaders(evidence)) report("unreadable", text);
   judgeUndone(evidence, report);
   return {
     violations,
@@ -66,26 +72,45 @@ export function check(evidence: Evidence): Verdict {
       contested: contested(noted),
       declined: commits.filter(({ declined }) => declined !== undefined).length,
       besides: besides(evidence),
+      large: largeCoverage(compared, byTransaction, whole),
     },
   };
 }
 
 function judgeRecords({ rows, records }: Evidence, report: Report): void {
-  const left = new Map(records.map((record) => [keyOf(record), record.data]));
+  const left = new Map(records.map((record) => [keyOf(record), record]));
   for (const row of rows) {
     const key = keyOf(row);
-    if (!left.has(key)) report("unequal", `${key} has a row and no record`);
-    else if (!isDeepStrictEqual(left.get(key), row.data))
-      report("unequal", `${key} is ${JSON.stringify(row.data)}, its record is ${JSON.stringify(left.get(key))}`);
+    const record = left.get(key);
+    const wanted = isUnreadable(row) ? null : row.data;
+    if (!record) report("unequal", `${key} has a row and no record`);
+    else if (isUnreadable(row) !== isNumber(record.unreadable))
+      report(
+        "unreadable",
+        `${key} has ${row.bytes} bytes, its record says ${record.unreadable ?? "that it can be read"}`,
+      );
+    else if (!isDeepStrictEqual(record.data, wanted))
+      report("unequal", `${key} is ${JSON.stringify(row.data)}, its record is ${JSON.stringify(record.data)}`);
     left.delete(key);
   }
   for (const key of left.keys()) report("unequal", `${key} has a record and no row`);
 }
 
+const isNumber = (value: unknown): boolean => typeof value === "number";
+
 const OF_SQL = /^database_(\d+)$/;
 
-/** Each transaction is one commit with the last state of each row that it changed. */
-function judgeTransactions(log: readonly Entry[], noted: ReadonlyMap<string, readonly NotedChange[]>, report: Report) {
+/** Each transaction is one commit with the last state of each row that it changed. Returns those of which that is true. */
+function judgeTransactions(
+  log: readonly Entry[],
+  noted: ReadonlyMap<string, readonly NotedChange[]>,
+  report: Report,
+): ReadonlySet<string> {
+  const whole = new Set(noted.keys());
+  const torn = (tx: string, text: string) => {
+    whole.delete(tx);
+    report("torn", text);
+  };
   const heard = groupBy(
     log.filter(({ name }) => OF_SQL.test(name)),
     ({ name }) => OF_SQL.exec(name)?.[1] ?? "",
@@ -93,20 +118,18 @@ function judgeTransactions(log: readonly Entry[], noted: ReadonlyMap<string, rea
   for (const [tx, changes] of noted) {
     const entries = heard.get(tx);
     if (!entries) {
+      whole.delete(tx);
       report("unheard", `transaction ${tx} changed ${changes.length} rows, and the log has none of it`);
       continue;
     }
-    const wanted = new Map(changes.map((change) => [keyOf(change), change.mark]));
-    const found = new Map(entries.map((entry) => [keyOf(entry), markOf(entry)]));
+    const wanted = new Map(changes.map((change) => [keyOf(change), notedState(change)]));
+    const found = new Map(entries.map((entry) => [keyOf(entry), entryState(entry)]));
     for (const key of new Set([...wanted.keys(), ...found.keys()]))
       if (found.get(key) !== wanted.get(key))
-        report(
-          "torn",
-          `transaction ${tx} left ${spelled(wanted, key)} of ${key}, and the log has ${spelled(found, key)}`,
-        );
+        torn(tx, `transaction ${tx} left ${spelled(wanted, key)} of ${key}, and the log has ${spelled(found, key)}`);
     const [first, last] = [entries[0]?.syncId ?? 0, entries.at(-1)?.syncId ?? 0];
     if (last - first !== entries.length - 1)
-      report("torn", `the ${entries.length} entries of transaction ${tx} stand from ${first} to ${last}`);
+      torn(tx, `the ${entries.length} entries of transaction ${tx} stand from ${first} to ${last}`);
   }
   for (const [tx, entries] of heard) {
     if (!noted.has(tx))
@@ -114,27 +137,40 @@ function judgeTransactions(log: readonly Entry[], noted: ReadonlyMap<string, rea
     const other = entries.find(({ actor, kind }) => actor !== "database" || kind !== "system");
     if (other) report("author", `${other.syncId} is of transaction ${tx}, and says ${other.kind}:${other.actor}`);
   }
+  return whole;
 }
 
-/** A row's changes came into the log in the order in which they were made. */
-function judgeOrder({ log, noted, unnoted }: Evidence, report: Report): void {
+/** A row's changes came into the log in the order in which they were made. Returns each with what the log made of it. */
+function judgeOrder({ log, noted, unnoted }: Evidence, report: Report): ComparedChange[] {
+  const compared: ComparedChange[] = [];
   const made = groupBy(noted, keyOf);
   const heard = groupBy(log, keyOf);
   for (const key of new Set([...made.keys(), ...heard.keys()])) {
     const entries = lastOfEach(heard.get(key) ?? [], ({ name }) => name);
     const isUnnoted = unnoted.includes(key.slice(0, key.indexOf("/")));
     if (isUnnoted) judgeFound(key, entries, report);
-    const wanted = lastOfEach(made.get(key) ?? [], commitOf).map(({ mark }) => mark);
-    const found = entries.filter(({ name }) => !isUnnoted || OF_SQL.test(name)).map(markOf);
+    judgeRefused(key, entries, report);
+    const changes = lastOfEach(made.get(key) ?? [], commitOf);
+    const wanted = changes.map(notedState);
+    const found = entries.filter(({ name }) => !isUnnoted || OF_SQL.test(name)).map(entryState);
+    compared.push(...changes.map((change, i) => ({ change, isEqual: found[i] === wanted[i] })));
     const at = wanted.findIndex((mark, i) => found[i] !== mark);
     if (at < 0 && found.length === wanted.length) continue;
     const n = at < 0 ? wanted.length : at;
-    report("order", `change ${n + 1} of ${key} left ${markAt(wanted, n)}, in the log ${markAt(found, n)}`);
+    report("order", `change ${n + 1} of ${key} left ${stateAt(wanted, n)}, in the log ${stateAt(found, n)}`);
   }
+  return compared;
 }
 
-const markAt = (marks: readonly (string | null)[], n: number): string =>
-  n < marks.length ? (marks[n] ?? "no row") : "nothing";
+const stateAt = (states: readonly RowState[], n: number): string =>
+  n < states.length ? (states[n] ?? "no row") : "nothing";
+
+/** A client can delete a record that cannot be read, and nothing else. */
+function judgeRefused(key: string, entries: readonly Entry[], report: Report): void {
+  for (const [i, { name, verb, syncId }] of entries.entries())
+    if (verb !== "deleted" && !OF_SQL.test(name) && typeof entries[i - 1]?.unreadable === "string")
+      report("unreadable", `${name} changed ${key} at ${syncId}, which could not be read`);
+}
 
 /** Where only SQL notes its changes, each of them has written what it found: the change that is before it in the log. */
 function judgeFound(key: string, entries: readonly Entry[], report: Report): void {
@@ -177,13 +213,9 @@ function judgeUndone({ log, noted, commits, transactions }: Evidence, report: Re
       report("durable", `${mark} was committed, and no table has it`);
 }
 
-/** The value that names an entry's writer; null: its record was deleted. */
-const markOf = ({ verb, data }: Entry): string | null =>
-  verb === "deleted" ? null : String((data as { mark?: unknown }).mark);
-
 const keyOf = ({ model, id }: { readonly model: string; readonly id: string }): string => `${model}/${id}`;
 
-const spelled = (rows: ReadonlyMap<string, string | null>, key: string): string =>
+const spelled = (rows: ReadonlyMap<string, RowState>, key: string): string =>
   rows.has(key) ? (rows.get(key) ?? "a deletion") : "nothing";
 
 function contested(noted: readonly NotedChange[]): number {

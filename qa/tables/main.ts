@@ -5,10 +5,10 @@ const FAULT_EVERY_MS = 5_000;
 
 await runProgram({
   name: "tables",
-  says: `Starts two servers on one Postgres in a temporary directory, attaches three tables, and writes the same rows from two
-sides: clients of the server, and plain SQL that knows nothing of it. Meanwhile servers and Postgres are killed and
-suspended. Then a checker compares tables, records and log with what the writers remember. If it finds a violation, the
-program exits with 1.`,
+  says: `Starts two servers on one Postgres in a temporary directory, attaches four tables, and writes the same rows from two
+sides: clients of the server, and plain SQL that knows nothing of it. Some rows and transactions are large. Meanwhile
+servers and Postgres are killed and suspended. Then a checker compares tables, records and log with what the writers
+remember. If it finds a violation, the program exits with 1.`,
   options: {
     minutes: { says: "how long they write", count: [1, 600], default: 2 },
     writers: { says: "writers of each kind", count: [1, 100], default: 8 },

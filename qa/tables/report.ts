@@ -1,5 +1,6 @@
 import { type Line, report as written } from "../support/report.ts";
 import { VIOLATIONS, type ViolationKind } from "./check.ts";
+import type { Figures } from "./large-coverage.ts";
 import type { Findings } from "./run.ts";
 
 /** Of each kind. */
@@ -8,6 +9,7 @@ const SHOWN = 5;
 /** The report of a run: faults, coverage and violations. */
 export function report({ seed, seconds, verdict, totals, nemesis }: Findings): string {
   const { coverage, audited, violations } = verdict;
+  const { large } = coverage;
   const kinds = Object.entries(VIOLATIONS) as [ViolationKind, string][];
   const lines: readonly Line[] = [
     ["seed", seed],
@@ -17,6 +19,10 @@ export function report({ seed, seconds, verdict, totals, nemesis }: Findings): s
     ["  refused by the tables", coverage.declined],
     ["  without an answer, asked again", totals.unknown],
     ["transactions in SQL that changed rows", coverage.transactions],
+    ["large rows by SQL, written and verified", pair(large.rows)],
+    ["large rows by clients", pair(large.byClients)],
+    ["unreadable rows", pair(large.unreadable)],
+    ["large transactions in SQL", pair(large.transactions)],
     ["rows at the end", coverage.rows],
     ["rows that both sides have changed", coverage.contested],
     ["log entries", audited.entries],
@@ -36,3 +42,5 @@ export function report({ seed, seconds, verdict, totals, nemesis }: Findings): s
   );
   return written(lines, shown, shown.length);
 }
+
+const pair = ({ written, verified }: Figures): string => `${written}, ${verified}`;

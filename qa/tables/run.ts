@@ -6,11 +6,14 @@ import pg from "pg";
 import { openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import { type Follower, follow } from "../support/follower.ts";
 import { createRandomActs, type RandomActs, repeat } from "../support/random-acts.ts";
+import { createRequester } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { Totals } from "../support/writers.ts";
 import { startApiWriters } from "./api-writers.ts";
 import { check, type Verdict } from "./check.ts";
+import type { ToldPaper } from "./evidence.ts";
 import { readEvidence } from "./read-evidence.ts";
+import { listPapers, readUnreadable, toldOf } from "./read-papers.ts";
 import { startSqlWriters } from "./sql-writers.ts";
 import { ATTACHED, TABLES_SQL } from "./tables-sql.ts";
 
@@ -56,7 +59,13 @@ export async function runTables(options: RunOptions): Promise<Findings> {
   });
   const { databaseUrl, servers, key } = environment;
   await attach(databaseUrl, main);
-  const followers = servers.map(({ url }) => follow(url, key));
+  const told: ToldPaper[] = [];
+  const followers = servers.map(({ url }, i) =>
+    follow(url, key, (entry) => {
+      const paper = toldOf(`follower ${i}`, entry);
+      if (paper) told.push(paper);
+    }),
+  );
   environment.closing(() => followers.map((follower) => follower.close()));
   const api = startApiWriters({ servers, key, writers: count, seed });
   const sql = startSqlWriters({ databaseUrl, writers: count, seed });
@@ -81,7 +90,16 @@ export async function runTables(options: RunOptions): Promise<Findings> {
   await Promise.all([api.finish(), sql.finish()]);
   const evidence = { ...(await readEvidence(databaseUrl)), commits: api.calls(), transactions: sql.calls() };
   await Promise.all(followers.map((follower: Follower) => follower.reaches(evidence.head)));
-  const verdict = check({ ...evidence, followers });
+  const lists = await Promise.all(
+    servers.map(({ url }, i) =>
+      listPapers(
+        `list ${i}`,
+        createRequester(() => [url], key),
+      ),
+    ),
+  );
+  told.push(...(await readUnreadable(evidence.log, environment.request)));
+  const verdict = check({ ...evidence, followers, told, lists });
   return { ...{ seed, verdict, nemesis }, totals: api.totals(), seconds: (performance.now() - begun) / 1_000 };
 }
 

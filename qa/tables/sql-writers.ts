@@ -2,10 +2,21 @@ import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { SeededRandom } from "../support/seeded-random.ts";
 import type { SqlCall } from "./evidence.ts";
+import {
+  type Change,
+  changeLargeRow,
+  changeUnreadableRow,
+  LARGE_PERIODS,
+  type LargeKind,
+  largeTransaction,
+  leaveLargeRows,
+} from "./large-changes.ts";
+import { createTurns } from "./large-turns.ts";
 import { SHARED } from "./tables-sql.ts";
 
 export interface SqlWriters {
   calls(): readonly SqlCall[];
+  /** Starts no more transactions, and leaves rows with large values once all have ended. */
   finish(): Promise<void>;
 }
 
@@ -20,7 +31,31 @@ const REST_MS = 40;
 /** Writers in plain SQL that know nothing of Holdfast. Each transaction writes a value of its own, its mark. */
 export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions): SqlWriters {
   const calls: SqlCall[] = [];
+  const turns = createTurns(LARGE_PERIODS, performance.now());
+  let largeTransactions = 0;
+  let isWritingLarge = false;
   let stopping = false;
+
+  const called = (mark: string): SqlCall => {
+    const call: SqlCall = { mark, outcome: "undone", wrote: false };
+    calls.push(call);
+    return call;
+  };
+
+  /** One at a time, which bounds the memory of Postgres. */
+  async function writeLarge(client: pg.Client, kind: LargeKind, call: SqlCall, chance: SeededRandom): Promise<boolean> {
+    const changes = {
+      row: changeLargeRow,
+      unreadable: changeUnreadableRow,
+      transaction: largeTransaction(largeTransactions),
+    };
+    isWritingLarge = true;
+    const isUsable = await write(client, call, chance, changes[kind]);
+    isWritingLarge = false;
+    if (call.outcome !== "committed") turns.missed(kind);
+    if (kind === "transaction" && call.outcome !== "undone") largeTransactions += 1;
+    return isUsable;
+  }
 
   const loops = Array.from({ length: writers }, async (_, writer) => {
     const chance = SeededRandom.of(seed, 1_000 + writer);
@@ -31,9 +66,12 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
         await pause(100);
         continue;
       }
-      const call: SqlCall = { mark: `sql${writer}-${n}`, outcome: "undone", wrote: false };
-      calls.push(call);
-      if (!(await write(client, call, chance))) {
+      const call = called(`sql${writer}-${n}`);
+      const large = isWritingLarge ? undefined : turns.take(performance.now());
+      const isUsable = large
+        ? await writeLarge(client, large, call, chance)
+        : await write(client, call, chance, CHANGES[chance.weighed(WEIGHTS)]);
+      if (!isUsable) {
         await client.end().catch(() => {});
         client = undefined;
       }
@@ -46,8 +84,19 @@ export function startSqlWriters({ databaseUrl, writers, seed }: SqlWriterOptions
     async finish() {
       stopping = true;
       await Promise.all(loops);
+      await leave();
     },
   };
+
+  /** Until it is done: no fault comes any more, but Postgres may still be starting. */
+  async function leave(): Promise<void> {
+    const chance = SeededRandom.of(seed, 3_000);
+    for (let n = 0; calls.at(-1)?.outcome !== "committed" || n === 0; n++) {
+      const client = await connect(databaseUrl);
+      if (client) await write(client, called(`sql-left-${n}`), chance, leaveLargeRows);
+      await client?.end().catch(() => {});
+    }
+  }
 }
 
 async function connect(connectionString: string): Promise<pg.Client | undefined> {
@@ -63,8 +112,7 @@ async function connect(connectionString: string): Promise<pg.Client | undefined>
 }
 
 /** One transaction. Returns whether the connection can be used again. */
-async function write(client: pg.Client, call: SqlCall, chance: SeededRandom): Promise<boolean> {
-  const change = CHANGES[chance.weighed(WEIGHTS)];
+async function write(client: pg.Client, call: SqlCall, chance: SeededRandom, change: Change): Promise<boolean> {
   try {
     await client.query("begin");
     await client.query("select set_config('writer.mark', $1, true)", [call.mark]);
@@ -89,9 +137,6 @@ async function write(client: pg.Client, call: SqlCall, chance: SeededRandom): Pr
     return false;
   }
 }
-
-/** Changes rows, and returns how many it has inserted or updated. */
-type Change = (client: pg.Client, mark: string, chance: SeededRandom) => Promise<number>;
 
 const WEIGHTS = {
   update: 250,

@@ -1,7 +1,9 @@
+import { PAPERS_SQL } from "./papers-sql.ts";
+
 /**
  * The tables that are attached. Slides and decks note each change of a row themselves, so the checker knows the order
  * in which rows were changed; a slide also touches its deck. Notes have no triggers, because then the server writes
- * several rows with one statement: a writer in SQL notes its own changes, and what it found.
+ * several rows with one statement: a writer in SQL notes its own changes, and what it found. Papers have large values.
  */
 export const TABLES_SQL = `
 create table public.decks (id text primary key, title text, mark text, touched integer not null default 0);
@@ -19,6 +21,9 @@ create table public.noted (
   model text not null,
   id text not null,
   mark text,
+  body text,
+  doc text,
+  bytes integer,
   is_sql boolean not null default coalesce(current_setting('writer.mark', true), '') <> ''
 );
 create function public.note_change() returns trigger language plpgsql as $$
@@ -52,19 +57,23 @@ create trigger a_note_truncate before truncate on public.slides
   for each statement execute function public.note_truncate();
 create trigger b_touch_deck after insert or update on public.slides
   for each row execute function public.touch_deck();
-`;
+${PAPERS_SQL}`;
 
-export const ATTACHED = ["public.decks", "public.slides", "public.notes"];
+export const ATTACHED = ["public.decks", "public.slides", "public.notes", "public.papers"];
 
-/** The table of each model, and its rows as records have to be. */
+/** The table of each model, and its rows as records have to be: those of papers digested, with the bytes of their JSON. */
 export const ROWS_SQL = `
-select 'deck' as model, id, json_build_object('id', id, 'title', title, 'mark', mark, 'touched', touched) as data from public.decks
+select 'deck' as model, id, json_build_object('id', id, 'title', title, 'mark', mark, 'touched', touched) as data, 0 as bytes
+  from public.decks
 union all
-select 'slide', id, json_build_object('id', id, 'deckId', deck_id, 'title', title, 'mark', mark) from public.slides
+select 'slide', id, json_build_object('id', id, 'deckId', deck_id, 'title', title, 'mark', mark), 0 from public.slides
 union all
-select 'note', id, json_build_object('id', id, 'mark', mark, 'found', found) from public.notes`;
+select 'note', id, json_build_object('id', id, 'mark', mark, 'found', found), 0 from public.notes
+union all
+select 'paper', id, paper_digest(id, deck_id, mark, body, doc), paper_bytes(id, deck_id, mark, body, doc) from public.papers`;
 
-export const NOTED_SQL = `select tx::text, model, id, mark, is_sql as "isSql" from public.noted order by seq`;
-/** Slides and decks note all of their changes. */
+export const NOTED_SQL = `
+select tx::text, model, id, mark, body, doc, coalesce(bytes, 0) as bytes, is_sql as "isSql" from public.noted order by seq`;
+/** Slides, decks and papers note all of their changes. */
 export const UNNOTED = ["note"];
 export const SHARED = { decks: 10, slides: 40, notes: 20 };

@@ -13,6 +13,7 @@ test("[DS19] tables, records and log are equal after clients and SQL wrote the s
     ...{ seconds: 5, writers: 4, seed: 3, print: () => {}, databaseUrl: database.url },
   });
   expect(verdict.violations).toEqual([]);
-  const { transactions, contested, besides } = verdict.coverage;
+  const { transactions, contested, besides, large } = verdict.coverage;
   expect(Math.min(transactions, contested, besides)).toBeGreaterThan(0);
+  expect(Math.min(large.rows.verified, large.unreadable.verified)).toBeGreaterThan(0);
 });

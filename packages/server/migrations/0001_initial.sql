@@ -594,6 +594,24 @@ exception when others then
   return 'infinity';
 end $$;
 
+-- Whether the JSON of a type's values is made by a cast, of the type or of what it is made of: a function of the caller's,
+-- which may fail at any value.
+create function holdfast.has_json_cast(of_type oid) returns boolean stable language sql
+  set search_path = pg_catalog, pg_temp
+as $$
+  with recursive part (type) as (
+    select of_type
+    union
+    select x.type from part p join pg_type t on t.oid = p.type cross join lateral (
+      select t.typbasetype where t.typtype = 'd'
+      union all select t.typelem where t.typsubscript = 'array_subscript_handler'::regproc
+      union all select a.atttypid from pg_attribute a where a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+    ) x (type)
+  )
+  select exists (select from part p join pg_cast k
+    on k.castsource = p.type and k.casttarget = 'json'::regtype and k.castmethod = 'f')
+$$;
+
 -- The SQL for how many bytes of JSON a row `r` of a table has at most, without making it: JSON has up to six letters for one
 -- of a text, eight bytes of a number may have 131 072 digits, and what compressed values or a cast of the caller's come to is
 -- not known. Null: only few.
@@ -601,22 +619,45 @@ create function holdfast.size_sql(of_relation oid) returns text stable language 
   select pg_catalog.string_agg(pg_catalog.format(
       case when a.atttypid in ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype, 'bpchar'::pg_catalog.regtype)
         then 'coalesce(octet_length(r.%1$I)::bigint * 6, 0)'
-        when k.castsource is not null then 'case when r.%1$I is null then 0 else 16777216 end'
+        when k.has_cast then 'case when r.%1$I is null then 0 else 16777216 end'
         else 'case when pg_column_compression(r.%1$I) is null then coalesce(pg_column_size(r.%1$I)::bigint * 16384, 0)
           else 16777216 end' end,
       a.attname), ' + ')
-    from pg_catalog.pg_attribute a left join pg_catalog.pg_cast k
-      on k.castsource = a.atttypid and k.casttarget = 'json'::pg_catalog.regtype and k.castmethod = 'f'
+    from pg_catalog.pg_attribute a cross join lateral (select holdfast.has_json_cast(a.atttypid) as has_cast) k
     where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attgenerated <> 'v'
-      and (a.attlen < 0 or k.castsource is not null)
+      and (a.attlen < 0 or k.has_cast)
+$$;
+
+-- How many JSON values a text has, about: its commas outside of texts. Zero: it is short. What is made of JSON takes memory by
+-- the values, and not by the bytes.
+create function holdfast.json_values(spelled text) returns integer immutable strict language plpgsql as $$
+declare
+  commas integer;
+begin
+  if octet_length(spelled) < 1000000 then
+    return 0;
+  end if;
+  commas := octet_length(spelled) - octet_length(replace(spelled, ',', ''));
+  if commas > 500000 then
+    spelled := regexp_replace(spelled, '"(?:[^"\\]|\\.)*"', '', 'g');
+    commas := octet_length(spelled) - octet_length(replace(spelled, ',', ''));
+  end if;
+  return commas;
+end $$;
+
+-- An image, or that it has more than 500 000 values (READABLE_VALUES), by a number below zero.
+create function holdfast.bounded_image(image json, key text) returns json immutable language sql as $$
+  select case when v.count > 500000 then json_build_array(-v.count, key) else image end
+    from (select holdfast.json_values(image::text) as count offset 0) v
 $$;
 
 -- The SQL for the image of a row `r` of a table. An image of more than 16 MiB (READABLE_BYTES) is never made: then only the
 -- columns of fields count, and if these are too large as well, it says so instead. `guarded`: rows may be as large.
 create function holdfast.image_sql(of_relation oid, of_tenant integer, of_model text, key_column text, guarded boolean)
 returns text stable language sql as $$
-  select case when not guarded then 'row_to_json(r.*)' else pg_catalog.format(
-      'case when %1$s < 16777216 then row_to_json(r.*) else (
+  select pg_catalog.format(case when pg_catalog.bool_or(c.has_values) and pg_catalog.bool_or(c.is_key)
+      then 'holdfast.bounded_image(%s, r.%I::text)' else '%s' end, case when not guarded then p.plain else pg_catalog.format(
+      'case when %1$s < 16777216 then %8$s else (
         select case when s.whole <= 16777216 then (select row_to_json(d.*) from (select %2$s) d)
             when s.own <= 16777216 then (select row_to_json(d.*) from (select %3$s) d)
             else json_build_array(nullif(s.own, ''infinity'')::bigint, r.%4$I::text) end
@@ -625,7 +666,7 @@ returns text stable language sql as $$
       pg_catalog.string_agg(c.named, ', ') filter (where c.is_text), pg_catalog.string_agg(c.named, ', ') filter (where c.is_own),
       key_column,
       pg_catalog.string_agg(c.size, ' + ') filter (where c.is_text), pg_catalog.string_agg(c.size, ' + ') filter (where c.is_own),
-      pg_catalog.string_agg(c.sized, ', ') filter (where c.is_text)) end
+      pg_catalog.string_agg(c.sized, ', ') filter (where c.is_text), p.plain) end, key_column)
   from (
     select pg_catalog.format('r.%I', a.attname) as named, pg_catalog.format('b.b%s', a.attnum) as size,
       pg_catalog.format('%s + holdfast.json_bytes(r.%I) as b%s',
@@ -633,9 +674,20 @@ returns text stable language sql as $$
       a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype) as is_text,
       a.attname = key_column or a.atttypid not in ('bytea'::pg_catalog.regtype, 'tsvector'::pg_catalog.regtype)
         and exists (select from holdfast.attached_column o
-          where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own
+          where o.tenant = of_tenant and o.model = of_model and o.name = a.attname) as is_own,
+      a.attname = key_column as is_key,
+      a.attlen < 0 and a.atttypid not in ('text'::pg_catalog.regtype, 'varchar'::pg_catalog.regtype,
+        'bpchar'::pg_catalog.regtype, 'numeric'::pg_catalog.regtype, 'bytea'::pg_catalog.regtype) as has_values
     from pg_catalog.pg_attribute a
     where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped and a.attgenerated <> 'v') c
+  -- A column that is computed when it is read may fail at any value.
+  cross join lateral (
+    select case when count(*) filter (where a.attgenerated = 'v') = 0 then 'row_to_json(r.*)'
+      else pg_catalog.format('(select row_to_json(d.*) from (select %s) d)',
+        pg_catalog.string_agg(pg_catalog.format('r.%I', a.attname), ', ' order by a.attnum) filter (where a.attgenerated <> 'v'))
+      end as plain
+    from pg_catalog.pg_attribute a where a.attrelid = of_relation and a.attnum > 0 and not a.attisdropped) p
+  group by p.plain
 $$;
 
 -- Runs once per statement, in the caller's transaction and with the owner's rights: the caller needs none on this schema.
@@ -704,6 +756,8 @@ begin
   elsif tg_op = 'DELETE' and current_setting('holdfast.inserted_at', true) = statement_timestamp()::text then
     is_nested := true;
   end if;
+  -- Under a key that is checked at the end of the transaction, two rows have one key meanwhile.
+  is_nested := is_nested or exists (select from pg_index where indrelid = tg_relid and indisprimary and not indimmediate);
   is_nested := is_nested and has_key and holdfast.reads_rows(whole);
   -- Most tables: the key is the first column, and no row has much JSON. Statements that need no name of a column
   -- are planned once for a session, which takes a quarter of the time. One with a join must not be: it would be planned for
@@ -819,7 +873,8 @@ end $$;
 create function holdfast.pinned_or_null(value anyelement) returns json language plpgsql stable as $$
 begin
   return holdfast.pinned_json(value);
-exception when program_limit_exceeded or out_of_memory or internal_error then
+-- A cast of the caller's may raise anything.
+exception when others or assert_failure then
   return null;
 end $$;
 
@@ -834,9 +889,14 @@ end $$;
 create function holdfast.readable_json(of_row record, most integer) returns json language plpgsql stable as $$
 declare
   made json;
+  count integer;
 begin
   made := row_to_json(of_row);
-  return case when pg_column_size(made) > most then to_json(pg_column_size(made)) else made end;
+  if pg_column_size(made) > most then
+    return to_json(pg_column_size(made));
+  end if;
+  count := holdfast.json_values(made::text);
+  return case when count > 500000 then to_json(-count) else made end;
 exception when program_limit_exceeded or out_of_memory or internal_error then
   return '0';
 end $$;

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { webhookLimits } from "@holdfast/sdk/protocol";
 import { runOnce } from "./cli/init/run-once.ts";
 import { createProgram } from "./cli/program.ts";
@@ -17,7 +16,7 @@ import { SourceError } from "./flows/sources/verify-source.ts";
 import { TableError } from "./flows/tables/table-error.ts";
 import { openTableTools } from "./flows/tables/table-tools.ts";
 import { newSecretToken } from "./flows/tokens/secret-keys.ts";
-import { keepSecret } from "./keep-secret.ts";
+import { keepMasterKey } from "./keep-secret.ts";
 import { createWebhookSender } from "./outbound/send-webhook.ts";
 import { datasourceReach } from "./parts/datasource-reach.ts";
 import { withSourceTools } from "./parts/source-tools.ts";
@@ -52,7 +51,7 @@ async function withDatabase<T>(
 /** The server's, for what it has to read in clear. */
 async function encryptionOf() {
   const { masterKeys, dataDir } = readConfig(process.env, { needsKey: false });
-  const keys = masterKeys ?? [await keepSecret(join(dataDir, "master-key"), newMasterKey)];
+  const keys = masterKeys ?? [await keepMasterKey(dataDir)];
   return createEncryption(keys.map((key) => Buffer.from(key, "base64")));
 }
 

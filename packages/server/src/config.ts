@@ -154,15 +154,20 @@ function flag(name: string, text: (name: string) => string | undefined): boolean
   return value === undefined ? undefined : value === "1";
 }
 
+/** A token that the operator chooses. */
+export const TOKEN = /^[\x21-\x7e]{16,512}$/;
+
 function tokenOf(name: string, token: string | undefined): string | undefined {
-  if (token !== undefined && !/^[\x21-\x7e]{16,512}$/.test(token))
+  if (token !== undefined && !TOKEN.test(token))
     throw new ConfigError(`${name} must be 16 to 512 visible ASCII characters.`);
   return token;
 }
 
+export const MASTER_KEY = /^[A-Za-z0-9+/]{43}=$/;
+
 function masterKeyOf(text: string): string {
   const key = text.trim();
-  if (!/^[A-Za-z0-9+/]{43}=$/.test(key))
+  if (!MASTER_KEY.test(key))
     throw new ConfigError(
       "HOLDFAST_MASTER_KEY must be 32 bytes in base64 (holdfast --new-master-key prints some); separate several by commas, the newest first.",
     );

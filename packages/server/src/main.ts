@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type ServerLimits, serverLimits, webhookLimits } from "@holdfast/sdk/protocol";
 import type { pino } from "pino";
-import { type Config, ConfigError, limitSettings, readConfig } from "./config.ts";
+import { type Config, ConfigError, limitSettings, readConfig, TOKEN } from "./config.ts";
 import { hasHead } from "./db/commits/heads.ts";
 import { migrate } from "./db/connection/migrate.ts";
 import { createPool } from "./db/connection/pool.ts";
@@ -11,7 +11,7 @@ import { endWithNpm } from "./end-with-npm.mjs";
 import { pushSchema } from "./flows/schema/push-schema.ts";
 import { ensureConfiguredKey } from "./flows/tokens/ensure-configured-key.ts";
 import { base62 } from "./ids.ts";
-import { keepSecret } from "./keep-secret.ts";
+import { keepKeys, keepMasterKey, keepSecret } from "./keep-secret.ts";
 import { readSchemaFile, schemaTrouble } from "./schema-file.ts";
 import { listenWhileStarting, newMasterKey, newSecretToken, startServer } from "./server.ts";
 import { listeningLine, openServerLog } from "./server-log.ts";
@@ -105,7 +105,7 @@ async function run(words: readonly string[]): Promise<void> {
     const embedded = config.databaseUrl === undefined ? await startEmbedded(config, logger) : undefined;
     if (embedded) closing.push(() => embedded.stop());
     const databaseUrl = config.databaseUrl ?? (embedded as EmbeddedPostgres).url;
-    const masterKeys = config.masterKeys ?? [await keepSecret(join(config.dataDir, "master-key"), newMasterKey)];
+    const masterKeys = config.masterKeys ?? [await keepMasterKey(config.dataDir)];
     const adminToken = config.adminToken ?? (await keepAdminToken(config));
     const elsewhere = await prepare(config, databaseUrl, logger);
     const server = await startServer({
@@ -150,7 +150,7 @@ const startEmbedded = (config: Config, logger: pino.Logger) =>
 /** Beside the embedded Postgres it is made and kept; with `DATABASE_URL`, unset means that no one is the operator. */
 const keepAdminToken = async (config: Config): Promise<string> =>
   config.databaseUrl === undefined
-    ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`)
+    ? await keepSecret(join(config.dataDir, "admin-token"), () => `admin_${base62(40)}`, TOKEN)
     : base62(40);
 
 /**
@@ -162,7 +162,7 @@ async function prepare(config: Config, databaseUrl: string, logger: pino.Logger)
   const pool = createPool({ url: databaseUrl, maxConnections: 2 });
   try {
     await readOwnService(pool);
-    const tokens = config.secretKey === undefined ? await keepKeys(config, logger) : [config.secretKey];
+    const tokens = config.secretKey === undefined ? await firstKeys(config, logger) : [config.secretKey];
     const elsewhere: string[] = [];
     for (const token of tokens) {
       const { tenant } = await ensureConfiguredKey(pool, token);
@@ -176,13 +176,11 @@ async function prepare(config: Config, databaseUrl: string, logger: pino.Logger)
   }
 }
 
-async function keepKeys(config: Config, logger: pino.Logger): Promise<string[]> {
+async function firstKeys(config: Config, logger: pino.Logger): Promise<readonly string[]> {
   const file = join(config.dataDir, "keys.json");
-  const kept = JSON.parse(
-    await keepSecret(file, () => JSON.stringify({ live: newSecretToken(true), test: newSecretToken(false) })),
-  ) as { live: string; test: string };
+  const keys = await keepKeys(file);
   logger.info({ event: "keys", file }, "This file contains the secret keys of the first organization.");
-  return [kept.live, kept.test];
+  return keys;
 }
 
 /** Through the server, which knows the tenant's database. If that is away, the schema in force stays. */

@@ -13,6 +13,8 @@ export interface WatchedServer {
   readonly url: string;
   readonly secretKey: string;
   readonly adminToken: string;
+  readonly masterKey: string;
+  readonly pid: number | undefined;
   /** It ended by itself; how. */
   readonly exit: string | undefined;
   /** Lines of its log that tell of a bug. */
@@ -25,11 +27,18 @@ export interface WatchedServer {
 
 const ENDED_WELL = "code 0";
 
-export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
+export interface WatchedPlan {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Further words to Node, before the program's. */
+  readonly node?: readonly string[];
+}
+
+export async function watchServer(databaseUrl: string, plan: WatchedPlan = {}): Promise<WatchedServer> {
   const secretKey = newSecretToken(true);
+  const masterKey = newMasterKey();
   const adminToken = `admin_${newSecretToken(true).slice(8)}`;
   const { flags, file } = sourceProgram(join(ROOT, "packages/server/src/main.ts"));
-  const child = spawn(process.execPath, [...flags, file], {
+  const child = spawn(process.execPath, [...flags, ...(plan.node ?? []), file], {
     cwd: ROOT,
     stdio: ["ignore", "pipe", "pipe"],
     env: {
@@ -39,11 +48,12 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
       DATABASE_URL: databaseUrl,
       HOLDFAST_SECRET_KEY: secretKey,
       HOLDFAST_ADMIN_TOKEN: adminToken,
-      HOLDFAST_MASTER_KEY: newMasterKey(),
+      HOLDFAST_MASTER_KEY: masterKey,
       // Rate limits would refuse most requests before they are handled.
       HOLDFAST_RATE_RK: "0",
       HOLDFAST_RATE_EK: "0",
       HOLDFAST_RATE_FAILED_AUTH: "0",
+      ...plan.env,
     },
   });
   const log = readAlong(child, adminToken);
@@ -56,8 +66,7 @@ export async function watchServer(databaseUrl: string): Promise<WatchedServer> {
   const url = await listening(child);
   return {
     url,
-    secretKey,
-    adminToken,
+    ...{ secretKey, adminToken, masterKey, pid: child.pid },
     get exit() {
       return exit;
     },
@@ -95,7 +104,7 @@ function readAlong(child: ChildProcess, adminToken: string) {
     for (const line of lines) {
       for (const token of tokensIn(line)) loggedSecrets.add(token);
       if (line.includes(adminToken)) loggedSecrets.add(adminToken);
-      if (/"level":(50|60)|^\s+at /.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
+      if (/"level":(50|60)|^\s+at |FATAL ERROR/.test(line) && bugs.length < MOST_KEPT) bugs.push(line.slice(0, 1_500));
     }
   });
   return { bugs, loggedSecrets };

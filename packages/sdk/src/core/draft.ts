@@ -14,22 +14,18 @@ export interface Draft {
   readonly before?: ClientState;
   readonly effects: Effect[];
   readonly now: number;
-  readonly wall: number;
+  /** By the wall clock, in the complete machine. */
+  readonly wall?: number | undefined;
   readonly roll: number;
   /** How texts are merged, if the schema has fields for that. `loading`: its code is not there yet. */
   readonly merging?: MergeText | "loading" | undefined;
 }
 
-export const draftOf = (
-  state: ClientState,
-  { now, wall = now, roll }: ClientEvent,
-  merging?: Draft["merging"],
-): Draft => ({
+export const draftOf = (state: ClientState, { now, roll }: ClientEvent, merging?: Draft["merging"]): Draft => ({
   state,
   before: state,
   effects: [],
   now,
-  wall,
   roll,
   merging,
 });

@@ -36,7 +36,7 @@ import { onIdentified, onNotIdentified } from "./tabs/own-owner.ts";
 export const machineWith = (merging: Draft["merging"]): Machine => ({
   nextDueAt,
   step(state, event) {
-    const draft = draftOf(state, event, merging);
+    const draft = { ...draftOf(state, event, merging), wall: event.wall };
     followClock(draft, event.lived);
     applyEvent(draft, event);
     lead.leadIfOwner(draft);

@@ -9,7 +9,6 @@ import { promisify } from "node:util";
 import { generate } from "selfsigned";
 import { expect, onTestFinished, test } from "vitest";
 import { temporaryFolder } from "../../../../scripts/testing/temporary-folder.ts";
-import { until } from "../../../../scripts/testing/until.ts";
 import type { ReceiverAnswer } from "../rules/webhooks/delivery-outcome.ts";
 import type { Lookup } from "./public-lookup.ts";
 import { createWebhookSender, type SenderOptions } from "./send-webhook.ts";

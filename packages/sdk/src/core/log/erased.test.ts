@@ -33,7 +33,7 @@ const state = (...writes: Mutation[]): ClientState => ({
 });
 
 function stepped(before: ClientState, after: ClientState) {
-  const draft: Draft = { state: { ...after }, effects: [], now: 0, wall: 0, roll: 0 };
+  const draft: Draft = { state: { ...after }, effects: [], now: 0, roll: 0 };
   forgetErased(draft, before);
   const stored = draft.effects.flatMap((effect) => (effect.do === "keep" ? effect.mutations : []));
   return { write: find(draft.state.queue, "t1"), stored, touched: draft.state.touched };
@@ -92,7 +92,7 @@ test("[ER12] what an undo copied stays in a write that may be under way, and lea
 function replacedBy(rows: Partial<Rows>, isKept = false) {
   const row = rowChange({ model: "slide", id: "s1", syncId: 2, data: { id: "s1", ...SECRET } });
   const before: Rows = { tables: changeTables({}, [row]), logId: "log_1", position: 3 };
-  const draft: Draft = { state: { ...state(write()), rows: before }, effects: [], now: 0, wall: 0, roll: 0 };
+  const draft: Draft = { state: { ...state(write()), rows: before }, effects: [], now: 0, roll: 0 };
   replaceRows(draft, { tables: {}, logId: "log_1", position: 9, ...rows }, { isKept });
   // On another log the write has another name.
   return onRecord(draft.state.queue, KEY)[0];
@@ -113,7 +113,7 @@ test.each<[string, Partial<Rows>, boolean]>([
   (_, read, isKept) => {
     const rows: Rows = { tables: {}, logId: "log_1", position: 3, viewHash: "whole" };
     const kept = write({ lost: { [KEY]: SECRET } });
-    const draft: Draft = { state: { ...state(kept), rows }, effects: [], now: 0, wall: 0, roll: 0 };
+    const draft: Draft = { state: { ...state(kept), rows }, effects: [], now: 0, roll: 0 };
     replaceRows(draft, { ...rows, ...read });
     expect(find(draft.state.queue, "t1")?.lost).toEqual(isKept ? { [KEY]: SECRET } : {});
   },

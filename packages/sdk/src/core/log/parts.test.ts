@@ -103,7 +103,6 @@ test("[N39] the rest of a part is not added to rows that have gone on since the 
       },
       effects: [],
       now: 0,
-      wall: 0,
       roll: 0,
     };
   };

@@ -24,20 +24,23 @@ const JUMP_MS = 86_400_000;
 /** The two clocks never differ by exactly as much as before, and less than this need not be noted. */
 const NOTED_MS = 1_000;
 
+/** The device's clock. The time of a step is never set back, so that no wait grows longer. */
+export const wallOf = ({ wall, now }: Draft): number => wall ?? now;
+
 /** `lived`: the monotonic clock. */
 export function followClock(draft: Draft, lived: number | undefined): void {
   if (lived === undefined) return;
   const { clock, queue, generation } = draft.state;
-  const offset = draft.wall - lived;
+  const offset = wallOf(draft) - lived;
   const by = clock ? offset - clock.offset : 0;
   if (clock && Math.abs(by) < NOTED_MS) return;
   const moves = by < 0 || by > JUMP_MS;
-  set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (moves ? by : 0) : draft.wall } });
+  set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (moves ? by : 0) : wallOf(draft) } });
   if (!moves) return;
   // The leader may have moved it before.
   const moved = [...inOrder(queue)]
     .filter(({ unsent, stage }) => (unsent || by < 0) && lastingPhase(stage) === "queued")
-    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, draft.wall) }));
+    .map((m) => ({ ...m, createdAt: Math.min(m.createdAt + by, wallOf(draft)) }));
   set(draft, { queue: withChanged(queue, moved) });
   keep(draft, moved);
   // A later leader may know nothing of the clock that was fast. That a write is unsent may no longer be so.
@@ -56,8 +59,8 @@ export function unsentIn(state: ClientState): true | undefined {
 }
 
 /** If it was made by a clock that was set back since, its time would never come. */
-export const asSent = ({ unsent, ...m }: Mutation, { wall }: Draft): Mutation =>
-  unsent ? { ...m, createdAt: Math.min(m.createdAt, wall) } : m;
+export const asSent = ({ unsent, ...m }: Mutation, draft: Draft): Mutation =>
+  unsent ? { ...m, createdAt: Math.min(m.createdAt, wallOf(draft)) } : m;
 
 /** Another device may send what is exported, under the same names. */
 export function onExported(draft: Draft): void {
@@ -78,18 +81,18 @@ function persist(draft: Draft, mutations: readonly Mutation[]): void {
 
 /** Whether the server may have forgotten the receipt of a write. */
 export const isTooOld = (m: Mutation, draft: Draft): boolean =>
-  draft.wall - m.createdAt > limits.resendMs || isFromFuture(m, draft);
+  wallOf(draft) - m.createdAt > limits.resendMs || isFromFuture(m, draft);
 
 /** It may have been sent by a clock that was set back since: how long ago, that clock does not tell. */
-export const isFromFuture = ({ createdAt, unsent }: Mutation, { wall }: Draft): boolean =>
-  !unsent && createdAt - wall > JUMP_MS;
+export const isFromFuture = ({ createdAt, unsent }: Mutation, draft: Draft): boolean =>
+  !unsent && createdAt - wallOf(draft) > JUMP_MS;
 
 /** Of a write from before this client, nothing but the wall clock tells the age. */
-export const tooOld = ({ createdAt }: Mutation, { state, wall }: Draft): Failure =>
+export const tooOld = ({ createdAt }: Mutation, draft: Draft): Failure =>
   localFailure(
     "too_old",
     `The write has waited so long that the server may have forgotten it${
-      createdAt < (state.clock?.startedAt ?? 0) || createdAt > wall
+      createdAt < (draft.state.clock?.startedAt ?? 0) || createdAt > wallOf(draft)
         ? ", or this device's clock was changed: by that clock it was made on "
         : ". It was made on "
     }${dayOf(createdAt)}. Check the current record first.`,

@@ -19,7 +19,7 @@ export function newWrite(draft: Draft, { clientTxId, operations, reads }: Mutate
     body: "",
     bytes: 0,
     owner: ownerOfTab(draft.state) ?? null,
-    createdAt: draft.wall,
+    createdAt: draft.now,
     attempts: 0,
     unsent: true,
     keys: keysOf(operations),

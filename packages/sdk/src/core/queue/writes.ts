@@ -3,14 +3,15 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { forgetGone } from "../log/erased.ts";
 import { lookUp, refOf } from "../log/tables.ts";
-import { unsentIn } from "./age.ts";
+import { unsentIn, wallOf } from "./age.ts";
 import type { Mutation } from "./mutation.ts";
 import { newWrite, show } from "./new-write.ts";
 import { find, withMutations } from "./queue.ts";
 import { serialized } from "./serialized.ts";
 
 /** The app made a write. This step shows it, an effect stores it, and only then is it sent. */
-export const onMutated = (draft: Draft, event: Mutated): void => take(draft, [newWrite(draft, event)]);
+export const onMutated = (draft: Draft, event: Mutated): void =>
+  take(draft, [{ ...newWrite(draft, event), createdAt: wallOf(draft) }]);
 
 /** Adds writes that were exported from a queue, with their texts and names. */
 export function onImported(draft: Draft, mutations: readonly Mutation[]): void {

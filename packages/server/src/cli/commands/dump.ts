@@ -1,11 +1,11 @@
 import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
-import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import type { Command } from "commander";
 import { filePath } from "../file-path.ts";
+import { linesIn } from "../lines-in.ts";
 import type { CommonOptions, Terminal } from "../terminal.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -78,7 +78,7 @@ async function* linesOf(file: string): AsyncGenerator<string> {
   const input = file.endsWith(".gz") ? source.pipe(createGunzip()) : source;
   source.on("error", (error) => input.destroy(error));
   try {
-    yield* createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    yield* linesIn(input.setEncoding("utf8"));
   } catch (error) {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   }

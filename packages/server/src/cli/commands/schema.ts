@@ -26,7 +26,7 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
       const options = command.optsWithGlobals<Options & { force?: boolean; rename: string[] }>();
       const renames = options.rename.map(renameOf);
       const pushed = await request<SchemaPushed>(secretKeyTarget(options, env), "POST", "/v1/schema", {
-        models: (await readModels(filePath(file, env))).models,
+        models: await readModels(filePath(file, env)),
         ...(options.force && { force: true }),
         ...(renames.length > 0 && { renames }),
       });
@@ -51,15 +51,18 @@ export function addSchema(program: Command, { env, out, say }: Terminal): void {
     });
 }
 
-async function readModels(file: string): Promise<ModelSchema> {
+async function readModels(file: string): Promise<ModelSchema["models"]> {
   const text = await readFile(file, "utf8").catch((error: Error) => {
     throw new UsageError(`The schema cannot be read: ${error.message}`);
   });
+  let schema: Partial<ModelSchema> | null;
   try {
-    return JSON.parse(text) as ModelSchema;
+    schema = JSON.parse(text) as Partial<ModelSchema> | null;
   } catch (error) {
     throw new UsageError(`${file} is not JSON: ${(error as Error).message}`);
   }
+  if (schema?.models === undefined) throw new UsageError(`${file} must be a JSON object with "models".`);
+  return schema.models;
 }
 
 const collect = (value: string, before: readonly string[]): string[] => [...before, value];

@@ -137,11 +137,12 @@ const MOST_DIGITS = 16_384;
  * `jsonb` with 128 MiB for seconds, and cannot be interrupted meanwhile. Undefined: they are few.
  */
 function sizeOf(
-  { name, type }: SourceColumn,
+  { name, type, hasJsonCast }: SourceColumn,
   readableBytes: number,
 ): { readonly most: string; readonly least: string } | undefined {
   const column = `t.${identifier(name)}`;
   const bytes = (sql: string) => `coalesce(${sql}, 0)::bigint`;
+  if (hasJsonCast) return { most: `case when ${column} is null then 0 else ${readableBytes + 1} end`, least: "0" };
   if (SMALL.test(type)) return undefined;
   if (HAS_LENGTH.test(type) || isCitext(type)) {
     const length = bytes(`octet_length(${isCitext(type) ? `${column}::text` : column})`);
@@ -182,8 +183,8 @@ function guardedJson(column: SourceColumn): string {
   return isGuarded(column) ? `holdfast.pinned_or_null(t.${identifier(name)})` : jsonOf(column);
 }
 
-const isGuarded = ({ form, type }: SourceColumn): boolean =>
-  form === "json" && !SMALL.test(type) && (type === "json" || !isPlain(type));
+const isGuarded = ({ form, type, hasJsonCast = false }: SourceColumn): boolean =>
+  form === "json" && (hasJsonCast || (!SMALL.test(type) && (type === "json" || !isPlain(type))));
 
 /** Since when the row says that its record is archived: the same as `archiveTime` makes of a row in JSON. */
 function archivedSql({ name, type }: AttachedColumn): string {

@@ -41,7 +41,8 @@ const COLUMNS = `t.tenant, t.model, t.name, t.relation::oid::bigint as relation,
   (select coalesce(json_agg(json_build_object('field', c.field, 'name', c.name, 'declared', c.declared,
       'sqlType', format_type(a.atttypid, a.atttypmod), 'type',
       case when y.typtype = 'e' then 'enum' when y.typtype = 'd' then holdfast.base_type(t.relation, c.name)
-        else coalesce(format_type(a.atttypid, a.atttypmod), '') end) order by c.position), '[]')
+        else coalesce(format_type(a.atttypid, a.atttypmod), '') end,
+      'hasJsonCast', holdfast.has_json_cast(a.atttypid)) order by c.position), '[]')
     from holdfast.attached_column c
     left join pg_attribute a on a.attrelid = t.relation and a.attname = c.name and not a.attisdropped
     left join pg_type y on y.oid = a.atttypid

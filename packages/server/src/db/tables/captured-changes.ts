@@ -125,6 +125,25 @@ export const loadFirstTransaction = (tenant: number, without: readonly string[])
   }),
 });
 
+/**
+ * How many changes the planner believes there are. After a crash, or a vacuum of the empty table, it is none, and a step
+ * would read all of them for each change. The plans that connections have made are replaced then too.
+ */
+export const estimateChanges: Statement<number> = {
+  name: "estimate_changes",
+  text: "select reltuples::float8 as count from pg_class where oid = 'holdfast.captured_change'::regclass",
+  values: [],
+  read: (rows) => Number(rows[0]?.count ?? 0),
+};
+
+/** Counts them. Without effect while another process does. */
+export const analyzeChanges: Statement<void> = {
+  name: "",
+  text: "analyze (skip_locked) holdfast.captured_change",
+  values: [],
+  read: () => {},
+};
+
 /** A captured change with its number. */
 export interface NumberedChange extends CapturedChange {
   readonly seq: number;

@@ -6,8 +6,10 @@ import type { Pipe } from "../../db/connection/pipe.ts";
 import { begin, commit as commitTransaction, probe, rollback } from "../../db/connection/statement.ts";
 import { loadAttachments, markProblem } from "../../db/tables/attachments.ts";
 import {
+  analyzeChanges,
   type CapturedTransaction,
   type CapturedTransactions,
+  estimateChanges,
   loadCapturedTransactions,
   loadFirstTransaction,
   type StepChange,
@@ -42,6 +44,8 @@ export interface Run extends Drained {
 const STEP = { most: 200, bytes: 2 ** 21 };
 /** So many changes a step looks at. */
 const MOST_LOOKS = 5_000;
+/** If the planner believes that there are fewer, it may read all of them. */
+const FEW = 1_000;
 const RUN = { transactions: 1_000, changes: 1_000, bytes: 2 ** 24 };
 
 /**
@@ -60,17 +64,24 @@ export async function drainChanges(
   rules: RoundRules,
   tenant: number,
   without: readonly string[] = [],
+  isAnalyzed = false,
 ): Promise<Run | BrokenTable> {
   try {
-    const [, [head], first, attached] = await pipe.send([
+    const [, [head], first, attached, estimate] = await pipe.send([
       begin,
       lockHeads([tenant]),
       loadCapturedTransactions(tenant, without),
       loadAttachments(tenant),
+      estimateChanges,
     ]);
     if (!head) throw new TenantElsewhere(tenant);
     const waiting = await wholeTransactions(pipe, tenant, without, first);
     const chosen = within(waiting.transactions);
+    // In a transaction of its own: what it locks, the changes of other tenants need too.
+    if (!isAnalyzed && estimate < FEW && !chosen.every(isSmall)) {
+      await pipe.send([rollback, analyzeChanges]);
+      return await drainChanges(pipe, rules, tenant, without, true);
+    }
     const drained = await drainLocked(pipe, rules, head, { attached, without }, chosen);
     if ("problem" in drained) {
       await pipe.send([rollback]);

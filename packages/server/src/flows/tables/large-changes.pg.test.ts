@@ -112,6 +112,88 @@ test("[DS83] a row that is too large to be read is an entry that says so: no sta
   expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0, notes: [] });
 });
 
+test("[DS83] [DS91] a row with millions of JSON values in few bytes is unreadable by every door, and ends nothing", async () => {
+  await db.query("create table public.bomb (id text primary key, title text, doc json)");
+  const { model } = await attach("public.bomb", { title: {}, doc: { type: "json" } });
+  await mark();
+  await db.query(`insert into bomb select 'a', 'Many', ('[' || repeat('{},', 600000) || '{}]')::json;
+    insert into bomb select 'b', 'Text', to_json(repeat('a,"', 600000))`);
+  await db.query("update bomb set title = 'Changed'");
+  const log = await entries(4);
+  const toldOf = (entry: object) => (entry as { unreadable?: string }).unreadable?.slice(0, 34);
+  expect(log.map((entry) => [entry.id, entry.data?.title, toldOf(entry)])).toEqual([
+    ["a", undefined, "The record has 600002 JSON values "],
+    ["b", "Text", undefined],
+    ["a", undefined, "The record has 600002 JSON values "],
+    ["b", "Changed", undefined],
+  ]);
+  const { status, body } = await app.call("GET", `/v1/models/${model}/a`);
+  expect([status, body.message]).toEqual([
+    413,
+    expect.stringMatching(/60000\d JSON values \(up to 500000 can be read\)/),
+  ]);
+  const list = await app.call("GET", `/v1/models/${model}`);
+  expect(list.body).toMatchObject({ data: [{ id: "b" }], unreadable: [{ id: "a" }] });
+  expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0 });
+});
+
+test("[DS81] two rows that have one key until the transaction ends become the one that is left", async () => {
+  await db.query("create table public.later (id text primary key deferrable initially deferred, title text)");
+  const { model } = await attach("public.later", { title: {} });
+  await db.query("insert into later values ('a', 'One')");
+  await entries(1);
+  await mark();
+  for (const statements of [
+    ["insert into later values ('a', 'Two')", "delete from later where title = 'One'"],
+    [
+      "insert into later values ('b', 'x')",
+      "insert into later values ('b', 'y')",
+      "delete from later where title = 'x'",
+    ],
+  ]) {
+    await db.query("begin");
+    for (const statement of statements) await db.query(statement);
+    await db.query("commit");
+  }
+  expect((await entries(2)).map(({ verb, id, data }) => [verb, id, data?.title])).toEqual([
+    ["updated", "a", "Two"],
+    ["created", "b", "y"],
+  ]);
+  expect(await verifyTable(pool, tenant, model)).toMatchObject({ rows: 2, different: 0, extra: 0 });
+});
+
+test("[DS83] a column that fails when it is read fails no statement, also where a trigger writes the row again", async (t) => {
+  const { rows } = await db.query<{ version: number }>("select current_setting('server_version_num')::int as version");
+  if ((rows[0]?.version ?? 0) < 180_000) return t.skip();
+  await db.query(`create table public.ratio (id text primary key, x int, n int default 0, g int generated always as (100 / x) virtual);
+    create function public.count_ratio() returns trigger language plpgsql as $$ begin
+      update ratio set n = n + 1 where id = new.id and n < 1; return null; end $$;
+    create trigger count_ratio after insert on ratio for each row execute function count_ratio()`);
+  await attach("public.ratio", { x: { type: "integer" }, n: { type: "integer" } });
+  await mark();
+  await db.query("insert into ratio (id, x) values ('a', 0)");
+  await db.query("update ratio set x = 0 where id = 'a'");
+  expect((await entries(1))[0]).toMatchObject({ verb: "created", id: "a", data: { x: 0, n: 1 } });
+});
+
+test("[DS83] a row that can be read again is an entry with its values, also where a trigger writes another table or all of them are null", async () => {
+  await db.query(`create table public.shelf (id int primary key, n int default 0); create table public.tome (id int primary key, body text);
+    create function public.count_tomes() returns trigger language plpgsql as $$ begin
+      update shelf set n = n + 1 where id = 1; return null; end $$;
+    create trigger count_tomes after update on tome for each row when (new.id = 1) execute function count_tomes()`);
+  await attach("public.shelf", { n: { type: "integer" } });
+  await attach("public.tome", { body: {} });
+  await mark();
+  await db.query("insert into tome select n, repeat('x', 17000000) from generate_series(1, 2) n");
+  await entries(2);
+  await db.query("update tome set body = 'Short' where id = 1");
+  await db.query("update tome set body = null where id = 2");
+  expect((await entries(4)).slice(2)).toMatchObject([
+    { verb: "updated", id: "1", data: { body: "Short" } },
+    { verb: "updated", id: "2", data: { body: null } },
+  ]);
+});
+
 test("[DS83] a cast to json that fails, and a column that is computed when it is read, fail no statement of the caller's", async () => {
   await db.query(`create type public.mood as enum ('good', 'bad');
     create function public.mood_json(mood) returns json language plpgsql as $$

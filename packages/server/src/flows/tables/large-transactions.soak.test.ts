@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
+import { until } from "../../../../../scripts/testing/until.ts";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { attachAndFollow } from "../../testing/waiting/follow-tables.ts";
 
@@ -53,6 +54,21 @@ test("[DS2] a transaction that changes 300 MB is one commit, and only some of it
   expect(made).toEqual([{ names: 1, entries: 300 }]);
   expect(most / 2 ** 20).toBeLessThan(1_000);
 });
+
+test("[DS81] a large transaction is recorded, whatever Postgres believes of the table of changes after a crash", async () => {
+  await db.query("create table public.crashed (id int primary key, n int)");
+  const { model } = await tables.attach("public.crashed", { n: { type: "integer" } });
+  await db.query("insert into crashed select g, 0 from generate_series(1, 60000) g");
+  const entries = () =>
+    tables.app.sql<{ count: number }>("select count(*)::int as count from holdfast.log where model = $1", [model]);
+  await until(async () => expect(await entries()).toEqual([{ count: 60_000 }]));
+  await db.query("begin");
+  await db.query("update crashed set n = 1");
+  await db.query("update crashed set n = 2");
+  await db.query("update pg_class set reltuples = 0, relpages = 5935 where oid = 'holdfast.captured_change'::regclass");
+  await db.query("commit");
+  await until(async () => expect(await entries()).toEqual([{ count: 120_000 }]));
+}, 600_000);
 
 test("[DS81] 800 rows of 1 MB in one statement are recorded, and another tenant's writes go on meanwhile", async () => {
   const { app } = tables;

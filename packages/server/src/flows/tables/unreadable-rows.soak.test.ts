@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
 import { startWithTables } from "../../testing/attached-tables.ts";
 import { smallServers } from "../../testing/small-server.ts";
+import { verifyTable } from "./verify-table.ts";
 
-const { app, db, attach } = await startWithTables();
+const { app, db, pool, tenant, attach } = await startWithTables();
 const smallServer = smallServers(app);
 
 const ORDINARY = 100;
@@ -72,4 +73,10 @@ test("[DS91] rows of 40 MiB and 600 MiB, and one whose JSON cannot be made, end 
   expect(child.exitCode).toBeNull();
   expect(log()).toBe("");
   expect(new Set(statuses)).toEqual(new Set([200]));
+}, 600_000);
+
+test("[DS83] however long Postgres takes over the JSON of a row, tables verify waits for it, and names the row", async () => {
+  const { rows, different, extra, notes } = await verifyTable(pool, tenant, model);
+  expect({ rows, different, extra }).toEqual({ rows: ORDINARY + UNREADABLE.length, different: 0, extra: 0 });
+  for (const id of UNREADABLE) expect(notes.some((note) => note.startsWith(`"${id}": `))).toBe(true);
 }, 600_000);

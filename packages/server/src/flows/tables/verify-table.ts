@@ -1,7 +1,7 @@
 import type { JsonObject } from "@holdfast/sdk/protocol";
 import { readHead } from "../../db/commits/heads.ts";
 import type { Database } from "../../db/connection/pool.ts";
-import { momentOf, type Transaction, transaction } from "../../db/connection/transaction.ts";
+import { momentOf, type Transaction, takeTime, transaction } from "../../db/connection/transaction.ts";
 import { readSchema } from "../../db/schema/model-schemas.ts";
 import { readLastValues } from "../../db/tables/attached-records.ts";
 import {
@@ -167,6 +167,8 @@ async function comparePage(
   found: FoundTable,
   after: string | null,
 ): Promise<RowPage> {
+  // Postgres takes many seconds over the JSON of a single row of some 100 MiB, and cannot be interrupted meanwhile.
+  await takeTime(tx);
   const images = await readTableRows(tx, attached, found, after, PAGE);
   const rows = images.map((image): ComparedRow => {
     const { id = "", data: said, unreadable } = readRowImage(image, attached);

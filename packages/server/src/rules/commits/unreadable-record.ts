@@ -4,6 +4,19 @@
  */
 export const READABLE_BYTES = 16 * 1024 * 1024;
 
-/** What a reader is told in place of the values of a record. Undefined bytes: Postgres could not even make the JSON. */
-export const tooLargeToRead = (bytes: number | undefined): string =>
-  `The record has ${bytes === undefined ? "more JSON than Postgres can make" : `${bytes} bytes of JSON`} (up to ${READABLE_BYTES} can be read). Make its row smaller, or keep the large value elsewhere.`;
+/** Nor one with more JSON values: what is made of them takes memory by their number. The SQL has it too. */
+const READABLE_VALUES = 500_000;
+
+/**
+ * What a reader is told in place of the values of a record. Undefined bytes: Postgres could not even make the JSON. Below
+ * zero: the number of JSON values.
+ */
+export function tooLargeToRead(bytes: number | undefined): string {
+  const [has, most] =
+    bytes === undefined
+      ? ["more JSON than Postgres can make", READABLE_BYTES]
+      : bytes < 0
+        ? [`${-bytes} JSON values`, READABLE_VALUES]
+        : [`${bytes} bytes of JSON`, READABLE_BYTES];
+  return `The record has ${has} (up to ${most} can be read). Make its row smaller, or keep the large value elsewhere.`;
+}

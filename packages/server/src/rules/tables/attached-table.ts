@@ -73,4 +73,6 @@ export interface AttachedColumn extends FieldColumn {
   readonly sqlType: string | null;
   /** Its SQL type now, without domains: `character varying(20)`, or `enum`. Empty if the column is gone. */
   readonly type: string;
+  /** A cast of the owner's makes its JSON, and may fail. */
+  readonly hasJsonCast?: boolean;
 }

@@ -108,6 +108,13 @@ test("[DS7] a row without a column or key is a problem, unless it is the row bef
   expect(read({ ...short, after: null, before: { id: "a" } })).toEqual(["1: a: undefined -> null"]);
 });
 
+test("[DS83] what a row was before a nested change is not known if it was too large to be read", () => {
+  const unread = [20_000_000, "a"] as const;
+  expect(read({ ...nested(null, null, ["a", "1"]), before: unread }, nested(null, ["a", "1"], ["a", "1"]))).toEqual([
+    "1: a: undefined -> 1 d",
+  ]);
+});
+
 test("[DS3] a field that was null before a nested change counts as changed", () => {
   const [old, now] = [{ id: "a", title: null, deck: "d" }, row(["a", "1"])];
   const made = changesOf(

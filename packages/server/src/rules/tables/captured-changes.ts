@@ -115,6 +115,8 @@ interface SeenRecord {
   readonly began: number;
   /** By field: two of the values that it had in nested changes, or all if there were no more. */
   readonly values: ReadonlyMap<string, readonly Json[]>;
+  /** A row before one of the changes has values that are not known: it could be the first one. */
+  readonly unknown: boolean;
 }
 
 /** The values of a row. Undefined: columns of it are gone, or only its key was captured. */
@@ -160,6 +162,7 @@ function seenAgain(earlier: SeenRecord | undefined, sight: Sight): SeenRecord {
     ended: (earlier?.ended ?? 0) + (sight.before === null ? 0 : 1),
     began: (earlier?.began ?? 0) + (sight.after === null ? 0 : 1),
     values: nested ? [...before, sight].reduce(withValues, earlier?.values ?? NONE) : NONE,
+    unknown: earlier?.unknown === true || (sight.before !== null && sight.before.data === undefined),
   };
 }
 
@@ -175,13 +178,14 @@ function withValues(values: SeenRecord["values"], { before, after }: Sight): See
   return seen;
 }
 
-function changeOfRecord({ first, last, nested, began, ended, values }: SeenRecord): RecordChange {
+function changeOfRecord({ first, last, nested, began, ended, values, unknown }: SeenRecord): RecordChange {
   const { model, id, left: data, unreadable } = last;
   const named = { model, id, data, ...(unreadable !== undefined && { unreadable }) };
   if (!nested) return withFacts({ ...named, before: first.before === null ? null : first.before.data });
   // Whatever the order, each `before` ended a row and each `after` began one.
   const wasThere = (data === null ? 0 : 1) - began + ended > 0;
-  return withFacts({ ...named, before: wasThere ? mostDifferent(values, data) : null });
+  if (!wasThere) return withFacts({ ...named, before: null });
+  return withFacts({ ...named, before: unknown ? undefined : mostDifferent(values, data) });
 }
 
 /** What the images of the row say: the record's values, and since when it is archived. */
