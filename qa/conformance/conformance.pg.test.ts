@@ -33,6 +33,18 @@ test("[X1] [X2] our server passes the conformance suite", { timeout: 300_000 }, 
   expect(absent.filter((title) => !passed.has(title))).toEqual([]);
 });
 
+test("[X1] [T19] it passes with commits, queries and claims on the stream", async () => {
+  const sections = (await loadSections())
+    .map(({ name }) => name)
+    .filter((name) => /^(writes|bulks|batches|receipts|idempotency|staleness|premises|queries|claim-.*)$/.test(name));
+  expect(sections.length).toBeGreaterThan(12);
+  const results = await runSections(
+    { url: server.url, adminToken: ADMIN, onStream: true, ...(await makeOrganization(server)) },
+    { sections },
+  );
+  expect(results.filter(({ outcome }) => outcome === "failed").map(failureOf)).toEqual([]);
+});
+
 // The soak suite runs all sections for each of them.
 test.each([
   ["[X1] [DS6] in tables of the caller's", "attached"],

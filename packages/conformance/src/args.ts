@@ -9,6 +9,7 @@ export interface Args {
   readonly jobs: number;
   readonly list: boolean;
   readonly clean: boolean;
+  readonly stream: boolean;
 }
 
 export const USAGE = `Usage: npx @holdfast/conformance <url> --key <secret key> [options]
@@ -28,6 +29,7 @@ machine's loopback, if the server allows that. Exits with 1 if a case failed, wi
   --only <words>         only cases whose sentence contains these words
   --jobs <number>        sections that run at the same time: 4
   --json <file>          also writes the report as JSON; - for standard output, instead of the text
+  --stream               sends commits, queries and claims on the socket instead of over HTTP
   --clean                removes the suite's models from the schema at the end; their data is hidden, not deleted
   --list                 prints all sections and sentences, without testing
   --help                 prints this text
@@ -42,11 +44,16 @@ export function readArgs(args: readonly string[], env: Readonly<Record<string, s
   const values = new Map<string, string[]>();
   let list = false;
   let clean = false;
+  let stream = false;
   for (let i = 0; i < args.length; i++) {
     const word = args[i] as string;
     if (word === "--help") return "";
     if (word === "--list") {
       list = true;
+      continue;
+    }
+    if (word === "--stream") {
+      stream = true;
       continue;
     }
     if (word === "--clean") {
@@ -81,5 +88,6 @@ export function readArgs(args: readonly string[], env: Readonly<Record<string, s
     jobs,
     list,
     clean,
+    stream,
   };
 }

@@ -14,7 +14,7 @@ async function run(args: Args): Promise<number> {
   if (args.list) return list(sections);
   const startedAt = new Date();
   const { url, key, testKey: otherKey, adminToken } = args;
-  const environment = await openTestEnvironment({ url, key, otherKey, adminToken });
+  const environment = await openTestEnvironment({ url, key, otherKey, adminToken, onStream: args.stream });
   try {
     const results = await runSuite(environment, sections, { jobs: args.jobs, heard: progress(sections) });
     const kept = args.clean ? await environment.removeModels() : undefined;

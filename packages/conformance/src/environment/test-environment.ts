@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { Unmet } from "../assertions/unmet.ts";
 import type { Ask } from "../protocol/answers.ts";
 import { createAsk } from "../transport/ask.ts";
+import { createStreamRequests } from "../transport/stream-requests.ts";
 import { favoriteModel, type Models, ownModels } from "./models.ts";
 import { addModels, createPusher, type Push } from "./schemas.ts";
 
@@ -12,6 +13,8 @@ export interface Target {
   /** A secret key of the same organization's other environment. */
   readonly otherKey?: string | undefined;
   readonly adminToken?: string | undefined;
+  /** Requests are sent on sockets where the interface allows it. */
+  readonly onStream?: boolean | undefined;
 }
 
 /** What a suite works on: a server, a tenant with the suite's models, and ids of its own. */
@@ -31,7 +34,13 @@ export class CannotBegin extends Error {}
 export async function openTestEnvironment(target: Target): Promise<TestEnvironment> {
   let made = 0;
   const run = `c${Date.now().toString(36)}${randomBytes(2).toString("hex")}`;
-  const { ask, close } = createAsk(target.url, target.key);
+  const onStream = target.onStream ? createStreamRequests(target.url, target.key) : undefined;
+  const http = createAsk(target.url, target.key, onStream);
+  const { ask } = http;
+  const close = () => {
+    onStream?.close();
+    http.close();
+  };
   const push = createPusher(ask);
   try {
     await checkTarget(target, ask);

@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isObject } from "../assertions/pattern.ts";
 import { Unmet } from "../assertions/unmet.ts";
 import type { Answer, Ask, Sent } from "../protocol/answers.ts";
+import type { StreamRequests } from "./stream-requests.ts";
 
 const TIMEOUT_MS = 40_000;
 const LARGE = 512 * 1024;
@@ -11,7 +12,11 @@ const LARGE = 512 * 1024;
 const UNAUTHORIZED_PAUSE_MS = 45;
 
 /** Sends requests to one server over HTTP, and checks in every answer what the interface promises for all of them. */
-export function createAsk(url: string, defaultToken: string): { readonly ask: Ask; close(): void } {
+export function createAsk(
+  url: string,
+  defaultToken: string,
+  onStream?: Pick<StreamRequests, "send">,
+): { readonly ask: Ask; close(): void } {
   const { protocol, hostname, port, pathname } = new URL(url);
   const secure = protocol === "https:";
   const agent = new (secure ? TlsAgent : Agent)({ keepAlive: true, maxSockets: 256 });
@@ -75,7 +80,7 @@ export function createAsk(url: string, defaultToken: string): { readonly ask: As
       await nextUnauthorized;
     }
     for (let tried = 1; ; tried++) {
-      const answer = await sendOnce(method, path, options);
+      const answer = await (onStream?.send(method, path, options) ?? sendOnce(method, path, options));
       const fault = faultOf(answer);
       if (fault !== undefined) throw new Unmet(fault.expected, fault.got, answer);
       // Most cases do not test rate limits: they wait for Retry-After and send again.
