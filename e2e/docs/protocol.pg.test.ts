@@ -140,6 +140,10 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   });
   await stream.hear("entries");
 
+  const call = { frame: "call", n: 1, name: "readCommit", params: { clientTxId: "phone-1-1" } };
+  stream.say(call);
+  frames("call", [">", call], ["<", await stream.hear("answer")]);
+
   const watch = { frame: "watch", model: "slide", ids: ["s1"] };
   stream.say(watch);
   await stream.hear("claims");

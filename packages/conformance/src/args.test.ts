@@ -19,6 +19,7 @@ test("options have their defaults if they are absent", () => {
     jobs: 4,
     list: false,
     clean: false,
+    stream: false,
   });
 });
 

@@ -104,7 +104,11 @@ async function answered(socket: Socket, frame: string, n: number): Promise<Omit<
   const stream = await socket.stream;
   stream.send(frame);
   const answer = await stream.next("answer", { n });
-  const { status, body, headers = {} } = answer as unknown as {
+  const {
+    status,
+    body,
+    headers = {},
+  } = answer as unknown as {
     readonly status: number;
     readonly body: Readonly<Record<string, unknown>>;
     readonly headers?: Readonly<Record<string, string>>;

@@ -1,0 +1,65 @@
+import { someText } from "../../assertions/pattern.ts";
+import { NOTE } from "../../environment/models.ts";
+import { check, checkEach, type SuiteSection } from "../../kit/section.ts";
+import { positionOf } from "../../protocol/answers.ts";
+
+const LARGE = "x".repeat(65 * 1_024);
+
+/** What is no call, and how it is refused. */
+const REFUSED: readonly (readonly [what: string, frame: object, status: number, code: string])[] = [
+  ["an endpoint that is not on the stream", { name: "pushSchema", body: {} }, 404, "route_not_found"],
+  ["an unknown endpoint", { name: "dance" }, 404, "route_not_found"],
+  ["a key that it cannot have", { name: "listClaims", more: 1 }, 400, "unknown_field"],
+  ["a body that is no commit", { name: "commit", body: [] }, 400, "invalid_body"],
+  ["NUL in its body", { name: "commit", body: { clientTxId: "\u0000", operations: [] } }, 400, "invalid_value"],
+  ["a frame of 65 KiB", { name: "commit", body: { clientTxId: LARGE } }, 413, "request_too_large"],
+];
+
+export const section: SuiteSection = {
+  title: "Calls on the stream",
+  cases: [
+    check("[T19] welcome says how many calls may wait for their answers.", async (t) => {
+      const stream = await t.stream();
+      stream.send({ frame: "hello", token: t.environment.key });
+      t.fits(await stream.next("welcome"), { calls: 8 }, "welcome");
+    }),
+    check("[T19] A commit on the stream has its receipt in the answer and its entry on the same stream.", async (t) => {
+      const [stream, id, clientTxId] = [await t.connect(), t.id(), t.id()];
+      const data = { deckId: t.deck().deckId, title: "called" };
+      const body = { clientTxId, operations: [{ action: "create", model: NOTE, id, data }] };
+      stream.send({ frame: "call", n: 1, name: "commit", body });
+      const answer = await stream.next("answer", { n: 1 });
+      t.fits(answer, { status: 200, body: { success: true, clientTxId } }, "the answer");
+      const receipt = answer.body as { readonly lastSyncId: number };
+      await stream.reaches(receipt.lastSyncId);
+      const again = t.answered(await t.post("/v1/commits", body), 200);
+      t.is(again.headers["idempotent-replayed"], "true", "idempotent-replayed over HTTP");
+      t.is(positionOf(again), receipt.lastSyncId, "the position");
+    }),
+    ...checkEach(
+      REFUSED,
+      ([what]) => `[T19] A call with ${what} is refused by its number, and the stream goes on.`,
+      async (t, [, frame, status, code]) => {
+        const stream = await t.connect();
+        stream.send({ frame: "call", n: 7, ...frame });
+        t.fits(await stream.next("answer", { n: 7 }), { status, body: { code, request_id: someText } }, "the answer");
+        stream.send({ frame: "call", n: 8, name: "listOwnClaims" });
+        t.fits(await stream.next("answer", { n: 8 }), { status: 200 }, "the next answer");
+      },
+    ),
+    check("[T19] A call before welcome is refused by its number, and a hello still works.", async (t) => {
+      const stream = await t.stream();
+      stream.send({ frame: "call", n: 1, name: "listOwnClaims" });
+      t.fits(await stream.next("answer", { n: 1 }), { status: 400, body: { code: "invalid_frame" } }, "the answer");
+      stream.send({ frame: "hello", token: t.environment.key });
+      await stream.next("welcome");
+    }),
+    check("[T19] The ninth call that waits for its answer is 429, and the others are answered.", async (t) => {
+      const stream = await t.connect();
+      for (let n = 1; n <= 9; n++)
+        stream.send({ frame: "call", n, name: "readCommit", params: { clientTxId: t.id() } });
+      t.fits(await stream.next("answer", { n: 9 }), { status: 429, body: { code: "rate_limited" } }, "the ninth");
+      for (let n = 1; n <= 8; n++) t.fits(await stream.next("answer", { n }), { status: 404 }, `answer ${n}`);
+    }),
+  ],
+};
