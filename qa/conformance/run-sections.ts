@@ -19,7 +19,10 @@ export async function runSections(
   if (sections.length === 0) throw new Error(`No section ${names?.join(", ")} has a case "${only}".`);
   const environment = await openTestEnvironment(target);
   try {
-    return await runSuite(environment, sections);
+    const results = await runSuite(environment, sections);
+    if (target.onStream && environment.streamed() < results.length)
+      throw new Error(`Only ${environment.streamed()} requests were sent on the stream.`);
+    return results;
   } finally {
     environment.close();
   }

@@ -23,6 +23,8 @@ export interface TestEnvironment extends Target {
   id(): string;
   readonly ask: Ask;
   readonly push: Push;
+  /** How many requests were sent on sockets. */
+  streamed(): number;
   /** Removes the suite's models from the schema. Returns the server's answer if it refuses. */
   removeModels(): Promise<string | undefined>;
   close(): void;
@@ -54,7 +56,8 @@ export async function openTestEnvironment(target: Target): Promise<TestEnvironme
       }
       return undefined;
     };
-    return { ...target, id: () => `${run}-${++made}`, ask, push, removeModels, close };
+    const streamed = () => onStream?.count ?? 0;
+    return { ...target, id: () => `${run}-${++made}`, ask, push, streamed, removeModels, close };
   } catch (error) {
     close();
     if (error instanceof CannotBegin || !(error instanceof Unmet)) throw error;

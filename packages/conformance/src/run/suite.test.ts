@@ -24,6 +24,7 @@ const environment = (given: Answer): TestEnvironment => ({
   id: () => "r",
   ask: async () => given,
   push: async () => given,
+  streamed: () => 0,
   removeModels: async () => undefined,
   close: () => {},
 });
