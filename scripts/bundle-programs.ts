@@ -71,13 +71,16 @@ const installedPackages: Plugin = {
   },
 };
 
+/** In pieces, because this file is bundled too, and would be changed there. */
+const OWN_URL = ["import", "meta", "url"].join(".");
+
 /** A source that looks for files beside itself finds them beside the source, not beside the bundle. */
 const ownUrls: Plugin = {
   name: "own-urls",
   setup({ onLoad }) {
     onLoad({ filter: /\.(ts|mjs)$/ }, ({ path }) => {
       const text = readFileSync(path, "utf8");
-      const contents = text.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(path).href));
+      const contents = text.replaceAll(OWN_URL, JSON.stringify(pathToFileURL(path).href));
       return { contents, loader: path.endsWith(".ts") ? "ts" : "js" };
     });
   },

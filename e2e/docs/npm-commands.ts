@@ -17,6 +17,7 @@ export const started: Readonly<Record<string, RegExp>> = {
   tables: /tables: seed \d+/,
   simulate: /simulate: \d+ of 20000 schedules, 0 violations/,
   converge: /converge: \d+ runs of \d+ steps/,
+  foreign: /foreign: seed \d+/,
   fuzz: /fuzz: \d+ requests over 16 connections/,
   api: /api: (wrote api\/agent\.api\.txt|api\/agent\.api\.txt is up to date)/,
   bench: /bench: \w+ …/,

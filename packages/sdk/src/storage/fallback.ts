@@ -67,7 +67,7 @@ export function withMemoryFallback(
    * know that this tab may have sent it, even a month later, when the server has forgotten it. The fence holds as ever.
    */
   async function keepIfPossible(...args: Parameters<Storage["keep"]>): Promise<void> {
-    if (broken && !isDetached) await (await primary?.catch(() => undefined))?.keep(...args).catch(() => {});
+    await (await primary?.catch(() => undefined))?.keep(...args).catch(() => {});
   }
 
   function watched(storage: Storage): Storage {
@@ -104,9 +104,10 @@ export function withMemoryFallback(
     },
     takeLead: run("takeLead"),
     readQueue: run("readQueue"),
-    keep: async (mutations, generation) => {
-      await keepIfPossible(mutations, generation);
-      return run("keep")(mutations, generation);
+    keep: (...args) => {
+      const inOrder = () => run("keep")(...args);
+      // On a sound disk at once: its changes stay in the order in which they are made.
+      return broken && !isDetached ? keepIfPossible(...args).then(inOrder) : inOrder();
     },
     forget: run("forget"),
     keepRows: run("keepRows"),
