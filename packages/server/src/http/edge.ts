@@ -237,7 +237,8 @@ const FRAMEWORK: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_INVALID_JSON_BODY: "invalid_json",
 };
 
-function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refusal {
+/** What a request is answered with whose handler failed. */
+export function refusalOf(error: FastifyError | Refused, log: FastifyBaseLogger): Refusal {
   if (error instanceof Refused) return error.refusal;
   const known = FRAMEWORK[error.code];
   if (known) return refuse(known);

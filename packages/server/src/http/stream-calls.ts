@@ -2,6 +2,7 @@ import {
   type EndpointName,
   type EndpointSchema,
   endpoints,
+  paths,
   STREAM_CALLS,
   type StreamCall,
 } from "@holdfast/sdk/protocol";
@@ -9,7 +10,7 @@ import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope
 import type { Authenticator } from "../flows/tokens/authenticate.ts";
 import { newId } from "../ids.ts";
 import type { Answer, AnswerBytes } from "../limits/answer-bytes.ts";
-import type { AnswerCall, CallAnswer } from "../realtime/calls.ts";
+import type { CallAnswer, StreamAnswers } from "../realtime/calls.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { prefixOf } from "../rules/tokens/token.ts";
@@ -28,12 +29,15 @@ export interface StreamCallDeps {
   readonly answers: AnswerBytes;
   readonly docUrl: DocUrl;
   readonly stopping: AbortSignal;
+  /** What a failed handler is answered with. */
+  readonly failed: (error: unknown) => Refusal;
 }
 
 /** Answers requests on a stream as the routes do: with the same checks, limits, counters and handlers. */
-export function streamCalls(deps: StreamCallDeps): AnswerCall {
-  const { calls, authenticator, traffic, counters, answers, stopping } = deps;
-  return async ({ name, token, params = {}, query: search = "", body, bytes, schema, signal }) => {
+export function streamCalls(deps: StreamCallDeps): StreamAnswers {
+  const { calls, authenticator, traffic, counters, answers, stopping, failed } = deps;
+  const answer: StreamAnswers["answer"] = async ({ name, token, bytes, schema, signal, ...asked }) => {
+    const { params = {}, query: search = "", body } = asked;
     counters.requests += 1;
     const ends: (() => void)[] = [];
     const end = () => {
@@ -46,25 +50,46 @@ export function streamCalls(deps: StreamCallDeps): AnswerCall {
     };
     const refused = (refusal: Refusal) => ({ ...refusedWith(deps, refusal), sent });
 
-    if (stopping.aborted) return refused(refuse("unavailable", { message: "The server is stopping." }));
-    if (!isStreamCall(name)) return refused(refuse("route_not_found", NOT_HERE));
-    const principal = await authenticator.principalOf(token);
-    if (isRefusal(principal)) return refused(principal);
-    const arrival = {
-      ...{ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll: isLongPoll(queryOf(name), search) },
-      whenEnded: (then: () => void) => (signal.aborted ? then() : void ends.push(then)),
-    };
-    const busy = await traffic(arrival);
-    if (busy) return refused(busy);
-    const answer = answers.open(principal.tokenId);
-    arrival.whenEnded(answer.close);
-    const recheck = async () => asRefusal(await authenticator.principalOf(token));
-    const response = await calls[name]({
-      ...{ principal, params, search, body, bodyBytes: bytes, answer, recheck },
-      ...{ keyHeader: undefined, schemaHeader: schema, signal: () => AbortSignal.any([signal, stopping]) },
-    });
-    return { ...counted(deps, name, answer, response), sent };
+    try {
+      if (stopping.aborted) return refused(refuse("unavailable", { message: "The server is stopping." }));
+      if (!isStreamCall(name)) return refused(refuse("route_not_found", NOT_HERE));
+      const strange = checkParams(name, params);
+      if (strange) return refused(strange);
+      const principal = await authenticator.principalOf(token);
+      if (isRefusal(principal)) return refused(principal);
+      const arrival = {
+        ...{ tokenId: principal.tokenId, prefix: prefixOf(token), longPoll: isLongPoll(queryOf(name), search) },
+        whenEnded: (then: () => void) => (signal.aborted ? then() : void ends.push(then)),
+      };
+      const busy = await traffic(arrival);
+      if (busy) return refused(busy);
+      const counting = answers.open(principal.tokenId);
+      arrival.whenEnded(counting.close);
+      const response = await calls[name]({
+        ...{ principal, params, search, body, bodyBytes: bytes, answer: counting },
+        ...{ keyHeader: undefined, schemaHeader: schema },
+        signal: () => AbortSignal.any([signal, stopping]),
+        recheck: async () => asRefusal(await authenticator.principalOf(token)),
+      });
+      return { ...counted(deps, name, counting, response), sent };
+    } catch (error) {
+      return refused(failed(error));
+    }
   };
+  const refusedAtOnce: StreamAnswers["refuse"] = (refusal) => {
+    counters.requests += 1;
+    return refusedWith(deps, refusal);
+  };
+  return { answer, refuse: refusedAtOnce };
+}
+
+/** The parts of the path: those that there are, and none of them empty. */
+function checkParams(name: StreamCall, params: Readonly<Record<string, string>>): Refusal | undefined {
+  const wanted = [...paths[name][1].matchAll(/:(\w+)/g)].map(([, one]) => one as string);
+  const missing = wanted.find((one) => !Object.hasOwn(params, one) || params[one] === "");
+  if (missing !== undefined) return refuse("missing_field", { param: `params.${missing}` });
+  const strange = Object.keys(params).find((one) => !wanted.includes(one));
+  return strange === undefined ? undefined : refuse("unknown_field", { param: `params.${strange}` });
 }
 
 const NOT_HERE = { message: `On a stream these can be called: ${STREAM_CALLS.join(", ")}.` };

@@ -1,12 +1,12 @@
 import type { AddressInfo } from "node:net";
-import type { FastifyInstance } from "fastify";
+import type { FastifyError, FastifyInstance } from "fastify";
 import { listAllDatasources } from "../db/datasources/datasources.ts";
 import { databaseReadiness, followReadiness } from "../flows/readiness.ts";
 import { modelsOf } from "../flows/schema/models-of.ts";
 import type { Handlers } from "../http/answer.ts";
 import { countReads } from "../http/count-reads.ts";
 import { type Counters, createCounters } from "../http/counters.ts";
-import { createEdge } from "../http/edge.ts";
+import { createEdge, refusalOf } from "../http/edge.ts";
 import { endpointCalls } from "../http/endpoint-call.ts";
 import { mount } from "../http/mount.ts";
 import { mountDocsPage } from "../http/routes/docs-page.ts";
@@ -16,7 +16,7 @@ import { mountMetrics } from "../http/routes/metrics.ts";
 import { mountOpenApi } from "../http/routes/openapi.ts";
 import { streamCalls } from "../http/stream-calls.ts";
 import { createLimiter } from "../limits/limiter.ts";
-import type { AnswerCall } from "../realtime/calls.ts";
+import type { StreamAnswers } from "../realtime/calls.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
 import type { Part } from "./part.ts";
@@ -35,7 +35,7 @@ export interface Http extends Part {
   readonly app: FastifyInstance;
   readonly counters: Counters;
   /** Answers requests that come on a stream, once the routes are mounted. */
-  answerCall: AnswerCall;
+  streamAnswers: StreamAnswers;
   /** Accepts no more connections. What has arrived before is read. */
   refuseMore(): Promise<void>;
 }
@@ -56,7 +56,8 @@ export async function openHttp(
   return {
     app,
     counters,
-    answerCall: () => Promise.reject(new Error("No routes are mounted yet.")),
+    // Nothing listens before the routes are mounted.
+    streamAnswers: undefined as unknown as StreamAnswers,
     async refuseMore() {
       ({ closed } = await connections.refuseMore());
     },
@@ -84,9 +85,10 @@ export function mountRoutes(
     },
   );
   mount(app, calls, authHook);
-  http.answerCall = streamCalls({
+  http.streamAnswers = streamCalls({
     ...{ calls, authenticator, traffic, counters, answers, stopping },
     docUrl: publicUrl.docUrl,
+    failed: (error) => refusalOf(error as FastifyError, app.log),
   });
   mountHealth(app, {
     isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),

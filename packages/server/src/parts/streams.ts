@@ -41,7 +41,7 @@ export interface Streams extends Part {
 /** WebSockets: logs, claims, and presence rooms. */
 export function openStreams(
   ctx: ServerContext,
-  http: Pick<Http, "app" | "answerCall">,
+  http: Pick<Http, "app" | "streamAnswers">,
   isOriginAllowed: (origin: string) => boolean,
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
   planes: Planes,
@@ -61,7 +61,10 @@ export function openStreams(
     failed: report("presence_failed"),
   });
   const gateway = openGateway(http.app.server, {
-    answerCall: (call) => http.answerCall(call),
+    streamAnswers: {
+      answer: (request) => http.streamAnswers.answer(request),
+      refuse: (refusal) => http.streamAnswers.refuse(refusal),
+    },
     rooms,
     followed: planes.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },

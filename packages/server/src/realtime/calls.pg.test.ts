@@ -115,3 +115,24 @@ test("[T19] the ninth call in flight is 429, and so many are answered; a number 
   expect(of(first).sort()).toEqual([400, 404]);
   expect(answers.filter(({ status }) => status === 404)).toHaveLength(limits.callsInFlight);
 });
+
+test.each([
+  ["without the parts of its path", "acquireClaim", {}, "missing_field"],
+  ["with an empty one", "readCommit", { params: { clientTxId: "" } }, "missing_field"],
+  ["with another one", "listClaims", { params: { id: "x" } }, "unknown_field"],
+])("[T19] a call %s is refused", async (_, name, more, code) => {
+  const { status, body } = await ask(await connect(), name, more);
+  expect([status, body.code]).toEqual([400, code]);
+});
+
+test("[T19] a call has the rights of the token that the stream has at that moment", async () => {
+  const { body: minted } = await call("POST", "/v1/capabilities", {
+    json: { participantId: "bot", operations: ["slide.*"], syncGroups: ["deck:d1"], ttlSeconds: 60 },
+  });
+  const { id, token } = minted as { id: string; token: string };
+  const stream = await connect(token);
+  const hidden = await ask(stream, "commit", { body: create("hidden") });
+  expect([hidden.status, hidden.body.code]).toEqual([403, "capability_scope_denied"]);
+  await call("DELETE", `/v1/capabilities/${id}`);
+  expect((await stream.closed).code).toBe(4401);
+});

@@ -21,7 +21,12 @@ export interface CallAnswer {
   sent(): void;
 }
 
-export type AnswerCall = (request: StreamRequest) => Promise<CallAnswer>;
+/** What is said to calls. */
+export interface StreamAnswers {
+  answer(request: StreamRequest): Promise<CallAnswer>;
+  /** A call that is refused before it is one. */
+  refuse(refusal: Refusal): Omit<CallAnswer, "sent">;
+}
 
 /** The calls of one socket that are not answered yet. */
 export interface Calls {
@@ -29,7 +34,6 @@ export interface Calls {
   check(n: number): Refusal | undefined;
   begin(n: number): void;
   end(n: number): void;
-  readonly size: number;
   /** Resolves when all are answered. */
   idle(): Promise<void>;
 }
@@ -51,9 +55,6 @@ export function createCalls(): Calls {
       if (open.size > 0) return;
       for (const wake of waiting) wake();
       waiting.clear();
-    },
-    get size() {
-      return open.size;
     },
     idle: () => (open.size === 0 ? Promise.resolve() : new Promise((resolve) => waiting.add(resolve))),
   };

@@ -1,13 +1,10 @@
 import { isUtf8 } from "node:buffer";
 import { Call, limits } from "@holdfast/sdk/protocol";
-import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
-import { newId } from "../ids.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
 import { checkJsonCount } from "../rules/json/check-json-count.ts";
 import { checkJsonValues } from "../rules/json/check-json-values.ts";
 import { roundedNumbers } from "../rules/json/rounded-numbers.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
-import type { CallAnswer } from "./calls.ts";
 
 /** A call, or why it is none, by its number. */
 export type ReadCall = { readonly n: number } & ({ readonly call: Call } | { readonly refusal: Refusal });
@@ -50,10 +47,4 @@ const HEAD = 4_096;
 
 const TOO_LARGE = refuse("request_too_large", {
   message: `A frame can have up to ${limits.frameBytes} bytes. Send this request over HTTP.`,
-});
-
-export const refusedCall = (refusal: Refusal, docUrl: DocUrl): Omit<CallAnswer, "sent"> => ({
-  status: statusOf(refusal),
-  headers: refusalHeaders(refusal),
-  body: envelopeText(refusal, newId("req_"), docUrl),
 });

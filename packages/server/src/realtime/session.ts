@@ -18,7 +18,7 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
 import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
-import { type AnswerCall, answerFrame, createCalls } from "./calls.ts";
+import { answerFrame, createCalls, type StreamAnswers } from "./calls.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
 import { askedUnder, claimFrameFor, currentFor, saidIn } from "./client-schema.ts";
@@ -35,7 +35,7 @@ import type { Hub } from "./log/hub.ts";
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import type { PresenceRooms } from "./presence/presence-rooms.ts";
 import { createRoomMembership } from "./presence/room-membership.ts";
-import { mayBeCall, type ReadCall, readCall, refusedCall } from "./read-call.ts";
+import { mayBeCall, type ReadCall, readCall } from "./read-call.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 
 /** What a database publishes of its tenants' logs and claims. */
@@ -61,7 +61,7 @@ export interface SessionDeps extends HandshakeDeps {
   readonly pages: Limiter<string>;
   readonly docUrl: DocUrl;
   /** Answers requests that come on a stream. */
-  readonly answerCall: AnswerCall;
+  readonly streamAnswers: StreamAnswers;
   /** Bytes of JSON that a record can have. */
   readonly recordBytes: number;
   now(): number;
@@ -109,6 +109,7 @@ const checkFrame = shapeCheck(FrameUp);
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
   const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
+  const { streamAnswers } = deps;
   const calls = createCalls();
   /** What the client has said of its schema. */
   let saidSchema: string | undefined;
@@ -226,7 +227,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   /** Frames that follow do not wait for its answer, and its refusal ends nothing else. */
   async function onCall({ n, ...asked }: ReadCall, bytes: number): Promise<void> {
     const refused = (refusal: Refusal) => {
-      if (hasBudget()) send(answerFrame(n, refusedCall(refusal, docUrl)));
+      if (hasBudget()) send(answerFrame(n, streamAnswers.refuse(refusal)));
     };
     if ("refusal" in asked) return refused(asked.refusal);
     const who = known();
@@ -235,9 +236,13 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (no) return refused(no);
     const { token } = who;
     calls.begin(n);
-    const { sent, ...answer } = await deps
-      .answerCall({ ...asked.call, token, schema: saidSchema, bytes, signal: gone.signal })
-      .catch(() => ({ ...refusedCall(refuse("unavailable"), docUrl), sent() {} }));
+    const { sent, ...answer } = await streamAnswers.answer({
+      ...asked.call,
+      token,
+      schema: saidSchema,
+      bytes,
+      signal: gone.signal,
+    });
     calls.end(n);
     if (socket.readyState !== socket.OPEN) return sent();
     pass(Buffer.from(answerFrame(n, answer)), sent);
