@@ -131,7 +131,8 @@ test("[T19] a call has the rights of the token that the stream has at that momen
   });
   const { id, token } = minted as { id: string; token: string };
   const stream = await connect(token);
-  const hidden = await ask(stream, "commit", { body: create("hidden") });
+  const operations = [{ action: "create", model: "slide", id: "hidden", data: { deckId: "d2" } }];
+  const hidden = await ask(stream, "commit", { body: { clientTxId: "tx-hidden", operations } });
   expect([hidden.status, hidden.body.code]).toEqual([403, "capability_scope_denied"]);
   await call("DELETE", `/v1/capabilities/${id}`);
   expect((await stream.closed).code).toBe(4401);
