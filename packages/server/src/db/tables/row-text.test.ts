@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { cutDeep, parseRow } from "./row-text.ts";
 
@@ -23,6 +24,38 @@ test("[DS4] numbers beside a long text keep their digits, and NUL and halves of 
   const { n, t, m } = parseRow(`{"n": 1.50, "t": "\\u0000${"y".repeat(2_000)}\\ud83d", "m": 12345678901234567890}`);
   expect([(n as () => string)(), (m as () => string)()]).toEqual(["1.50", "12345678901234567890"]);
   expect(t).toBe(`\0${"y".repeat(2_000)}\ud83d`);
+});
+
+test("[DS4] every number keeps its digits, whichever way a row is read", () => {
+  const number = fc.oneof(
+    fc.integer(),
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(
+      "-0",
+      "0.0",
+      "1.50",
+      "1e3",
+      "0.0000001",
+      "9007199254740993",
+      "123456789012345",
+      "-0.5",
+      "100",
+      "0.10001",
+    ),
+    fc
+      .tuple(fc.integer({ min: -99_999, max: 99_999 }), fc.integer({ min: 0, max: 99_999_999 }))
+      .map((two) => two.join(".")),
+  );
+  fc.assert(
+    fc.property(fc.array(number.map(String), { minLength: 1 }), fc.string(), (numbers, text) => {
+      const row = parseRow(`{"n":[${numbers.join(",")}],"t":${JSON.stringify(text)}}`);
+      const digits = (row.n as unknown[]).map((one) => (typeof one === "function" ? one() : one));
+      const kept = numbers.map((one) => (String(Number(one)) === one ? Number(one) : one));
+      expect(digits).toEqual(kept);
+      expect(row.t).toBe(text);
+    }),
+    { seed: 20_261_129, numRuns: 300 },
+  );
 });
 
 test("[DS56] what is nested deeper than 500 levels is null, and the rest stays", () => {

@@ -7,14 +7,22 @@ export const imageOf = (text: string): CapturedImage =>
   text.startsWith("[") ? (JSON.parse(text) as UnreadRow) : parseRow(text);
 
 /**
- * Reads a row as Postgres writes it in JSON. Numbers that JavaScript would round keep their digits. Long texts are read by
- * JavaScript itself, which takes a fiftieth of the time.
+ * Something that may be a number which JavaScript would write otherwise: -0, a zero at the end of a fraction, an exponent,
+ * many digits, or a fraction so small that it gets an exponent.
+ */
+const UNUSUAL_NUMBER = /-0|\.\d*0(?!\d)|\d[eE]|[\d.]{16}|\.0{6}/;
+
+/**
+ * Reads a row as Postgres writes it in JSON. Numbers that JavaScript would round keep their digits. Long texts, and rows in
+ * which no number may need that, are read by JavaScript itself, which takes a fiftieth and an eighth of the time.
  */
 export function parseRow(text: string): ParsedRow {
   const { short, long, mark } = withoutLongTexts(cutDeep(text));
   const restored = (_: string, value: unknown) =>
     typeof value === "string" && value.startsWith(mark) ? long[Number(value.slice(mark.length))] : value;
-  return parse(short, long.length > 0 ? restored : undefined, {
+  const reviver = long.length > 0 ? restored : undefined;
+  if (!UNUSUAL_NUMBER.test(short)) return JSON.parse(short, reviver) as ParsedRow;
+  return parse(short, reviver, {
     parseNumber: (digits) => (String(Number(digits)) === digits ? Number(digits) : () => digits),
     onDuplicateKey: ({ newValue }) => newValue,
   }) as ParsedRow;
