@@ -27,8 +27,6 @@ export const clientLimits = {
   presencePerSecond: 20,
   /** How long a participant whose connection broke is still shown: a reload does not flicker. */
   presenceGraceMs: 5_000,
-  /** Calls on one stream that are not answered yet. */
-  callsInFlight: 8,
   pingMs: 25_000,
   pongMs: 5_000,
 } as const;

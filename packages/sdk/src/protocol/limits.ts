@@ -73,6 +73,8 @@ export const limits = {
   /** Of all frames of a socket until its token is accepted. */
   helloBytes: 8 * KiB,
   helloMs: 5_000,
+  /** Calls on one stream that are not answered yet. */
+  callsInFlight: 8,
   framesPerSecond: 50,
   framesBurst: 200,
   slowReaderBytes: MiB,

@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 19;
+export const WIRE_VERSION = 20;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -135,5 +135,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "3a482d43ea8cf3c7",
     change:
       "An entry, and a webhook's event, of a record that cannot be read has `data: null`, and `unreadable` says why. Lists of records and the last line of a snapshot name records that are too large to read (`unreadable`); `GET` of one is 413. `welcome`, the first line of a snapshot, and pages of the log say how large a record can be (`recordBytes`).",
+  },
+  {
+    version: 20,
+    date: "2026-11-29",
+    hash: "d4f4ece9258d29dc",
+    change:
+      "Commits, queries and claims can be sent on the stream: a frame `call`, answered by `answer`. `welcome` says how many may wait for their answers (`calls`).",
   },
 ];

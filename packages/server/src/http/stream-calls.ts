@@ -7,10 +7,10 @@ import {
   type StreamCall,
 } from "@holdfast/sdk/protocol";
 import { type DocUrl, envelopeText, refusalHeaders, statusOf } from "../envelope/envelope.ts";
+import type { CallAnswer, StreamAnswers } from "../flows/stream-answers.ts";
 import type { Authenticator } from "../flows/tokens/authenticate.ts";
 import { newId } from "../ids.ts";
 import type { Answer, AnswerBytes } from "../limits/answer-bytes.ts";
-import type { CallAnswer, StreamAnswers } from "../realtime/calls.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import { prefixOf } from "../rules/tokens/token.ts";
