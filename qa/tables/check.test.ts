@@ -62,6 +62,16 @@ const sound: Evidence = {
 const kindsOf = (evidence: Evidence) => [...new Set(check(evidence).violations.map(({ kind }) => kind))];
 const replaced = (at: number, entry: Entry) => log.with(at - 1, entry);
 
+test("[DS19] a row that was there before and that no one has changed has no entry", () => {
+  const data = { id: "z", mark: null };
+  const before = (id: string) => ({ model: "slide", id, syncId: 0, data: { ...data, id } });
+  const row = { model: "slide", id: "z", data };
+  const untouched = { ...sound, records: [...sound.records, before("z")], rows: [...sound.rows, row] };
+  expect(check(untouched).violations).toEqual([]);
+  const back = { ...sound, records: [...sound.records, before("b")], rows: [...sound.rows, { ...row, id: "b" }] };
+  expect(check(back).violations.map(({ kind }) => kind)).toContain("log");
+});
+
 test("[DS19] a correct history produces no violations", () => {
   expect(check(sound).violations).toEqual([]);
   const none = { written: 0, verified: 0 };
