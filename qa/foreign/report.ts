@@ -23,6 +23,8 @@ const ENOUGH_CORES = 8;
 
 export const ratioOf = ({ times }: Findings): number => p99(times.odd) / p99(times.quiet);
 
+const percent = (share: number | undefined) => (share === undefined ? "?" : `${Math.round(share * 100)} %`);
+
 const ms = (value: number) => `${value.toFixed(1)} ms`;
 
 export function report(findings: Findings): string {
@@ -52,8 +54,10 @@ export function report(findings: Findings): string {
     ],
     ...["quiet", "beside", "odd"].map(
       (phase): Line => [
-        `  the server's share of a CPU, ${phase}`,
-        (findings.busy[phase] ?? []).map((share) => `${Math.round(share * 100)} %`).join(", "),
+        `  of the time the server ran on a CPU / waited for one, ${phase}`,
+        (findings.busy[phase] ?? [])
+          .map(({ running, waiting }) => `${percent(running)} / ${percent(waiting)}`)
+          .join(", "),
       ],
     ),
     ["process exits", findings.exits],

@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
-import { endedWell } from "../fuzz/server/server.ts";
+import { endedWell, type WatchedServer } from "../fuzz/server/server.ts";
 import { type Follower, follow } from "../support/follower.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type Environment, openEnvironment, runSql, tell } from "./environment.ts";
@@ -44,11 +44,16 @@ export interface Findings {
   readonly longestUnreadableMs: number;
   /** Milliseconds of the neighbour's requests. */
   readonly times: NeighbourFindings["times"];
-  /** The server's share of a CPU, by phase. Where it is small and others wait, the machine has too little. */
-  readonly busy: Readonly<Record<string, readonly number[]>>;
+  /** What part of the time the server ran on a CPU, and waited for one, by phase. Waiting is undefined except on Linux. */
+  readonly busy: Readonly<Record<string, readonly ShareOfTime[]>>;
   /** Between the end of the odd values and the moment when nothing was left to collect. */
   readonly settleMs: readonly number[];
   readonly seconds: number;
+}
+
+export interface ShareOfTime {
+  readonly running: number;
+  readonly waiting: number | undefined;
 }
 
 const LANES = 2;
@@ -64,12 +69,14 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   let current: Phase = "rest";
   const phaseOf = (source: Source) => () => (server.exit === undefined && only.includes(source) ? current : "rest");
   const isOn = (source: Source) => () => phaseOf(source)() === "odd";
-  const busy: Record<string, number[]> = {};
-  let [activeAt, changedAt] = [0, performance.now()];
+  const busy: Record<string, ShareOfTime[]> = {};
+  let [last, changedAt] = [await cpuTime(server), performance.now()];
   const measure = async (next: Phase): Promise<void> => {
-    const active = await cpuSeconds(server.url);
-    busy[current] = [...(busy[current] ?? []), ((active - activeAt) * 1_000) / (performance.now() - changedAt)];
-    [activeAt, changedAt, current] = [active, performance.now(), next];
+    const [cpu, now] = [await cpuTime(server), performance.now()];
+    const share = (before = Number.NaN, after = Number.NaN) => (after - before) / (now - changedAt);
+    const waiting = cpu.waitingMs === undefined ? undefined : share(last.waitingMs, cpu.waitingMs);
+    busy[current] = [...(busy[current] ?? []), { running: share(last.runningMs, cpu.runningMs), waiting }];
+    [last, changedAt, current] = [cpu, now, next];
     await tell(service, { isOdd: next === "odd" && only.includes("answers") });
     await tell(neighbour, next === "rest" ? {} : { phase: next });
   };
@@ -153,12 +160,22 @@ export async function runForeign(options: RunOptions): Promise<Findings> {
   };
 }
 
-async function cpuSeconds(url: string): Promise<number> {
+interface CpuTime {
+  readonly runningMs: number;
+  readonly waitingMs: number | undefined;
+}
+
+/** Of the server's process. The time for which its main thread was ready to run and waited for a CPU, only Linux tells. */
+async function cpuTime({ url, pid }: WatchedServer): Promise<CpuTime> {
   const text = await fetch(`${url}/metrics`).then(
     (response) => response.text(),
     () => "",
   );
-  return Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1] ?? 0);
+  const schedule = await readFile(`/proc/${pid}/schedstat`, "utf8").catch(() => undefined);
+  return {
+    runningMs: Number(/^process_cpu_seconds_total (\S+)/m.exec(text)?.[1] ?? 0) * 1_000,
+    waitingMs: schedule === undefined ? undefined : Number(schedule.split(" ")[1]) / 1e6,
+  };
 }
 
 const NO_FILES: FileReport = { tried: 0, violations: [] };

@@ -9,7 +9,7 @@ import { answerInNames, isSpoken, readSaidHeader } from "./answer-names.ts";
 import { translateCommit, translateWrite, withoutNulls } from "./dialect.ts";
 import { readQuery } from "./query.ts";
 
-/** A request of somebody who may make it, by whichever door it came. */
+/** A request that may be made, over HTTP or on a stream. */
 export interface EndpointRequest extends Pick<ApiRequest<never>, "params" | "bodyBytes" | "signal" | "recheck"> {
   /** Undefined for the operator. */
   readonly principal: Principal | undefined;

@@ -19,7 +19,7 @@ export interface Authentication extends Part {
   readonly failedAuths: FailedAuthLimiter;
   readonly quota: ConnectionQuota;
   readonly authHook: AuthHook;
-  /** The limits of each token, by whichever door it comes. */
+  /** The limits of each token, over HTTP and on streams. */
   readonly traffic: Traffic;
 }
 
