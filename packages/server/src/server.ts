@@ -121,17 +121,18 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const planes = opened(openPlanes({ own, open: homes.open, failed: report("datasource_failed") }));
   const http = opened(await openHttp(ctx, isOriginAllowed, authentication));
-  const streams = opened(openStreams(ctx, http, isOriginAllowed, authentication, planes));
+  const streams = opened(openStreams(ctx, isOriginAllowed, authentication, planes));
   const tokens = opened(openTokens(ctx, database, authentication, streams, planes));
   const datasources = opened(
     openDatasources(ctx, { ...shared, database, urlOf: homes.urlOf, authentication, planes, streams }),
   );
-  mountRoutes(ctx, http, authentication, planes, {
+  const streamAnswers = mountRoutes(ctx, http, authentication, planes, {
     ...planes.routes,
     ...tokens.routes,
     ...usage.routes,
     ...datasources.routes,
   });
+  streams.gateway.accept(http.app.server, streamAnswers);
   registerMetrics(metrics, {
     ...{ pool, authPool: authentication.pool, failures, usage: ctx.usage, counters: http.counters },
     answers: ctx.answers,

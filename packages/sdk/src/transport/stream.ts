@@ -138,9 +138,9 @@ export function logStream({
       socket.reconnect();
       openGate();
     },
-    hello({ clientId, logId, since, scope = {}, view, ...as }) {
+    hello({ token: current, clientId, logId, since, scope = {}, view }) {
       const { models: wanted = models, groups, where } = scope;
-      token = as.token;
+      token = current;
       calls.live(undefined);
       send({
         ...{ frame: "hello", token, clientId, log: logId, since },

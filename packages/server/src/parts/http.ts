@@ -34,8 +34,6 @@ const PATIENCE_MS = 6_000;
 export interface Http extends Part {
   readonly app: FastifyInstance;
   readonly counters: Counters;
-  /** Answers requests that come on a stream, once the routes are mounted. */
-  streamAnswers: StreamAnswers;
   /** Accepts no more connections. What has arrived before is read. */
   refuseMore(): Promise<void>;
 }
@@ -56,8 +54,6 @@ export async function openHttp(
   return {
     app,
     counters,
-    // Nothing listens before the routes are mounted.
-    streamAnswers: undefined as unknown as StreamAnswers,
     async refuseMore() {
       ({ closed } = await connections.refuseMore());
     },
@@ -69,14 +65,14 @@ export async function openHttp(
   };
 }
 
+/** Returns what answers requests that come on a stream. */
 export function mountRoutes(
   { options, usage, metrics, publicUrl, answers, stopping }: ServerContext,
-  http: Http,
+  { app, counters }: Http,
   { authHook, authenticator, traffic, failedAuths, clientAddress }: Authentication,
   { own, followed, served }: Planes,
   handlers: Handlers,
-): void {
-  const { app, counters } = http;
+): StreamAnswers {
   const calls = endpointCalls(
     countReads(handlers, (tenant) => usage.add(tenant, "reads")),
     (of) => {
@@ -85,11 +81,6 @@ export function mountRoutes(
     },
   );
   mount(app, calls, authHook);
-  http.streamAnswers = streamCalls({
-    ...{ calls, authenticator, traffic, counters, answers, stopping },
-    docUrl: publicUrl.docUrl,
-    failed: (error) => refusalOf(error as FastifyError, app.log),
-  });
   mountHealth(app, {
     isReady: followReadiness(databaseReadiness(own.pool, own.lanes.canCommit)),
     others: served,
@@ -104,6 +95,11 @@ export function mountRoutes(
   mountOpenApi(app, publicUrl, authHook, async (of) => await modelsOf((await followed(of)).log, of.tenant));
   mountDocsPage(app);
   mountErrorsPage(app);
+  return streamCalls({
+    ...{ calls, authenticator, traffic, counters, answers, stopping },
+    docUrl: publicUrl.docUrl,
+    failed: (error) => refusalOf(error as FastifyError, app.log),
+  });
 }
 
 /** Accepts requests from now on. Returns the URL. */

@@ -9,7 +9,6 @@ import { openPresenceRooms } from "../realtime/presence/presence-rooms.ts";
 import { createHeartbeat } from "../workers/heartbeat.ts";
 import type { Authentication } from "./authentication.ts";
 import type { ServerContext } from "./context.ts";
-import type { Http } from "./http.ts";
 import type { Part } from "./part.ts";
 import type { Planes } from "./planes.ts";
 
@@ -41,7 +40,6 @@ export interface Streams extends Part {
 /** WebSockets: logs, claims, and presence rooms. */
 export function openStreams(
   ctx: ServerContext,
-  http: Pick<Http, "app" | "streamAnswers">,
   isOriginAllowed: (origin: string) => boolean,
   { authenticator, failedAuths, clientAddress, quota }: Authentication,
   planes: Planes,
@@ -60,11 +58,7 @@ export function openStreams(
     now: () => Math.floor(performance.timeOrigin + performance.now()),
     failed: report("presence_failed"),
   });
-  const gateway = openGateway(http.app.server, {
-    streamAnswers: {
-      answer: (request) => http.streamAnswers.answer(request),
-      refuse: (refusal) => http.streamAnswers.refuse(refusal),
-    },
+  const gateway = openGateway({
     rooms,
     followed: planes.followed,
     ...{ authenticator, failedAuths, clientAddress, quota, isOriginAllowed },

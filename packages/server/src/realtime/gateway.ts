@@ -7,6 +7,7 @@ import type { ClientAddress } from "../addresses/client-address.ts";
 import { hasToken, PREFIXES, searchOf } from "../addresses/request-url.ts";
 import { endWithRefusal } from "../envelope/raw-refusal.ts";
 import type { Waiter } from "../flows/claims/keep-claims.ts";
+import type { StreamAnswers } from "../flows/stream-answers.ts";
 import type { ConnectionQuota } from "../limits/connection-quota.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { createWatchQuota } from "./claims/watch-quota.ts";
@@ -14,7 +15,7 @@ import { startPinging } from "./pinger.ts";
 import { createSession, type Session, type SessionDeps } from "./session.ts";
 import { createSocketQuota } from "./socket-quota.ts";
 
-export interface GatewayOptions extends SessionDeps {
+export interface GatewayOptions extends Omit<SessionDeps, "streamAnswers"> {
   isOriginAllowed(origin: string): boolean;
   readonly socketsPerToken: number;
   readonly clientAddress: ClientAddress;
@@ -23,6 +24,8 @@ export interface GatewayOptions extends SessionDeps {
 
 /** Upgrades connections to WebSockets and supervises the open sockets. */
 export interface Gateway {
+  /** From now on, WebSockets are opened on this server; their calls are answered by these. */
+  accept(server: Server, streamAnswers: StreamAnswers): void;
   readonly size: number;
   /** The participants with an open stream, each device once. */
   present(): Waiter[];
@@ -38,7 +41,7 @@ const CHECK_MS = 2_000;
 const ANSWERS_MS = 6_000;
 const UPGRADES_AT_ONCE = 20;
 
-export function openGateway(server: Server, options: GatewayOptions): Gateway {
+export function openGateway(options: GatewayOptions): Gateway {
   const sockets = new WebSocketServer({
     noServer: true,
     // A call that is too large is refused by its number.
@@ -59,19 +62,12 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
     if (upgrades.length > 0) setImmediate(answerSome);
   }
 
-  server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    // Until the upgrade, a client that hangs up must not throw.
-    socket.on("error", () => {});
-    upgrades.push(() => upgrade(request, socket, head));
-    if (upgrades.length === 1) answerSome();
-  });
-
-  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  function upgrade(deps: SessionDeps, request: IncomingMessage, socket: Duplex, head: Buffer): void {
     if (socket.destroyed) return;
     const refusal = stopping ? refuse("unavailable") : checkUpgrade(request, options.isOriginAllowed);
     if (refusal) return endWithRefusal(socket, refusal, options.docUrl);
     sockets.handleUpgrade(request, socket, head, (opened) => {
-      const session = createSession(opened, options, {
+      const session = createSession(opened, deps, {
         address: options.clientAddress.of(request),
         authenticated: () => options.quota.authenticated(socket),
         permit: socketQuota.permit(),
@@ -89,6 +85,15 @@ export function openGateway(server: Server, options: GatewayOptions): Gateway {
   const checking = setInterval(recheck, CHECK_MS).unref();
 
   return {
+    accept(server, streamAnswers) {
+      const deps = { ...options, streamAnswers };
+      server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+        // Until the upgrade, a client that hangs up must not throw.
+        socket.on("error", () => {});
+        upgrades.push(() => upgrade(deps, request, socket, head));
+        if (upgrades.length === 1) answerSome();
+      });
+    },
     get size() {
       return sessions.size;
     },

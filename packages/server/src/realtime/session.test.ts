@@ -1,6 +1,7 @@
 import { EventEmitter } from "node:events";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import type { WebSocket } from "ws";
+import type { StreamRequest } from "../flows/stream-answers.ts";
 import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
@@ -27,6 +28,7 @@ class FakeSocket extends EventEmitter {
 }
 
 const HEAD = { logId: "log_1", syncId: 0, trimmedTo: 0, schemaVersion: 0 };
+const CURRENT = { head: HEAD, schema: { version: 0, hash: "", models: new Map() } };
 const principalOf = (token: string) => ({
   tenant: 1,
   organization: "org_1",
@@ -38,7 +40,7 @@ const principalOf = (token: string) => ({
 });
 
 /** A session on a socket of ours, and the tenant around it; `refused` are tokens that are no longer good. */
-function open(more: { current?: () => Promise<object> } = {}) {
+function open({ logged = 0, ...more }: { current?: () => Promise<object>; logged?: number } = {}) {
   const socket = new FakeSocket();
   const refused = new Map<string, Promise<Refusal>>();
   let listeners = 0;
@@ -55,16 +57,19 @@ function open(more: { current?: () => Promise<object> } = {}) {
     breakOff: (_: number, room: string) => void rooms.broken.push(room),
   };
   const followed = {
-    log: { current: async () => ({ head: HEAD, schema: { version: 0, hash: "", models: new Map() } }), ...more },
+    log: { current: async () => CURRENT, ...more },
     hub: {
       listen: async () => {
         listeners += 1;
         const end = () => void listeners--;
-        return { position: () => 0, erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end };
+        return { position: () => logged, erasedTo: () => 0, delivered: () => undefined, hear: () => {}, end };
       },
     },
     claimHub: { listen: async () => () => {} },
+    // A page of the log that is never read.
+    catchUp: { page: () => new Promise(() => {}) },
   };
+  const called: string[] = [];
   const deps = {
     followed: () => followed,
     welcomes: createLimiter({ most: 8, mostPerKey: 8 }),
@@ -78,6 +83,13 @@ function open(more: { current?: () => Promise<object> } = {}) {
       hasCached: () => true,
     },
     failedAuths: { areTooMany: () => false, recordFailure: () => {} },
+    streamAnswers: {
+      answer: async ({ name }: StreamRequest) => {
+        called.push(name);
+        return { status: 200, body: "{}", sent: () => {} };
+      },
+      refuse: ({ code }: Refusal) => ({ status: 400, body: JSON.stringify({ code }) }),
+    },
     docUrl: (code: string) => code,
     now: () => Date.now(),
   } as unknown as SessionDeps;
@@ -92,7 +104,7 @@ function open(more: { current?: () => Promise<object> } = {}) {
     socket.emit("message", Buffer.from(JSON.stringify(frame)), false);
     await vi.advanceTimersByTimeAsync(10);
   };
-  return { socket, session, refused, receive, listeners: () => listeners, rooms, listener: () => listener };
+  return { socket, session, refused, receive, called, listeners: () => listeners, rooms, listener: () => listener };
 }
 
 test("[T5] a hello that the database does not answer ends, and leaves no listener behind", async () => {
@@ -101,6 +113,17 @@ test("[T5] a hello that the database does not answer ends, and leaves no listene
   expect(socket.sent).toEqual(["error"]);
   expect(socket.closed).toEqual([1012]);
   expect(listeners()).toBe(0);
+});
+
+test("[T19] a call does not wait until a client that is far behind has caught up", async () => {
+  const { socket, receive, called } = open({
+    logged: 5,
+    current: async () => ({ ...CURRENT, head: { ...HEAD, syncId: 5 } }),
+  });
+  await receive({ frame: "hello", token: "a", since: 0 });
+  await receive({ frame: "call", n: 1, name: "listClaims" });
+  expect(called).toEqual(["listClaims"]);
+  expect(socket.sent).toEqual(["welcome", "answer"]);
 });
 
 test("[K11] an old token that ends while a fresh one takes its place does not end the stream", async () => {

@@ -10,7 +10,6 @@ import type { LiveSchema } from "../flows/schema/schema-cache.ts";
 import type { StreamAnswers } from "../flows/stream-answers.ts";
 import { newId } from "../ids.ts";
 import type { AnswerBytes } from "../limits/answer-bytes.ts";
-import { fullBucket } from "../limits/full-bucket.ts";
 import type { Limiter } from "../limits/limiter.ts";
 import { parseJson } from "../payload/parse-json.ts";
 import { shapeCheck } from "../payload/shape-check.ts";
@@ -19,11 +18,12 @@ import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
 import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
-import { answerFrame, createCalls } from "./calls.ts";
+import { type Caller, createCalls } from "./calls.ts";
 import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
 import { askedUnder, claimFrameFor, currentFor, saidIn } from "./client-schema.ts";
 import { startDeadline } from "./deadline.ts";
+import { createFrameBudget } from "./frame-budget.ts";
 import {
   type AuthenticatedClient,
   type HandshakeDeps,
@@ -36,7 +36,7 @@ import type { Hub } from "./log/hub.ts";
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
 import type { PresenceRooms } from "./presence/presence-rooms.ts";
 import { createRoomMembership } from "./presence/room-membership.ts";
-import { mayBeCall, type ReadCall, readCall } from "./read-call.ts";
+import { mayBeCall } from "./read-call.ts";
 import { createSocketWriter } from "./socket-writer.ts";
 
 /** What a database publishes of its tenants' logs and claims. */
@@ -110,20 +110,15 @@ const checkFrame = shapeCheck(FrameUp);
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
   const { followed, welcomes, streamOpened, rooms, authenticator, answers, pages, docUrl, recordBytes, now } = deps;
-  const { streamAnswers } = deps;
-  const calls = createCalls();
+  const calls = createCalls({ streamAnswers: deps.streamAnswers, takeFrame, send: sendAnswer });
   /** What the client has said of its schema. */
   let saidSchema: string | undefined;
-  const gone = new AbortController();
   const id = newId("ses_");
-  const frameBudget = fullBucket(limits.framesPerSecond, limits.framesBurst);
+  const budget = createFrameBudget();
   const { authenticate, reauthenticate } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
-  /** Bytes of all frames before the token was accepted. */
-  let greetingBytes = 0;
-  let isAccepted = false;
   let isOver = false;
-  // Frames are handled one after another, in order of arrival.
+  // Frames are handled one after another, in order of arrival. Calls of a welcomed client wait for none of them.
   let handled: Promise<void> = Promise.resolve();
   const cancelHelloDeadline = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
 
@@ -183,9 +178,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function receive(data: Buffer, isBinary: boolean): Promise<void> {
     if (isBinary) return fail(refuse("invalid_frame", { message: "A frame must be JSON text." }), closeCodes.badFrame);
-    const call = readCall(data);
-    if (call) return void onCall(call, data.length);
-    if (isAccepted && mayBeCall(data) && !hasBudget()) return;
+    if (mayBeCall(data)) {
+      if (calls.receive(data, callerOf())) return;
+      // It was not counted when it arrived.
+      if (budget.isAccepted && !takeFrame()) return;
+    }
     if (data.length > limits.frameBytes) return close(TOO_LARGE_CODE, "");
     const parsed = parseJson(data, limits.frameValues);
     if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
@@ -225,36 +222,21 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (no) fail(no.refusal, no.closeCode);
   }
 
-  /** Frames that follow do not wait for its answer, and its refusal ends nothing else. */
-  async function onCall({ n, ...asked }: ReadCall, bytes: number): Promise<void> {
-    const refused = (refusal: Refusal) => {
-      if (hasBudget()) send(answerFrame(n, streamAnswers.refuse(refusal)));
-    };
-    if ("refusal" in asked) return refused(asked.refusal);
+  function sendAnswer(frame: string, sent: () => void): void {
+    if (socket.readyState === socket.OPEN) pass(Buffer.from(frame), sent);
+    else sent();
+  }
+
+  function callerOf(): Caller | undefined {
     const who = known();
-    if (!who) return refused(NOT_WELCOMED);
-    const no = calls.check(n);
-    if (no) return refused(no);
-    const { token } = who;
-    calls.begin(n);
-    const { sent, ...answer } = await streamAnswers.answer({
-      ...asked.call,
-      token,
-      schema: saidSchema,
-      bytes,
-      signal: gone.signal,
-    });
-    calls.end(n);
-    if (socket.readyState !== socket.OPEN) return sent();
-    pass(Buffer.from(answerFrame(n, answer)), sent);
+    return who && { token: who.token, schema: saidSchema };
   }
 
   async function greet(hello: Frame<"hello">): Promise<void> {
     cancelHelloDeadline();
     const principal = await authenticate(hello.token);
     if (isRefusal(principal)) return fail(principal, codeOf(principal));
-    isAccepted = true;
-    greetingBytes = 0;
+    budget.accept();
     const view = viewOfRequest(principal, hello);
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     const said = saidIn(hello);
@@ -386,25 +368,28 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     else if (verdict.home !== now.principal.home) close(closeCodes.restarting, "the tenant has moved");
   }
 
-  function hasBudget(): boolean {
-    const has = frameBudget.tryRemoveTokens(1);
-    if (!has) fail(refuse("rate_limited"), closeCodes.tooManyFrames);
-    return has;
+  function takeFrame(): boolean {
+    const tooMany = budget.takeFrame();
+    if (tooMany) fail(tooMany, closeCodes.tooManyFrames);
+    return tooMany === undefined;
   }
 
-  socket.on("message", (data, isBinary) => {
+  socket.on("message", (message, isBinary) => {
     // Frames arrive until the other side has closed too. Nothing is done for them.
     if (isOver) return;
-    // Calls have the limits of requests. Only those that are refused here count as frames.
-    if (!(isAccepted && mayBeCall(data as Buffer)) && !hasBudget()) return;
-    if (!isAccepted) greetingBytes += (data as Buffer).length;
-    if (greetingBytes > limits.helloBytes) return fail(refuse("invalid_frame", TOO_LONG), closeCodes.badFrame);
+    const data = message as Buffer;
+    const isCall = budget.isAccepted && !isBinary && mayBeCall(data);
+    if (!isCall && !takeFrame()) return;
+    const tooLong = budget.takeBytes(data.length);
+    if (tooLong) return fail(tooLong, closeCodes.badFrame);
+    const caller = isCall ? callerOf() : undefined;
+    if (caller && calls.receive(data, caller)) return;
     handled = handled
-      .then(() => (isOver ? undefined : receive(data as Buffer, isBinary)))
+      .then(() => (isOver ? undefined : receive(data, isBinary)))
       .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
   });
   socket.on("close", () => {
-    gone.abort();
+    calls.end();
     end();
     connection.permit.leave();
   });
@@ -432,14 +417,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   };
 }
 
-const NOT_WELCOMED = refuse("invalid_frame", { message: "Calls come after the frame `welcome`." });
-
 /** The standard's code for a frame that is too large. */
 const TOO_LARGE_CODE = 1009;
-
-const TOO_LONG = {
-  message: `Until the token is accepted, frames can have up to ${limits.helloBytes} bytes together.`,
-};
 
 function once(work: () => void): () => void {
   let isDone = false;
