@@ -144,6 +144,26 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   stream.say(call);
   frames("call", [">", call], ["<", await stream.hear("answer")]);
 
+  const ofDeck = (id: string, deckId: string) => ({ id, model: "slide", where: { deckId } });
+  const inParts = await openSocket();
+  const { models: _, clientId: __, ...known } = { ...hello, since: 6 };
+  const withParts = { ...known, parts: [ofDeck("p1", "d1")] };
+  inParts.say(withParts);
+  const welcomed = await inParts.hear("welcome");
+  expect(JSON.parse(welcomed)).toMatchObject({ parts: 500, models: ["slide"] });
+  const more = { frame: "subscribe", parts: [{ ...ofDeck("p2", "d2"), since: 3 }, ofDeck("p3", "d3")] };
+  inParts.say(more);
+  const gone = { frame: "unsubscribe", ids: ["p1"] };
+  const behind = await inParts.hear("subscribed");
+  const unread = await inParts.hear("subscribed");
+  const missed = await inParts.hear("partEntries");
+  inParts.say(gone);
+  frames("parts", [">", withParts], [">", more], ["<", behind], ["<", unread], ["<", missed], [">", gone]);
+  const like = { frame: "subscribe", parts: [{ id: "p4", model: "slide", where: { title: { startsWith: "Dr" } } }] };
+  inParts.say(like);
+  frames("part-refused", [">", like], ["<", await inParts.hear("refused")]);
+  inParts.close();
+
   const watch = { frame: "watch", model: "slide", ids: ["s1"] };
   stream.say(watch);
   await stream.hear("claims");

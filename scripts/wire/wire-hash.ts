@@ -11,6 +11,7 @@ import { paths } from "../../packages/sdk/src/protocol/paths.ts";
 import { closeCodes } from "../../packages/sdk/src/protocol/stream/close-codes.ts";
 import { FrameDown } from "../../packages/sdk/src/protocol/stream/frames-down.ts";
 import { FrameUp } from "../../packages/sdk/src/protocol/stream/frames-up.ts";
+import { Part } from "../../packages/sdk/src/protocol/stream/part-frames.ts";
 import { STREAM_PROTOCOL } from "../../packages/sdk/src/protocol/version.ts";
 import { WebhookBatch } from "../../packages/sdk/src/protocol/webhooks/webhook-event.ts";
 import { webhookHeaders } from "../../packages/sdk/src/protocol/webhooks/webhook-limits.ts";
@@ -35,7 +36,7 @@ export const wire = (): Json =>
         ]),
       ),
       snapshot: [SnapshotStart, SnapshotLine, SnapshotEnd],
-      stream: { path: STREAM_PATH, protocol: STREAM_PROTOCOL, up: FrameUp, down: FrameDown, closeCodes },
+      stream: { path: STREAM_PATH, protocol: STREAM_PROTOCOL, up: FrameUp, part: Part, down: FrameDown, closeCodes },
       errors: {
         envelope: ErrorEnvelope,
         codes: Object.fromEntries(

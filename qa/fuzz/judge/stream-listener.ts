@@ -24,6 +24,15 @@ export function createListener(judging: Judging, report: (fault: string) => void
     return judged.length > 0 && scopes.length === judged.length ? scopes : undefined;
   }
 
+  function judgeEntry(entry: Plain): void {
+    const hidden = judgedScopes()?.every(
+      (scope) =>
+        !readsModel(scope, String(entry.model)) ||
+        (entry.data && hiddenRow(judging.schema, scope, String(entry.model), entry.data as Plain)),
+    );
+    if (hidden) report(`a stream was told of the ${entry.model} ${entry.id}, which its token does not cover`);
+  }
+
   const judges: Readonly<Record<FrameDown["frame"], (frame: Plain) => void>> = {
     welcome(frame) {
       position = Number(frame.resumeFrom);
@@ -45,13 +54,16 @@ export function createListener(judging: Judging, report: (fault: string) => void
         const syncId = Number(entry.syncId);
         if (syncId <= last || syncId > Number(to)) report(`entry ${syncId} came after ${last} in (${from}, ${to}]`);
         last = syncId;
-        const hidden = judgedScopes()?.every(
-          (scope) =>
-            !readsModel(scope, String(entry.model)) ||
-            (entry.data && hiddenRow(judging.schema, scope, String(entry.model), entry.data as Plain)),
-        );
-        if (hidden) report(`a stream was told of the ${entry.model} ${entry.id}, which its token does not cover`);
+        judgeEntry(entry);
       }
+    },
+    subscribed() {},
+    refused(frame) {
+      for (const fault of envelopeFaults(frame, undefined, String(frame.request_id), judging.url))
+        report(`a refused part: ${fault}`);
+    },
+    partEntries({ entries }) {
+      for (const entry of entries as Plain[]) judgeEntry(entry);
     },
     answer() {},
     presence({ room }) {

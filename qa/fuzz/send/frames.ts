@@ -30,6 +30,16 @@ export function scripts({ schema }: Judging): fc.Arbitrary<Script> {
   const models = fc.subarray(Object.keys(schema.models), { minLength: 1, maxLength: 4 });
   const groups = fc.array(groupName(schema), { minLength: 1, maxLength: 3 });
   const subscription = { models, groups };
+  const part = fc.record(
+    {
+      id: fc.constantFrom("p1", "p2", "p3"),
+      model: fc.constantFrom(...Object.keys(schema.models)),
+      where: fc.dictionary(fc.constantFrom("id", "title", "deckId"), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 2 }),
+      since: fc.option(fc.nat(40)),
+    },
+    { requiredKeys: ["id", "model"] },
+  );
+  const parts = fc.array(part, { maxLength: 3 });
   const opening = {
     frame: fc.constant("hello"),
     since: fc.oneof(fc.constant(0), fc.nat(40)),
@@ -44,6 +54,14 @@ export function scripts({ schema }: Judging): fc.Arbitrary<Script> {
   );
   const frame = fc.oneof(
     { weight: 3, arbitrary: fc.record({ frame: fc.constant("follow"), ...subscription }, { requiredKeys: ["frame"] }) },
+    { weight: 4, arbitrary: fc.record({ frame: fc.constant("subscribe"), parts }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        frame: fc.constant("unsubscribe"),
+        ids: fc.array(fc.constantFrom("p1", "p2", "p3", "p4"), { maxLength: 3 }),
+      }),
+    },
     { weight: 3, arbitrary: fc.record({ frame: fc.constant("ping"), n: fc.integer() }) },
     { weight: 2, arbitrary: fc.constant({ frame: "auth" }) },
     {

@@ -73,6 +73,14 @@ export const limits = {
   /** Of all frames of a socket until its token is accepted. */
   helloBytes: 8 * KiB,
   helloMs: 5_000,
+  /** Parts that one stream follows, and their conditions together, as JSON in characters. */
+  parts: 500,
+  partsLength: 65_536,
+  partIdLength: 64,
+  /** Parts that one frame names: those beyond 500 are refused, each by its id. */
+  partsNamed: 1_000,
+  /** Positions that a part may be behind to be told what it has missed. One further behind is read again. */
+  partBehind: 10_000,
   /** Calls on one stream that are not answered yet. */
   callsInFlight: 8,
   framesPerSecond: 50,

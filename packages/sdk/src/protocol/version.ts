@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 20;
+export const WIRE_VERSION = 21;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -142,5 +142,12 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "d4f4ece9258d29dc",
     change:
       "Commits, queries and claims can be sent on the stream: a frame `call`, answered by `answer`. `welcome` says how many may wait for their answers (`calls`).",
+  },
+  {
+    version: 21,
+    date: "2026-11-29",
+    hash: "eefb9d9fa11b12a8",
+    change:
+      "A stream can follow parts with ids: `parts` in `hello` and `welcome`, and the frames `subscribe`, `unsubscribe`, `subscribed`, `refused` and `partEntries`.",
   },
 ];

@@ -6,7 +6,7 @@ import { createClaimHub } from "../realtime/claims/claim-hub.ts";
 import { createCatchUp } from "../realtime/log/catch-up.ts";
 import { createHeadPoll } from "../realtime/log/head-poll.ts";
 import { createHub } from "../realtime/log/hub.ts";
-import type { Followed } from "../realtime/session.ts";
+import type { Followed } from "../realtime/session-deps.ts";
 import type { PlaneContext } from "./context.ts";
 import type { Part } from "./part.ts";
 

@@ -1,6 +1,6 @@
 import { createSchemaCache } from "../flows/schema/schema-cache.ts";
 import type { TenantData } from "../flows/tenant-data.ts";
-import type { Followed } from "../realtime/session.ts";
+import type { Followed } from "../realtime/session-deps.ts";
 import { type Claims, openClaims } from "./claims.ts";
 import { type Commits, openCommits } from "./commits.ts";
 import type { PlaneContext, ServerContext } from "./context.ts";

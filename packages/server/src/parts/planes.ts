@@ -2,7 +2,7 @@ import type { EndpointName } from "@holdfast/sdk/protocol";
 import type { UsedHome } from "../db/datasources/datasources.ts";
 import { sentence } from "../flows/datasources/check-database.ts";
 import type { ApiRequest, Handler } from "../http/answer.ts";
-import type { Followed } from "../realtime/session.ts";
+import type { Followed } from "../realtime/session-deps.ts";
 import { type DatabaseHealth, healthAfter } from "../rules/datasources/present-datasource.ts";
 import type { Principal } from "../rules/tokens/participant.ts";
 import type { HomePlane } from "./homes.ts";

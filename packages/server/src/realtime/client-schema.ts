@@ -41,13 +41,18 @@ export interface Asked {
   readonly view: View;
 }
 
+/** A request under the current names. */
+export const requestUnder = ({ names }: SpokenSchema, { models, groups, where }: ViewRequest): ViewRequest => ({
+  ...{ models, groups, where: names && where ? whereIn(names, where) : where },
+});
+
 export function askedUnder(
   spoken: SpokenSchema | Refusal,
   principal: Principal,
   { models, groups, where }: ViewRequest,
 ): Asked | { readonly refusal: Refusal; readonly closeCode: number } {
   if (isRefusal(spoken)) return { refusal: spoken, closeCode: closeCodes.badFrame };
-  const requested = { models, groups, where: spoken.names && where ? whereIn(spoken.names, where) : where };
+  const requested = requestUnder(spoken, { models, groups, where });
   const view = viewOfRequest(principal, requested);
   return "refusal" in view ? view : { spoken, requested, view };
 }

@@ -12,7 +12,8 @@ import type { ConnectionQuota } from "../limits/connection-quota.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import { createWatchQuota } from "./claims/watch-quota.ts";
 import { startPinging } from "./pinger.ts";
-import { createSession, type Session, type SessionDeps } from "./session.ts";
+import { createSession, type Session } from "./session.ts";
+import type { SessionDeps } from "./session-deps.ts";
 import { createSocketQuota } from "./socket-quota.ts";
 
 export interface GatewayOptions extends Omit<SessionDeps, "streamAnswers"> {

@@ -6,7 +6,8 @@ import { createAnswerBytes } from "../limits/answer-bytes.ts";
 import { createLimiter } from "../limits/limiter.ts";
 import { type Refusal, refuse } from "../rules/refusal.ts";
 import type { FrameListener } from "./presence/presence-rooms.ts";
-import { createSession, type SessionDeps } from "./session.ts";
+import { createSession } from "./session.ts";
+import type { SessionDeps } from "./session-deps.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

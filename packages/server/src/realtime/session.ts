@@ -1,72 +1,31 @@
-import { closeCodes, FrameUp, limits, type ResyncReason, STREAM_PROTOCOL, type Welcome } from "@holdfast/sdk/protocol";
+import { closeCodes, type FrameUp, limits, type ResyncReason } from "@holdfast/sdk/protocol";
 import type { WebSocket } from "ws";
-import type { DocUrl } from "../envelope/envelope.ts";
-import type { FollowClaims } from "../flows/claims/follow-claims.ts";
+import { envelopeOf } from "../envelope/envelope.ts";
 import type { Waiter } from "../flows/claims/keep-claims.ts";
 import type { FollowLog } from "../flows/log/follow-log.ts";
-import { viewHashOf } from "../flows/log/view-hash.ts";
-import type { ClientSchemas, SpokenSchema } from "../flows/schema/client-schemas.ts";
+import type { SpokenSchema } from "../flows/schema/client-schemas.ts";
 import type { LiveSchema } from "../flows/schema/schema-cache.ts";
-import type { StreamAnswers } from "../flows/stream-answers.ts";
 import { newId } from "../ids.ts";
-import type { AnswerBytes } from "../limits/answer-bytes.ts";
-import type { Limiter } from "../limits/limiter.ts";
-import { parseJson } from "../payload/parse-json.ts";
-import { shapeCheck } from "../payload/shape-check.ts";
-import { coveredModels, isSameView, type View, type ViewRequest } from "../rules/log/view.ts";
+import { coveredModels, isSameView, type View, type ViewRequest, viewOfToken } from "../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../rules/refusal.ts";
 import type { SaidSchema } from "../rules/schema/client-names.ts";
-import { nameOf, ownerName, type Principal } from "../rules/tokens/participant.ts";
+import type { Principal } from "../rules/tokens/participant.ts";
 import { checkModel } from "../rules/tokens/scope.ts";
 import { type Caller, createCalls } from "./calls.ts";
-import type { ClaimHub } from "./claims/claim-hub.ts";
 import { createClaimWatch } from "./claims/claim-watch.ts";
-import { askedUnder, claimFrameFor, currentFor, saidIn } from "./client-schema.ts";
+import { askedUnder, claimFrameFor, currentFor, requestUnder, saidIn } from "./client-schema.ts";
 import { startDeadline } from "./deadline.ts";
 import { createFrameBudget } from "./frame-budget.ts";
-import {
-  type AuthenticatedClient,
-  type HandshakeDeps,
-  handshake,
-  presenceOf,
-  type SocketConnection,
-} from "./handshake.ts";
-import type { CatchUp } from "./log/catch-up.ts";
-import type { Hub } from "./log/hub.ts";
+import { type AuthenticatedClient, handshake, presenceOf, type SocketConnection } from "./handshake.ts";
 import { type LogReader, listenToLog, viewOfRequest } from "./log/log-reader.ts";
-import type { PresenceRooms } from "./presence/presence-rooms.ts";
+import { createPageWriter } from "./log/page-writer.ts";
+import { createPartSubscriptions, type PartSubscriptions } from "./log/part-subscriptions.ts";
 import { createRoomMembership } from "./presence/room-membership.ts";
 import { mayBeCall } from "./read-call.ts";
+import { type Frame, readFrame } from "./read-frame.ts";
+import type { SessionDeps } from "./session-deps.ts";
 import { createSocketWriter } from "./socket-writer.ts";
-
-/** What a database publishes of its tenants' logs and claims. */
-export interface Followed {
-  readonly log: FollowLog;
-  readonly hub: Hub;
-  readonly catchUp: CatchUp;
-  readonly claims: FollowClaims;
-  readonly claimHub: ClaimHub;
-  readonly clientSchemas: ClientSchemas;
-}
-
-export interface SessionDeps extends HandshakeDeps {
-  /** Finds what the database of a tenant publishes. Rejects if that database is away. */
-  followed(tenant: Principal): Followed | Promise<Followed>;
-  /** Bounds how many hellos are processed at once, in fair order. */
-  readonly welcomes: Limiter;
-  /** A stream was opened, which is a sign of life for the participant's waiting claims. */
-  streamOpened(who: Waiter): void;
-  readonly rooms: PresenceRooms;
-  readonly answers: AnswerBytes;
-  /** Bounds how many pages are in flight to sockets that catch up, for each token and in all. */
-  readonly pages: Limiter<string>;
-  readonly docUrl: DocUrl;
-  /** Answers requests that come on a stream. */
-  readonly streamAnswers: StreamAnswers;
-  /** Bytes of JSON that a record can have. */
-  readonly recordBytes: number;
-  now(): number;
-}
+import { resyncReason, tokenFields, welcomeFrame } from "./welcome-frame.ts";
 
 /**
  * The protocol state of one socket:
@@ -84,7 +43,10 @@ type Phase =
       readonly name: "welcomed";
       readonly log: FollowLog;
       readonly reader: LogReader;
-      readonly requested: ViewRequest;
+      /** What the client asks for now. */
+      requested(): ViewRequest;
+      /** Undefined: its hello names models and conditions instead. */
+      readonly parts: PartSubscriptions | undefined;
       /** The schema, and what the client calls its fields. */
       readonly spoken: SpokenSchema;
     } & AuthenticatedClient);
@@ -103,9 +65,6 @@ export interface Session {
   /** Ends the session if it uses this token. Returns whether it did. */
   revoke(tokenId: string): boolean;
 }
-
-type Frame<T extends FrameUp["frame"]> = Extract<FrameUp, { frame: T }>;
-const checkFrame = shapeCheck(FrameUp);
 
 /** Handles one socket: hello and welcome, catching up from the log, then every new commit. */
 export function createSession(socket: WebSocket, deps: SessionDeps, connection: SocketConnection): Session {
@@ -128,7 +87,10 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     excused: () => membership.greeting,
     closing: () => end(),
   });
-  const listeners = { send: notify, write: writePage, enterPage, onSchemaPushed, onRenamed };
+  const listeners = {
+    ...{ send: notify, onSchemaPushed, onRenamed },
+    ...createPageWriter({ pages, answers, write, tokenId: () => known()?.principal.tokenId ?? "" }),
+  };
   const membership = createRoomMembership(rooms, id, pass);
   const claimWatch = createClaimWatch({
     share: connection.watched,
@@ -142,20 +104,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     reader: () => (phase.name === "greeting" ? undefined : phase.principal),
   });
   const known = (): AuthenticatedClient | undefined => (phase.name === "greeting" ? phase.known : phase);
-
-  const tokenId = () => known()?.principal.tokenId ?? "";
-
-  async function enterPage(): Promise<() => void> {
-    const token = tokenId();
-    await pages.enter(token);
-    return once(() => pages.leave(token));
-  }
-
-  function writePage(frame: Buffer): Promise<void> {
-    const page = answers.open(tokenId());
-    page.send(frame.length);
-    return write(frame).finally(page.close);
-  }
 
   /** Stops log and claim frames. Keeps the identity and the presence rooms. */
   const leave = () => {
@@ -177,22 +125,15 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   };
 
   async function receive(data: Buffer, isBinary: boolean): Promise<void> {
-    if (isBinary) return fail(refuse("invalid_frame", { message: "A frame must be JSON text." }), closeCodes.badFrame);
-    if (mayBeCall(data)) {
+    if (!isBinary && mayBeCall(data)) {
       if (calls.receive(data, callerOf())) return;
       // It was not counted when it arrived.
       if (budget.isAccepted && !takeFrame()) return;
     }
-    if (data.length > limits.frameBytes) return close(TOO_LARGE_CODE, "");
-    const parsed = parseJson(data, limits.frameValues);
-    if (isRefusal(parsed)) return fail(parsed, closeCodes.badFrame);
-    const refusal = checkFrame(parsed.value);
-    if (refusal)
-      return fail(
-        refuse("invalid_frame", refusal.param === undefined ? {} : { param: refusal.param }),
-        closeCodes.badFrame,
-      );
-    await answer(parsed.value as FrameUp);
+    const read = readFrame(data, isBinary);
+    if ("frame" in read) return await answer(read.frame);
+    if ("refusal" in read) fail(read.refusal, read.closeCode);
+    else close(read.closeCode, "");
   }
 
   async function answer(frame: FrameUp): Promise<void> {
@@ -206,6 +147,14 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
         return await renew(frame.token);
       case "follow":
         return follow(frame);
+      case "subscribe":
+        if (phase.parts) return phase.parts.subscribe(frame.parts, phase.principal);
+        for (const { id } of frame.parts) refusePart(id, NO_PARTS);
+        return;
+      case "unsubscribe":
+        if (phase.parts) return phase.parts.unsubscribe(frame.ids);
+        for (const id of frame.ids) refusePart(id, NO_PARTS);
+        return;
       case "watch":
         return await watch(frame.model, frame.ids);
       case "call":
@@ -246,15 +195,16 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const came = await readOn?.();
     if (came === "trimmed") resync("trimmed");
     if (came === "renamed") resync("schema");
+    if (came === "live" && phase.name === "welcomed") phase.parts?.catchUp();
   }
 
   /** Returns a function that continues by reading the log. */
   async function welcome(
-    { token, log: logId, since, view: seenUnder, ...hello }: Frame<"hello">,
+    hello: Frame<"hello">,
     principal: Principal,
     said: SaidSchema | undefined,
   ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
-    const clientId = hello.clientId ?? null;
+    const { token, clientId = null, groups } = hello;
     leave();
     const { log, hub, catchUp, claims, claimHub, clientSchemas } = await followed(principal);
     const reader = await listenToLog(hub, catchUp, principal.tenant, listeners);
@@ -266,50 +216,38 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       },
     );
     if (socket.readyState !== socket.OPEN) return void reader.end();
-    const asked = askedUnder(spoken, principal, hello);
+    const { trimmedTo } = head;
+    const parts =
+      hello.parts && createPartSubscriptions({ reader, groups, trimmedTo, viewOf, send, refuse: refusePart });
+    const answerParts = parts?.begin(hello.parts ?? [], principal);
+    const asked = askedUnder(spoken, principal, parts?.request() ?? hello);
     if ("refusal" in asked) {
       reader.end();
       return void fail(asked.refusal, asked.closeCode);
     }
-    const { view, requested } = asked;
-    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, spoken: asked.spoken };
+    const { view } = asked;
+    const requested = parts ? () => requestUnder(asked.spoken, parts.request()) : () => asked.requested;
+    phase = { name: "welcomed", principal, token, clientId, log, reader, requested, parts, spoken: asked.spoken };
     saidSchema = hello.schema;
     membership.signIn(principal, clientId);
-    const position = since ?? head.syncId;
-    const frame: Welcome = {
-      frame: "welcome",
-      stamp: head.syncId,
-      logId: head.logId,
-      session: id,
-      participant: nameOf(principal),
-      ...tokenFields(principal, view, schema),
-      protocol: STREAM_PROTOCOL,
-      resumeFrom: position,
-      schema: schema.version === 0 ? null : { version: schema.version, hash: schema.hash },
-      rowsVersion: asked.spoken.shownRowsVersion,
-      recordBytes,
-      calls: limits.callsInFlight,
-    };
-    send(frame);
-    if (logId !== undefined && logId !== head.logId) return void resync("other_log");
-    if (position > head.syncId) return void resync("ahead");
-    if (position < head.trimmedTo) return void resync("trimmed");
-    if (seenUnder !== undefined && seenUnder !== viewHashOf(principal)) return void resync("scope");
+    const position = hello.since ?? head.syncId;
+    const models = shownModels(view, schema);
+    send(
+      welcomeFrame({
+        ...{ session: id, principal, models, head, schema, spoken: asked.spoken, position, recordBytes, now: now() },
+      }),
+    );
+    const reason = resyncReason(hello, head, principal);
+    if (reason) return void resync(reason);
+    answerParts?.(position);
     await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
     return () => reader.begin({ view, after: position, spoken: asked.spoken, clientId });
   }
 
-  /** The token's part of a welcome or renewal. */
-  function tokenFields(principal: Principal, view: View, schema: LiveSchema) {
-    const { expiresAt } = principal;
-    return {
-      owner: ownerName(principal),
-      viewHash: viewHashOf(principal),
-      models: coveredModels(view, schema),
-      expiresAt,
-      expiresInMs: expiresAt === null ? null : Math.max(0, Date.parse(expiresAt) - now()),
-    };
+  /** A client with parts hears of all models: it may want parts of any. */
+  function shownModels(view: View, schema: LiveSchema): readonly string[] {
+    return coveredModels(phase.name === "welcomed" && phase.parts ? viewOfToken(phase.principal) : view, schema);
   }
 
   function onSchemaPushed(schema: LiveSchema, rowsChanged: boolean): void {
@@ -318,20 +256,31 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     // Which names an older schema has for the fields of the new one, the next hello tells.
     if (rowsChanged || phase.spoken.names) return resync("schema");
     phase = { ...phase, spoken: { ...phase.spoken, version } };
-    const view = viewOfRequest(phase.principal, phase.requested);
-    send({ frame: "schema", version, hash, models: "refusal" in view ? [] : coveredModels(view, schema) });
+    const view = viewOfRequest(phase.principal, phase.requested());
+    send({ frame: "schema", version, hash, models: "refusal" in view ? [] : shownModels(view, schema) });
   }
 
   function onRenamed(): void {
     if (phase.name === "welcomed") resync("schema");
   }
 
+  /** The view of a client's parts. */
+  function viewOf(request: ViewRequest): View {
+    const asked = phase.name === "welcomed" ? askedUnder(phase.spoken, phase.principal, request) : NOTHING;
+    return "refusal" in asked ? NOTHING.view : asked.view;
+  }
+
+  function refusePart(id: string, refusal: Refusal): void {
+    notify(JSON.stringify({ frame: "refused", id, ...envelopeOf(refusal, newId("req_"), docUrl) }));
+  }
+
   function follow(frame: Frame<"follow">): void {
     if (phase.name === "greeting") return;
+    if (phase.parts) return fail(BY_PARTS, closeCodes.badFrame);
     const asked = askedUnder(phase.spoken, phase.principal, frame);
     if ("refusal" in asked) return fail(asked.refusal, asked.closeCode);
     phase.reader.follow(asked.view);
-    phase = { ...phase, requested: asked.requested };
+    phase = { ...phase, requested: () => asked.requested };
   }
 
   async function watch(model: string, ids: readonly string[]): Promise<void> {
@@ -353,9 +302,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (current.name === "greeting") return;
     phase = { ...current, principal: next, token };
     membership.signIn(next);
-    const view = viewOfRequest(next, current.requested);
+    const view = viewOfRequest(next, current.requested());
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
-    send({ frame: "renewed", ...tokenFields(next, view, schema) });
+    send({ frame: "renewed", ...tokenFields(next, shownModels(view, schema), now()) });
     // The log has no entries for records that a new scope reveals or hides, so the client has to reload.
     if (!isSameView(view, current.reader.view)) resync("scope");
   }
@@ -417,15 +366,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   };
 }
 
-/** The standard's code for a frame that is too large. */
-const TOO_LARGE_CODE = 1009;
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
-}
+const NOTHING = { view: { models: new Set<string>(), groups: undefined } };
+const NO_PARTS = refuse("invalid_frame", { message: "Name `parts` in hello, which may be none, before you add some." });
+const BY_PARTS = refuse("invalid_frame", { message: "This stream follows parts: add them with `subscribe`." });
 
 const codeOf = ({ code }: Refusal): number => (code === "rate_limited" ? closeCodes.tooManyFrames : closeCodes.token);

@@ -21,8 +21,8 @@ const Operators = Type.Object(
 );
 
 /** By field (or `id`): a value that it must have (null: it has none), or operators. All must hold. */
-const Conditions = Type.Record(Type.String(), Type.Union([Value, Operators]));
-export type FollowedConditions = Static<typeof Conditions>;
+export const FollowedConditions = Type.Record(Type.String(), Type.Union([Value, Operators]));
+export type FollowedConditions = Static<typeof FollowedConditions>;
 
 /**
  * By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A
@@ -30,6 +30,6 @@ export type FollowedConditions = Static<typeof Conditions>;
  */
 export const FollowedRecords = Type.Record(
   Type.String(),
-  Type.Union([Conditions, Type.Array(Conditions, { maxItems: limits.followedAlternatives })]),
+  Type.Union([FollowedConditions, Type.Array(FollowedConditions, { maxItems: limits.followedAlternatives })]),
 );
 export type FollowedRecords = Static<typeof FollowedRecords>;

@@ -4,6 +4,7 @@ import { ErrorEnvelope } from "../errors/error.ts";
 import { LogEntry } from "../log/log.ts";
 import { Peer } from "../presence/presence.ts";
 import { AnswerFrame } from "./call-frames.ts";
+import { PartEntries, Refused, Subscribed } from "./part-frames.ts";
 
 // Open, unlike the frames of a client: a newer server may say more, and a client ignores what it does not know.
 
@@ -14,7 +15,7 @@ const ofToken = {
   owner: Type.String(),
   /** A fingerprint of all that the token may read. Rows that were read under another one are read again. */
   viewHash: Type.String(),
-  /** Those of the models asked for that are declared and that the token may read, as declared. */
+  /** Those of the models asked for that are declared and that the token may read, as declared. With parts: all that it may read. */
   models: Type.Array(Type.String()),
   expiresAt: Nullable(Type.String()),
   /** Milliseconds until the token ends; null: it does not. */
@@ -38,6 +39,8 @@ export const Welcome = Type.Object({
   rowsVersion: Type.Integer(),
   /** How many calls without an answer the stream takes. Absent: it takes none. */
   calls: Type.Optional(Type.Integer()),
+  /** How many parts the stream can follow. Absent: it follows no parts. */
+  parts: Type.Optional(Type.Integer()),
   /** Bytes of JSON that a record can have on this server after a write. */
   recordBytes: Type.Optional(Type.Integer()),
 });
@@ -117,6 +120,9 @@ export const FrameDown = Type.Union([
   Welcome,
   Renewed,
   Entries,
+  Subscribed,
+  Refused,
+  PartEntries,
   ClaimsFrame,
   ClaimFrame,
   PresenceFrame,

@@ -2,6 +2,7 @@ import { type Static, Type } from "typebox";
 import { limits } from "../limits.ts";
 import { FollowedRecords } from "../log/followed-records.ts";
 import { Call } from "./call-frames.ts";
+import { Parts, Subscribe, Unsubscribe } from "./part-frames.ts";
 
 const strict = { additionalProperties: false };
 const Names = Type.Array(Type.String(), { maxItems: 200 });
@@ -19,6 +20,8 @@ export const Hello = Type.Object(
     groups: Type.Optional(Names),
     /** Only these records of the models that it names. */
     where: Type.Optional(FollowedRecords),
+    /** What is followed, in place of `models` and `where`. */
+    parts: Type.Optional(Parts),
     /** The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`. */
     view: Type.Optional(Type.String({ maxLength: 64 })),
     /** The schema that the client was built with, as in the header `Holdfast-Schema`. */
@@ -59,5 +62,5 @@ export const Presence = Type.Object(
 );
 export const Ping = Type.Object({ frame: Type.Literal("ping"), n: Type.Integer() }, strict);
 
-export const FrameUp = Type.Union([Hello, Auth, Follow, Watch, Presence, Ping, Call]);
+export const FrameUp = Type.Union([Hello, Auth, Follow, Subscribe, Unsubscribe, Watch, Presence, Ping, Call]);
 export type FrameUp = Static<typeof FrameUp>;

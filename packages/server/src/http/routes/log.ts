@@ -5,7 +5,7 @@ import type { ReadSnapshot } from "../../flows/log/read-snapshot.ts";
 import { viewHashOf } from "../../flows/log/view-hash.ts";
 import { parseJson } from "../../payload/parse-json.ts";
 import { shapeCheck } from "../../payload/shape-check.ts";
-import { type View, viewOf } from "../../rules/log/view.ts";
+import { checkLength, type View, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
 import { whereIn } from "../../rules/schema/translate.ts";
@@ -26,7 +26,8 @@ function viewAsked(
   const sent = one.where === undefined ? undefined : readWhere(one.where);
   if (sent && isRefusal(sent)) return sent;
   const where = sent && names ? whereIn(names, sent) : sent;
-  return viewOf(principal, { models: many.model, groups: many.group, where });
+  const request = { models: many.model, groups: many.group, where };
+  return checkLength(request) ?? viewOf(principal, request);
 }
 
 function readWhere(text: string): FollowedRecords | Refusal {

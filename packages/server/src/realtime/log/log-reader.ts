@@ -5,7 +5,7 @@ import { type View, type ViewRequest, viewOf } from "../../rules/log/view.ts";
 import { isRefusal, type Refusal, refuse } from "../../rules/refusal.ts";
 import type { ClientNames } from "../../rules/schema/client-names.ts";
 import type { Principal } from "../../rules/tokens/participant.ts";
-import type { CatchUp } from "./catch-up.ts";
+import type { CatchUp, CatchUpPage } from "./catch-up.ts";
 import type { Hub } from "./hub.ts";
 import { concerns, entriesFrame, isUnder, type News, readerName } from "./news.ts";
 
@@ -21,8 +21,8 @@ export interface LogReader {
   /** Every entry up to here has been sent or can be read. */
   stamp(): number;
   readonly view: View;
-  /** Filters by this view from now on. */
-  follow(view: View): void;
+  /** Filters by this view from now on. Returns the position from which what it sends is by this view. */
+  follow(view: View): number;
   /**
    * Says how far the log has gone, if the reader has not been told because nothing of it was for it. Returns whether it
    * was so.
@@ -33,7 +33,17 @@ export interface LogReader {
    * entries are no longer kept. "renamed": a push has changed the records or names meanwhile.
    */
   begin(reading: Reading): Promise<"live" | "trimmed" | "renamed" | "ended">;
+  /** Reads for a part of the view what it has missed: the entries in (after, to]. */
+  missed(missed: Missed): Promise<"read" | "trimmed" | "ended">;
   end(): void;
+}
+
+export interface Missed {
+  readonly view: View;
+  readonly after: number;
+  readonly to: number;
+  /** Makes the frame of a page from the one of a catch-up. Undefined: the part is not followed any more. */
+  frameOf(page: Buffer): Buffer | undefined;
 }
 
 /** What is read, from which position, and for whom. */
@@ -112,6 +122,36 @@ export async function listenToLog(
 
   const isEnded = () => phase === "ended";
 
+  async function sendPage(
+    { view, after, to }: { readonly view: View; readonly after: number; readonly to: number },
+    frameOf: (page: CatchUpPage) => Buffer | undefined,
+  ): Promise<"sent" | "trimmed" | "renamed" | "ended"> {
+    // A page has its place until it is written: thousands of sockets could leave theirs unread.
+    const leave = await listeners.enterPage();
+    if (isEnded()) {
+      leave();
+      return "ended";
+    }
+    let written: Promise<void> | undefined;
+    const erasedTo = subscription.erasedTo();
+    const question = { tenant, after, to: Math.min(to, after + PAGE), erasedTo, view, spoken };
+    const page = catchUp.page(question, (read) => {
+      const frame = isEnded() ? undefined : frameOf(read);
+      if (!frame) return;
+      written = listeners.write(frame);
+      // A reader that never reads is closed for more than this only.
+      if (frame.length < limits.frameBytes) leave();
+      else void written.finally(leave);
+    });
+    const came = await page.finally(() => {
+      if (!written) leave();
+    });
+    if (came !== "sent") return isEnded() ? "ended" : came;
+    // Wait outside the fair queue: a slow client must not block the other readers.
+    await written;
+    return isEnded() || !written ? "ended" : "sent";
+  }
+
   return {
     stamp: subscription.position,
     get view() {
@@ -122,6 +162,7 @@ export async function listenToLog(
       tell();
       view = next;
       if (phase === "live") subscription.hear({ view, clientId });
+      return position;
     },
     tell,
     async begin(reading) {
@@ -136,32 +177,24 @@ export async function listenToLog(
           subscription.hear({ view, clientId });
           return "live";
         }
-        // A page has its place until it is written: thousands of sockets could leave theirs unread.
-        const leave = await listeners.enterPage();
-        if (isEnded()) {
-          leave();
-          return "ended";
-        }
-        let written: Promise<void> | undefined;
-        const to = Math.min(target, position + PAGE);
-        const question = { tenant, after: position, to, erasedTo: subscription.erasedTo(), view, spoken };
-        const page = catchUp.page(question, ({ to, frame }) => {
-          if (isEnded()) return;
-          written = listeners.write(frame);
+        const came = await sendPage({ view, after: position, to: target }, ({ to, frame }) => {
           position = to;
-          // A reader that never reads is closed for more than this only.
-          if (frame.length < limits.frameBytes) leave();
-          else void written.finally(leave);
+          return frame;
         });
-        const came = await page.finally(() => {
-          if (!written) leave();
-        });
-        if (isEnded()) return "ended";
         if (came !== "sent") return came;
-        // Wait outside the fair queue: a slow client must not block the other readers.
-        await written;
-        if (isEnded()) return "ended";
       }
+    },
+    async missed({ view, after, to, frameOf }) {
+      let at = after;
+      while (at < to) {
+        const came = await sendPage({ view, after: at, to }, (page) => {
+          at = page.to;
+          return frameOf(page.frame);
+        });
+        if (came === "renamed") listeners.onRenamed();
+        if (came !== "sent") return came === "trimmed" ? "trimmed" : "ended";
+      }
+      return "read";
     },
     end() {
       phase = "ended";

@@ -30,6 +30,13 @@ export interface View {
   readonly where?: FollowedRecords | undefined;
 }
 
+/** Refuses conditions that are too long for an address. */
+export function checkLength({ where }: ViewRequest): Refusal | undefined {
+  if (!where || JSON.stringify(where).length <= limits.followedLength) return undefined;
+  const message = `"where" can have up to ${limits.followedLength} characters as JSON.`;
+  return refuse("invalid_value", { param: "where", message });
+}
+
 /**
  * Limits a request to the token's scope. A request that the scope covers no part of is refused. Without a request, the
  * view is the whole scope.
@@ -38,11 +45,6 @@ export function viewOf(
   { organization, scope }: Pick<Principal, "organization" | "scope">,
   { models, groups, where }: ViewRequest,
 ): View | Refusal {
-  if (where && JSON.stringify(where).length > limits.followedLength)
-    return refuse("invalid_value", {
-      param: "where",
-      message: `"where" can have up to ${limits.followedLength} characters as JSON.`,
-    });
   const whole = organizationGroup(organization);
   const asked = {
     models: models && new Set(models.map((name) => name.toLowerCase())),
