@@ -158,7 +158,16 @@ test("[DP10] every example on the protocol page is what a server and a client sa
   const unread = await inParts.hear("subscribed");
   const missed = await inParts.hear("partEntries");
   inParts.say(gone);
-  frames("parts", [">", withParts], [">", more], ["<", behind], ["<", unread], ["<", missed], [">", gone]);
+  frames(
+    "parts",
+    [">", withParts],
+    [">", more],
+    ["<", behind],
+    ["<", unread],
+    ["<", missed],
+    [">", gone],
+    ["<", await inParts.hear("unsubscribed")],
+  );
   const like = { frame: "subscribe", parts: [{ id: "p4", model: "slide", where: { title: { startsWith: "Dr" } } }] };
   inParts.say(like);
   frames("part-refused", [">", like], ["<", await inParts.hear("refused")]);

@@ -58,6 +58,7 @@ export function createListener(judging: Judging, report: (fault: string) => void
       }
     },
     subscribed() {},
+    unsubscribed() {},
     refused(frame) {
       for (const fault of envelopeFaults(frame, undefined, String(frame.request_id), judging.url))
         report(`a refused part: ${fault}`);

@@ -119,7 +119,16 @@ export {
   Welcome,
 } from "./stream/frames-down.ts";
 export { Auth, Follow, FrameUp, Hello, Ping, Presence, Watch } from "./stream/frames-up.ts";
-export { Part, PartEntries, Parts, Refused, Subscribe, Subscribed, Unsubscribe } from "./stream/part-frames.ts";
+export {
+  Part,
+  PartEntries,
+  Parts,
+  Refused,
+  Subscribe,
+  Subscribed,
+  Unsubscribe,
+  Unsubscribed,
+} from "./stream/part-frames.ts";
 export { Capability, CapabilityBody, EphemeralKey, EphemeralKeyBody, Identity, RotateBody } from "./tokens/tokens.ts";
 export { INTERFACE_VERSION, STREAM_PROTOCOL, WIRE_VERSION } from "./version.ts";
 export {

@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 21;
+export const WIRE_VERSION = 22;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -149,5 +149,11 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "eefb9d9fa11b12a8",
     change:
       "A stream can follow parts with ids: `parts` in `hello` and `welcome`, and the frames `subscribe`, `unsubscribe`, `subscribed`, `refused` and `partEntries`.",
+  },
+  {
+    version: 22,
+    date: "2026-11-29",
+    hash: "9d6abc3ad167194f",
+    change: "A frame `unsubscribed` says from where on a stream has nothing of a part any more.",
   },
 ];

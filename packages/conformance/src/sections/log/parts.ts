@@ -90,7 +90,7 @@ export const section: SuiteSection = {
       const [first, second] = [t.id(), t.id()];
       const stream = await t.connect({ parts: [ofTitle("first", first), ofTitle("second", second)] });
       stream.send({ frame: "unsubscribe", ids: ["second"] });
-      await answersPing(stream, 1);
+      t.fits(await stream.next("unsubscribed"), { ids: ["second"] }, "unsubscribed");
       const other = await t.note(titled(second));
       const last = await t.note(titled(first));
       await stream.reaches(last.at);

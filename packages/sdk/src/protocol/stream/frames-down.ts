@@ -4,7 +4,7 @@ import { ErrorEnvelope } from "../errors/error.ts";
 import { LogEntry } from "../log/log.ts";
 import { Peer } from "../presence/presence.ts";
 import { AnswerFrame } from "./call-frames.ts";
-import { PartEntries, Refused, Subscribed } from "./part-frames.ts";
+import { PartEntries, Refused, Subscribed, Unsubscribed } from "./part-frames.ts";
 
 // Open, unlike the frames of a client: a newer server may say more, and a client ignores what it does not know.
 
@@ -121,6 +121,7 @@ export const FrameDown = Type.Union([
   Renewed,
   Entries,
   Subscribed,
+  Unsubscribed,
   Refused,
   PartEntries,
   ClaimsFrame,

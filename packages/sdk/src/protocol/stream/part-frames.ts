@@ -50,6 +50,10 @@ export const Subscribed = Type.Object({
 });
 export type Subscribed = Static<typeof Subscribed>;
 
+/** From here on, no frame has anything that only concerns these parts. */
+export const Unsubscribed = Type.Object({ frame: Type.Literal("unsubscribed"), ids: Type.Array(Type.String()) });
+export type Unsubscribed = Static<typeof Unsubscribed>;
+
 /** The part with this id is not followed, for this reason. The other parts are. */
 export const Refused = Type.Object({ frame: Type.Literal("refused"), id: Type.String(), ...ErrorEnvelope.properties });
 export type Refused = Static<typeof Refused>;

@@ -228,6 +228,9 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "starting_after": "`next_cursor` of the previous page.",
     "ending_before": "`previous_cursor` of the next page: the records right before it, in the same order."
   },
+  "FollowedConditions": {
+    "": "By field (or `id`): a value that it must have (null: it has none), or operators. All must hold."
+  },
   "FollowedRecords": {
     "": "By model: only records that meet these conditions, or those of one of several alternatives (none, if there are none). A model that is not named is not limited."
   },

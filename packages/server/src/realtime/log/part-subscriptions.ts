@@ -103,7 +103,10 @@ export function createPartSubscriptions(deps: PartSubscriptionsDeps): PartSubscr
       const unknown = ids.filter((id) => !parts.remove(id));
       for (const id of unknown)
         deps.refuse(id, refuse("invalid_value", { param: "ids", message: `There is no part "${id}".` }));
-      if (unknown.length < ids.length) follow();
+      const gone = ids.filter((id) => !unknown.includes(id));
+      if (gone.length === 0) return;
+      follow();
+      send({ frame: "unsubscribed", ids: gone });
     },
   };
 }
