@@ -1,4 +1,6 @@
 import type { CommitReceipt } from "../protocol/commits/commit.ts";
+import type { FrameUp } from "../protocol/stream/frames-up.ts";
+import type { Part } from "../protocol/stream/part-frames.ts";
 import type { RowChange, Scope } from "./log/rows.ts";
 import type { Failure } from "./queue/failure.ts";
 import type { Mutation, QueueChange, Removed } from "./queue/mutation.ts";
@@ -61,6 +63,7 @@ export type Effect =
   /** Reads a page of a snapshot: the first one, or the one at the cursor. */
   | { readonly do: "readSnapshot"; readonly cursor: string | null; readonly scope: Scope; readonly limit: number }
   | { readonly do: "readLog"; readonly after: number; readonly scope: Scope; readonly limit: number }
+  | { readonly do: "sendFrame"; readonly frame: FrameUp }
   | { readonly do: "openStream" }
   | { readonly do: "closeStream" }
   | {
@@ -68,6 +71,8 @@ export type Effect =
       readonly logId: string;
       readonly since: number;
       readonly scope: Scope;
+      /** In place of the scope's models and conditions. */
+      readonly parts: readonly Part[] | undefined;
       readonly view: string | undefined;
     }
   /** Aborts every request in flight. */

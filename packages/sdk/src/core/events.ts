@@ -117,6 +117,9 @@ export type Happening =
   /** A schema was pushed. */
   | { readonly type: "schemaPushed"; readonly models: readonly string[] }
   | ({ readonly type: "entriesReceived" } & LogRange)
+  /** The stream follows a part from this position on. 0: it was refused. */
+  | { readonly type: "partAnswered"; readonly id: string; readonly position: number }
+  | { readonly type: "partsLeft"; readonly ids: readonly string[] }
   /** A response shows that the log reaches this position. */
   | { readonly type: "positionKnown"; readonly position: number }
   | { readonly type: "resyncRequested"; readonly reason: ResyncReason }

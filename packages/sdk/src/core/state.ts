@@ -1,7 +1,7 @@
 import type { Row } from "../protocol/commits/apply.ts";
 import type { Model, ModelSchema } from "../protocol/schema/model-schema.ts";
 import type { Wait } from "./connection/retry.ts";
-import { noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
+import { type AddedParts, noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
 import { type Tables, tableOf } from "./log/tables.ts";
 import type { Mutation, Removed } from "./queue/mutation.ts";
 import { emptyQueue, type Queue } from "./queue/queue.ts";
@@ -211,6 +211,12 @@ export interface StreamLink {
   readonly missedAt?: number | undefined;
   /** While it is live: where the log ended when it began. Entries up to there are on their way. */
   readonly upTo?: number;
+  /** Ids of the parts that it follows or was asked for. Undefined: it was opened with models and conditions. */
+  readonly parts?: ReadonlySet<string> | undefined;
+  /** Those of them that it has not answered yet. */
+  readonly asked?: ReadonlySet<string> | undefined;
+  /** Those that it was told to leave, and may still speak of. */
+  readonly leaving?: ReadonlySet<string> | undefined;
   /** Failed attempts since the stream was last live. */
   readonly failures: number;
   readonly wait: Wait | undefined;
@@ -225,6 +231,8 @@ export interface Reading {
    * only lack parts of the scope.
    */
   readonly resync: "no" | "parts" | "anew" | "suspect";
+  /** Parts that are read beside the stream. */
+  readonly added?: AddedParts | undefined;
   /** Whether the server on the present connection has confirmed that its log is the one of the rows. */
   readonly verified: boolean;
   /** A position that exists in the log but was not delivered. */

@@ -20,6 +20,7 @@ import { noteKnownAt } from "./log/known-at.ts";
 import { noteCovered, onLogPage, onLogRange, onPosition, onReadFailed, resync } from "./log/reading.ts";
 import { onFollowed, onOtherScope, onPartsWanted } from "./log/scope.ts";
 import { onSnapshotPage, pageLost } from "./log/snapshot.ts";
+import { onPartAnswered, onPartsLeft } from "./log/stream-parts.ts";
 import type { Machine } from "./machine.ts";
 import { followClock, onExported } from "./queue/age.ts";
 import { onBulkResponse } from "./queue/bulk-response.ts";
@@ -29,6 +30,7 @@ import { onPersisted, reconcileQueue, reloadQueue } from "./queue/shared-queue.t
 import { onRestored, onStorageFailed } from "./queue/store-read.ts";
 import { onImported, onMutated } from "./queue/writes.ts";
 import * as tabs from "./tabs/follower.ts";
+import { isFollower } from "./tabs/is-follower.ts";
 import * as lead from "./tabs/leadership.ts";
 import { onIdentified, onNotIdentified } from "./tabs/own-owner.ts";
 
@@ -140,7 +142,7 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return event.up ? retryNow(draft) : onConnectionLost(draft);
     case "woke":
       set(draft, { awayUntil: undefined });
-      if (tabs.isFollower(draft.state)) emit(draft, { do: "post", message: { type: "hurry" } });
+      if (isFollower(draft.state)) emit(draft, { do: "post", message: { type: "hurry" } });
       // The tab may have been suspended while another tab became the leader. Read the disk before sending anything.
       if (draft.state.lead === "yes") reloadQueue(draft);
       return retryNow(draft);
@@ -166,6 +168,10 @@ function applyEvent(draft: Draft, event: ClientEvent): void {
       return onStreamClosed(draft, event.code, event.reason);
     case "welcomed":
       return onWelcome(draft, event);
+    case "partAnswered":
+      return onPartAnswered(draft, event.id, event.position);
+    case "partsLeft":
+      return onPartsLeft(draft, event.ids);
     case "entriesReceived":
       return onLogRange(draft, event);
     case "positionKnown":

@@ -165,9 +165,9 @@ export function createPerformer(
 
   async function hello(effect: Extract<Effect, { do: "sendHello" }>, clientId: string): Promise<void> {
     try {
-      const { logId, since, scope, view } = effect;
+      const { logId, since, scope, parts, view } = effect;
       nextToken = undefined;
-      stream.hello({ token: await token.current(), clientId, logId, since, scope, view });
+      stream.hello({ token: await token.current(), clientId, logId, since, scope, parts, view });
     } catch (error) {
       stream.close();
       const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;
@@ -257,6 +257,8 @@ export function createPerformer(
           frame: onFrame,
           closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
         });
+      case "sendFrame":
+        return stream.send(effect.frame);
       case "closeStream":
         return stream.close();
       case "sendHello":
@@ -332,6 +334,12 @@ function dispatchFrame(
       return dispatch({ type: "schemaPushed", models: frame.models });
     case "entries":
       return dispatch({ type: "entriesReceived", from: frame.from, to: frame.to, entries: frame.entries });
+    case "subscribed":
+      return dispatch({ type: "partAnswered", id: frame.id, position: frame.position });
+    case "refused":
+      return dispatch({ type: "partAnswered", id: frame.id, position: 0 });
+    case "unsubscribed":
+      return dispatch({ type: "partsLeft", ids: frame.ids });
     case "resync":
       return dispatch({ type: "resyncRequested", reason: frame.reason });
     case "pong":

@@ -9,6 +9,7 @@ import type { LogEntry } from "../protocol/log/log.ts";
 import type { SnapshotLine } from "../protocol/log/snapshot.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../protocol/stream/frames-up.ts";
+import type { Part } from "../protocol/stream/part-frames.ts";
 
 /* The environment of the engine. Storage, transport and browser implement these interfaces; tests provide their own. */
 
@@ -211,6 +212,8 @@ export interface Stream {
     logId: string;
     since: number;
     scope?: Scope;
+    /** In place of the scope's models and conditions. */
+    parts?: readonly Part[] | undefined;
     view?: string | undefined;
   }): void;
   close(): void;

@@ -1,6 +1,8 @@
 import type { Stream, StreamListener } from "../engine/ports.ts";
 import type { JsonObject } from "../protocol/json.ts";
 import type { Welcome } from "../protocol/stream/frames-down.ts";
+import type { Part } from "../protocol/stream/part-frames.ts";
+import { scopeOfParts } from "./followed-scope.ts";
 import type { ModelServer } from "./model-server.ts";
 import type { TestConnection } from "./test-connection.ts";
 
@@ -26,6 +28,10 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
   const watched = new Map<string, readonly string[]>();
   let hearing: { listener: StreamListener; off: () => void } | undefined;
   let session = "";
+  /** Undefined: the client named models and conditions. */
+  let parts: Map<string, Part> | undefined;
+  /** The log up to here has been sent. */
+  let at = 0;
   const drop = () => {
     hearing?.off();
     watched.clear();
@@ -54,6 +60,15 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
       const own = hearing;
       if (!own) return;
       connection.frames.push(frame);
+      if (frame.frame === "subscribe" && parts)
+        for (const part of frame.parts) {
+          parts.set(part.id, part);
+          own.listener.frame({ frame: "subscribed", id: part.id, position: at, read: true });
+        }
+      if (frame.frame === "unsubscribe" && parts) {
+        for (const id of frame.ids) parts.delete(id);
+        own.listener.frame({ frame: "unsubscribed", ids: [...frame.ids] });
+      }
       if (frame.frame === "watch" && connection.forbidden.has(frame.model)) {
         own.listener.frame({ frame: "error", ...DENIED, requiredCapability: needed(frame.model, "org:test") });
         return connection.cut?.(4403);
@@ -85,19 +100,21 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         if (hearing === own) own.listener.frame(frame);
       });
     },
-    hello({ token, logId, since, scope }) {
+    hello({ token, logId, since, scope, parts: named }) {
       const own = hearing;
       if (!own) return;
       if (connection.badTokens.has(token)) return connection.cut?.(4401);
       if (logId !== server.logId || since > server.head)
         return own.listener.frame({ frame: "resync", reason: logId === server.logId ? "ahead" : "other_log" });
-      let at = since;
+      at = since;
+      parts = named && new Map(named.map((part) => [part.id, part]));
+      const followed = () => (parts ? scopeOfParts(parts.values()) : scope);
       const flush = () => {
         if (hearing !== own || at >= server.head) return;
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;
-        own.listener.frame({ frame: "entries", from, to, entries: connection.shown(entries, scope) });
+        own.listener.frame({ frame: "entries", from, to, entries: connection.shown(entries, followed()) });
       };
       session = `ses_${++sessionsMade}`;
       const offCommit = server.onCommit(() => void (connection.quiet || flush()));
@@ -131,6 +148,8 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         schema: null,
         rowsVersion: server.rowsVersion,
       });
+      for (const { id, since: read } of named ?? [])
+        if (read === null) own.listener.frame({ frame: "subscribed", id, position: since, read: true });
       flush();
     },
     close: drop,

@@ -35,6 +35,12 @@ function isKnown(frame: Record<string, unknown>): boolean {
       return isPosition(frame.stamp) && typeof frame.logId === "string" && areReadFacts(frame);
     case "entries":
       return isPosition(frame.from) && isPosition(frame.to) && isEntries(frame.entries);
+    case "subscribed":
+      return typeof frame.id === "string" && isPosition(frame.position);
+    case "refused":
+      return typeof frame.id === "string";
+    case "unsubscribed":
+      return Array.isArray(frame.ids);
     case "renewed":
       return areTokenFacts(frame);
     case "resync":

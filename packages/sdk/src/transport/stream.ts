@@ -138,15 +138,14 @@ export function logStream({
       socket.reconnect();
       openGate();
     },
-    hello({ token: current, clientId, logId, since, scope = {}, view }) {
+    hello({ token: current, clientId, logId, since, scope = {}, parts, view }) {
       const { models: wanted = models, groups, where } = scope;
       token = current;
       calls.live(undefined);
       send({
         ...{ frame: "hello", token, clientId, log: logId, since },
-        ...(wanted.length > 0 && { models: wanted }),
+        ...(parts ? { parts } : { ...(wanted.length > 0 && { models: wanted }), ...(where && { where }) }),
         ...(groups && { groups }),
-        ...(where && { where }),
         ...(view !== undefined && { view }),
         schema: schema?.now,
       });

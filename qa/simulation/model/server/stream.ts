@@ -2,8 +2,11 @@ import type { Scope } from "../../../../packages/sdk/src/core/log/rows.ts";
 import type { Stream, StreamListener } from "../../../../packages/sdk/src/engine/ports.ts";
 import { closeCodes } from "../../../../packages/sdk/src/protocol/stream/close-codes.ts";
 import type { FrameDown } from "../../../../packages/sdk/src/protocol/stream/frames-down.ts";
+import type { FrameUp } from "../../../../packages/sdk/src/protocol/stream/frames-up.ts";
+import type { Part } from "../../../../packages/sdk/src/protocol/stream/part-frames.ts";
 import { STREAM_PROTOCOL } from "../../../../packages/sdk/src/protocol/version.ts";
 import { followedPart } from "../../../../packages/sdk/src/testing/followed-part.ts";
+import { scopeOfParts } from "../../../../packages/sdk/src/testing/followed-scope.ts";
 import type { SeededRandom } from "../../../support/seeded-random.ts";
 import type { Owner } from "../schedule.ts";
 import { schema } from "../schema.ts";
@@ -14,13 +17,22 @@ import type { Bearer } from "./tenants.ts";
 const NOTICED_AFTER_MS = 25_000;
 const FRAME_ENTRIES = 3;
 
+/** Of a model without a part nothing is followed. */
+const whereOf = (parts: ReadonlyMap<string, Part>): Scope["where"] => {
+  const { models = [], where = {} } = scopeOfParts(parts.values());
+  const others = Object.keys(schema.models).filter((model) => !models.includes(model));
+  return { ...where, ...Object.fromEntries(others.map((model) => [model, []])) };
+};
+
 type Greeting = Parameters<Stream["hello"]>[0];
 
 interface Socket {
   readonly name: string;
   readonly listener: StreamListener;
   /** What the server has sent; undefined before the hello. */
-  sent: { at: number; readonly logId: string; readonly bearer: Bearer; readonly where: Scope["where"] } | undefined;
+  sent: { at: number; readonly logId: string; readonly bearer: Bearer; where: Scope["where"] } | undefined;
+  /** Undefined: the client named models and conditions. */
+  parts: Map<string, Part> | undefined;
   /** A range is scheduled to be sent. */
   isSending: boolean;
   over: boolean;
@@ -64,7 +76,7 @@ export class SimulatedStream {
     return {
       open: (listener) => this.#open(listener),
       hello: (greeting) => this.#hello(greeting),
-      send: () => {},
+      send: (frame) => this.#hear(frame),
       close: () => this.leave(),
     };
   }
@@ -100,6 +112,7 @@ export class SimulatedStream {
       name,
       listener,
       sent: undefined,
+      parts: undefined,
       isSending: false,
       over: false,
       dead: false,
@@ -120,7 +133,26 @@ export class SimulatedStream {
     });
   }
 
-  #welcome(socket: Socket, { token, logId, since, scope }: Greeting): void {
+  /** Frames of a socket arrive in order. Only those about parts concern the log. */
+  #hear(frame: FrameUp): void {
+    const socket = this.#socket;
+    if (!socket || (frame.frame !== "subscribe" && frame.frame !== "unsubscribe")) return;
+    const hears = `the server hears ${frame.frame} of ${socket.name}`;
+    this.#link.schedule.add(hears, undefined, () => this.#changeParts(socket, frame), `${socket.name} up`);
+  }
+
+  #changeParts(socket: Socket, frame: Extract<FrameUp, { frame: "subscribe" | "unsubscribe" }>): void {
+    const { sent, parts } = socket;
+    if (socket.over || socket.dead || !sent || !parts) return;
+    const subscribed = frame.frame === "subscribe" ? frame.parts : [];
+    for (const part of subscribed) parts.set(part.id, part);
+    if (frame.frame === "unsubscribe") for (const id of frame.ids) parts.delete(id);
+    sent.where = whereOf(parts);
+    for (const { id } of subscribed) this.#send(socket, { frame: "subscribed", id, position: sent.at, read: true });
+    if (frame.frame === "unsubscribe") this.#send(socket, { frame: "unsubscribed", ids: [...frame.ids] });
+  }
+
+  #welcome(socket: Socket, { token, logId, since, scope, parts }: Greeting): void {
     const { service, actor } = this.#link;
     const bearer = service.bearer(actor, token);
     if (!bearer) return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
@@ -128,8 +160,11 @@ export class SimulatedStream {
     if (bearer.signedIn !== "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
     if (logId !== model.logId || since > model.head)
       return this.#send(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
-    socket.sent = { at: since, logId, bearer, where: scope?.where };
+    socket.parts = parts && new Map(parts.map((part) => [part.id, part]));
+    socket.sent = { at: since, logId, bearer, where: socket.parts ? whereOf(socket.parts) : scope?.where };
     if (bearer.signedIn === "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
+    for (const { id, since: read } of parts ?? [])
+      if (read === null) this.#send(socket, { frame: "subscribed", id, position: since, read: true });
     this.#scheduleNews(socket);
   }
 

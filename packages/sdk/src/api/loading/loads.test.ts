@@ -173,6 +173,7 @@ test("[N39] a write to a record of a part is shown once, also if the part has it
   const seen = new Set<number | undefined>();
   client.subscribe(() => seen.add(client.models.issue.get("p2-1")?.votes));
   await client.load("issue", { projectId: "p2" }).ready;
+  connection.flush();
   await settled();
   expect([...seen]).toEqual([undefined, 3]);
   expect(client.pending()).toEqual([]);

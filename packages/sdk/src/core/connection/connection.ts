@@ -3,7 +3,9 @@ import { closeCodes } from "../../protocol/stream/close-codes.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
-import { scopeToRead } from "../log/scope.ts";
+import { partsToRead, scopeToRead } from "../log/scope-to-read.ts";
+import { addParts } from "../log/snapshot.ts";
+import { beginParts, isAnswered, isReadBeside, keepParts } from "../log/stream-parts.ts";
 import { asSent, isTooOld, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
@@ -13,7 +15,7 @@ import { withChanged } from "../queue/queue-changes.ts";
 import { reloadDueAt } from "../queue/reconcile/reconcile.ts";
 import { knowsQueue } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
-import { isFollower } from "../tabs/follower.ts";
+import { isFollower } from "../tabs/is-follower.ts";
 import { askDueAt, askOwnerWhenDue } from "../tabs/own-owner.ts";
 import { canConnect, canSend, onTokenAccepted, onTokenRefused, requestTokenWhenDue } from "./auth.ts";
 import { isPolling } from "./is-polling.ts";
@@ -40,7 +42,8 @@ const POLL_MS = 5_000;
 export function onStreamOpened(draft: Draft): void {
   const { rows, scope, stream } = draft.state;
   if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
-  emit(draft, { do: "sendHello", logId: rows.logId, since: rows.position, scope, view: rows.viewHash });
+  const parts = beginParts(draft);
+  emit(draft, { do: "sendHello", logId: rows.logId, since: rows.position, scope, parts, view: rows.viewHash });
 }
 
 export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "welcomed" }>): void {
@@ -51,7 +54,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   if (isOtherLog(draft, logId, stamp)) return;
   const { reading } = draft.state;
   set(draft, {
-    stream: { phase: "live", failures: 0, wait: undefined, upTo: stamp },
+    stream: { ...draft.state.stream, phase: "live", failures: 0, wait: undefined, missedAt: undefined, upTo: stamp },
     reading: { ...reading, verified: true, pollAt: undefined },
   });
   set(draft, { trouble: undefined });
@@ -125,10 +128,12 @@ export function proceed(draft: Draft): void {
   if (isOver(stream.missedAt, draft)) set(draft, { stream: { ...stream, missedAt: undefined } });
   if (isOver(awayUntil, draft)) set(draft, { awayUntil: undefined });
   if (draft.state.network && !draft.state.paused) requestTokenWhenDue(draft);
+  dropParts(draft);
   keepStream(draft);
   if (!canSend(draft.state)) return;
   askOwnerWhenDue(draft);
   renewWhenDue(draft);
+  keepParts(draft);
   readOn(draft);
   sendNext(draft);
 }
@@ -174,7 +179,7 @@ function keepStream(draft: Draft): void {
     state.awayUntil === undefined &&
     canSend(state) &&
     rows.position !== undefined &&
-    reading.resync === "no";
+    (reading.resync === "no" || isReadBeside(state));
   if (!wanted && stream.phase !== "closed") {
     set(draft, { stream: { ...stream, phase: "closed", missedAt: missedAfter(draft) } });
     onConnectionLost(draft);
@@ -186,6 +191,12 @@ function keepStream(draft: Draft): void {
   }
 }
 
+/** Nothing has to be read for parts that only go. */
+function dropParts(draft: Draft): void {
+  const { state } = draft;
+  if (state.reading.resync === "parts" && !isFollower(state) && !partsToRead(state)) addParts(draft, {}, {});
+}
+
 function readOn(draft: Draft): void {
   const { reading, rows, scope, stream, sending } = draft.state;
   if (reading.under !== "nothing" || !isDue(reading.wait, draft.now)) return;
@@ -195,6 +206,7 @@ function readOn(draft: Draft): void {
     if (follows) return;
     // The queue may be offered again after this read, so none of it may be in flight.
     if (sending.names && reading.resync === "suspect") return;
+    if (reading.resync === "parts" && !isAnswered(draft.state)) return;
     set(draft, { reading: { ...reading, under: "snapshot" } });
     const limit = pageOf(reading.share, limits.snapshotPage);
     const cursor = reading.partial?.cursor ?? null;

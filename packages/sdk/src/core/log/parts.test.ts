@@ -6,8 +6,8 @@ import { PersistentMap } from "./persistent-map.ts";
 import { withPartsRead } from "./read-range.ts";
 import { resync } from "./reading.ts";
 import type { LogRow, Rows, Scope } from "./rows.ts";
-import { scopeToRead } from "./scope.ts";
 import { scopeKey } from "./scope-key.ts";
+import { scopeToRead } from "./scope-to-read.ts";
 import { onSnapshotPage } from "./snapshot.ts";
 
 const issues = (...projects: string[]): Scope => ({

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { LogEntry, Verb } from "../../protocol/log/log.ts";
-import { atPosition, readRange, withAhead } from "./read-range.ts";
+import { atPosition, continues, readRange, withAhead } from "./read-range.ts";
 import { rowChange } from "./row-changes.ts";
 import { noRows, type Rows } from "./rows.ts";
 import { changeTables, lookUp } from "./tables.ts";
@@ -27,8 +27,8 @@ const start: Rows = {
   position: 4,
 };
 const read = (rows: Rows, from: number, to: number, ...entries: LogEntry[]) => {
-  const done = readRange(rows, { from, to, entries });
-  return typeof done === "string" ? done : done.rows;
+  const follows = continues(rows, { from, to, entries });
+  return follows === "on" ? readRange(rows, { from, to, entries }).rows : follows;
 };
 const titles = (rows: Rows | string, id: string) =>
   typeof rows === "string" ? rows : lookUp(rows.tables, { model: "slide", id })?.data.title;

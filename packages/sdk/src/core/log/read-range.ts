@@ -1,21 +1,24 @@
-import type { JsonObject } from "../../protocol/json.ts";
-import type { LogEntry } from "../../protocol/log/log.ts";
 import { meetsConditions } from "../../protocol/log/meets-conditions.ts";
 import { ownValue } from "../../protocol/own-value.ts";
 import type { ClientState } from "../state.ts";
 import { partsLeft } from "./parts.ts";
-import type { LogRange, LogRow, RowChange, Rows, Scope } from "./rows.ts";
+import { rowAfter } from "./row-after.ts";
+import type { LogRange, RowChange, Rows, Scope } from "./rows.ts";
 import { scopeKey, scopeOf } from "./scope-key.ts";
 import { changeTables, lookUp, type RecordRef, recordKey, refOf, tableOf } from "./tables.ts";
 
-/**
- * Applies a range of the log. Skips positions that were read before; "gap": positions before the range are missing.
- * `changes` are those of the rows at the position, as they are stored.
- */
-export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: RowChange[] } | "gap" | "known" {
-  const { position } = rows;
+/** Whether a range continues the rows. "gap": positions before it are missing. "known": it was read before. */
+export function continues({ position }: Rows, range: LogRange): "on" | "gap" | "known" {
   if (position === undefined || range.to <= position) return "known";
-  if (range.from > position) return "gap";
+  return range.from > position ? "gap" : "on";
+}
+
+/**
+ * Applies a range of the log that continues the rows. Skips positions that were read before. `changes` are those of the
+ * rows at the position, as they are stored.
+ */
+export function readRange(rows: Rows, range: LogRange): { rows: Rows; changes: RowChange[] } {
+  const { position = 0 } = rows;
   const before = atPosition(rows);
   const latest = new Map<string, RowChange>();
   for (const entry of range.entries) {
@@ -64,40 +67,6 @@ export function withPartsRead(
 export function withParts(rows: Rows, scope: string, changes: readonly RowChange[]): Rows {
   const before = atPosition(rows);
   return withAhead({ ...before, tables: changeTables(before.tables, changes), scope }, shownAhead(rows));
-}
-
-function rowAfter(before: LogRow | undefined, entry: LogEntry): LogRow | undefined {
-  const data = entry.data as JsonObject | null;
-  if (!data) return undefined;
-  const { syncId, createdAt } = entry;
-  const by = `${entry.participantKind}:${entry.actor}`;
-  const changed = (archivedAt: string | null): LogRow => ({
-    ...{ data, archivedAt, syncId, ...madeBy(before, entry) },
-    ...{ updatedAtMs: Date.parse(createdAt), updatedBy: by },
-  });
-  switch (entry.verb) {
-    case "deleted":
-    case "erased":
-      return undefined;
-    case "created":
-      return {
-        ...{ data, archivedAt: null, syncId, createdAtMs: Date.parse(createdAt), createdBy: by },
-        ...{ updatedAtMs: undefined, updatedBy: undefined },
-      };
-    case "unarchived":
-      return changed(null);
-    case "updated":
-      return changed(entry.archivedAt ?? before?.archivedAt ?? null);
-    case "archived":
-      return changed(entry.archivedAt ?? createdAt);
-  }
-}
-
-/** An entry says it only if the client may not have seen the record before. */
-function madeBy(before: LogRow | undefined, { record }: LogEntry): Pick<LogRow, "createdAtMs" | "createdBy"> {
-  if (before?.createdBy !== undefined || !record)
-    return { createdAtMs: before?.createdAtMs, createdBy: before?.createdBy };
-  return { createdAtMs: Date.parse(record.createdAt), createdBy: record.createdBy };
 }
 
 /*

@@ -15,23 +15,26 @@ import { reloadQueue } from "../queue/shared-queue.ts";
 import type { ClientState, Reading } from "../state.ts";
 import { forgetErased, forgetGone, noteErased } from "./erased.ts";
 import { isFollowed } from "./followed.ts";
-import { readRange } from "./read-range.ts";
+import { continues, readRange } from "./read-range.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
 import { isSameScope, scopeKey, scopeOf } from "./scope-key.ts";
+import { ownRange } from "./stream-parts.ts";
 import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
 /** Handles log entries from the stream or from a read. */
-export function onLogRange(draft: Draft, range: LogRange): void {
+export function onLogRange(draft: Draft, received: LogRange): void {
   const { rows, reading } = draft.state;
-  const read = readRange(rows, range);
-  if (read === "known") return;
-  if (read === "gap") {
-    const missing = Math.max(reading.missing ?? 0, range.to);
+  const follows = continues(rows, received);
+  if (follows === "known") return;
+  if (follows === "gap") {
+    const missing = Math.max(reading.missing ?? 0, received.to);
     return set(draft, { reading: { ...reading, missing } });
   }
+  const range = ownRange(draft, received);
+  const read = readRange(rows, range);
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
   const keys = [...keysOf(read.changes), ...(rows.ahead?.keys() ?? [])];
   const erased = noteErased(draft, range);
@@ -45,7 +48,8 @@ export function onLogRange(draft: Draft, range: LogRange): void {
   touch(draft, keys);
   markEchoed(draft, range);
   const settled = settle(draft);
-  const missing = reading.missing !== undefined && reading.missing > range.to ? reading.missing : undefined;
+  const { missing: known } = draft.state.reading;
+  const missing = known !== undefined && known > range.to ? known : undefined;
   set(draft, { reading: { ...draft.state.reading, missing } });
   const from = Math.max(range.from, rows.position ?? 0);
   const { logId = "", viewHash, scope } = rows;
@@ -155,7 +159,7 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
       draft,
       gone.filter((key) => !left.has(key)),
     );
-  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", missing: undefined, partial: undefined } });
+  set(draft, { rows, reading: { ...draft.state.reading, ...READ, missing: undefined } });
   touch(draft, "everything");
   // The other log may lack writes that the old log contained.
   if (other) set(draft, { tabs: { ...draft.state.tabs, logged: [] } });
@@ -166,6 +170,8 @@ export function replaceRows(draft: Draft, read: Rows, { isKept = false, isSameLo
   if (!isKept) emit(draft, { do: "keepSnapshot", settled, generation, other });
   else if (settled.length > 0) emit(draft, { do: "forget", settled, generation });
 }
+
+const READ = { resync: "no", partial: undefined, added: undefined } as const;
 
 /** Tells whether the rows may lack a record only because it is in none of their parts. */
 function mayBeLeft({ rows: before, queue, models }: ClientState, rows: Rows): (key: string) => boolean {
@@ -239,7 +245,7 @@ export function resync(draft: Draft, kind: "anew" | "suspect"): void {
   if (reading.resync === "suspect") return;
   // What was read of missing parts is no page of all rows.
   const partial = reading.resync === "parts" ? undefined : reading.partial;
-  set(draft, { reading: { ...reading, wait, resync: kind, partial } });
+  set(draft, { reading: { ...reading, wait, resync: kind, partial, added: undefined } });
 }
 
 /** A log with another id, or with a head below the rows' position, is not the log that the rows belong to. */

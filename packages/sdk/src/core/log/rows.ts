@@ -1,7 +1,7 @@
 import type { Row } from "../../protocol/commits/apply.ts";
 import type { FollowedRecords } from "../../protocol/log/followed-records.ts";
 import type { LogEntry } from "../../protocol/log/log.ts";
-import type { RecordChange, Tables } from "./tables.ts";
+import type { RecordChange, RecordRef, Tables } from "./tables.ts";
 
 /** A record in the state that the log gives it. */
 export interface LogRow extends Row {
@@ -72,4 +72,21 @@ export interface LogRange {
   readonly from: number;
   readonly to: number;
   readonly entries: readonly LogEntry[];
+}
+
+/** Parts that are being read while the stream goes on for those that are there. */
+export interface AddedParts {
+  /** What is read (`scopeKey`). */
+  readonly scope: string;
+  /** From this position on, `early` has all that has happened to them. Undefined: from where the rows are. */
+  readonly from: number;
+  /** What the stream has said of records that are not in the rows' own parts, by key. */
+  readonly early: ReadonlyMap<string, EarlyRow>;
+}
+
+export interface EarlyRow {
+  readonly record: RecordRef;
+  readonly syncId: number;
+  /** Undefined: it was deleted, or has left. */
+  readonly value: LogRow | undefined;
 }

@@ -1,5 +1,7 @@
 import { type Draft, emit, set } from "../draft.ts";
+import { queueNumbersOf } from "../queue/shared-queue.ts";
 import type { ClientState } from "../state.ts";
+import { isFollower } from "../tabs/is-follower.ts";
 import type { ScopeMessage } from "../tabs/tab-message.ts";
 import { withLoaded } from "./loaded-parts.ts";
 import { differInParts, hasParts, missingParts } from "./parts.ts";
@@ -20,9 +22,12 @@ export function checkScope(draft: Draft): void {
   const { rows, reading, scope } = draft.state;
   if (rows.position !== undefined && (reading.resync === "no" || reading.resync === "parts")) {
     const have = scopeOf(rows.scope);
-    const resync = isSameScope(rows.scope, scopeKey(scope)) ? "no" : missingParts(have, scope) ? "parts" : "anew";
+    const resync = isSameScope(rows.scope, scopeKey(scope)) ? "no" : differInParts(have, scope) ? "parts" : "anew";
     if (resync !== reading.resync) set(draft, { reading: { ...reading, resync } });
   }
+  const { added } = draft.state.reading;
+  if (added && (draft.state.reading.resync !== "parts" || !isWanted(draft.state, scopeOf(added.scope))))
+    set(draft, { reading: { ...draft.state.reading, added: undefined } });
   if (reading.partial && !isWanted(draft.state, scopeOf(reading.partial.scope))) dropPartial(draft);
 }
 
@@ -32,14 +37,6 @@ export function checkScope(draft: Draft): void {
  */
 export const isWanted = ({ reading, scope }: ClientState, read: Scope): boolean =>
   reading.resync === "parts" ? hasParts(scope, read) : differInParts(read, scope) && !missingParts(scope, read);
-
-/** What to read next: the rest of what was begun, the missing parts, or everything. */
-export function scopeToRead({ reading, rows, scope }: ClientState): Scope {
-  if (reading.partial) return scopeOf(reading.partial.scope);
-  const parts = reading.resync === "parts" ? missingParts(scopeOf(rows.scope), scope) : undefined;
-  // The server continues a read only of a scope that is spelled alike.
-  return scopeOf(scopeKey(parts ?? scope));
-}
 
 /** The app has called `follow`. What it follows from now on, the other tabs follow too. */
 export function onFollowed(draft: Draft, scope: Scope, followed: Scope): void {
@@ -58,4 +55,6 @@ export function onOtherScope(draft: Draft, { scope, followed, isLoad }: Omit<Sco
   onScope(draft, scope, followed);
   const whole = isLoad ? withLoaded(scope, draft.state.followed) : scope;
   if (whole !== scope && scopeKey(whole) !== scopeKey(scope)) onPartsWanted(draft, whole);
+  // The leader may have heard of several in another order. It answers with its scope, which is the one of all tabs.
+  if (isFollower(draft.state)) emit(draft, { do: "post", message: { type: "joined", ...queueNumbersOf(draft.state) } });
 }

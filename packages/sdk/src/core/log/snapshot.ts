@@ -11,6 +11,7 @@ import { rowChanges } from "./row-changes.ts";
 import type { PartialSnapshot, RowChange, Rows, Scope } from "./rows.ts";
 import { checkScope, isWanted } from "./scope.ts";
 import { scopeKey, scopeOf } from "./scope-key.ts";
+import { isAnswered, withEarly } from "./stream-parts.ts";
 import { changeTables, recordKey } from "./tables.ts";
 
 /*
@@ -33,7 +34,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   // The app wants another scope by now.
   if (!isWanted(draft.state, read)) return;
   const scope = scopeKey(read);
-  const { partial, resync } = draft.state.reading;
+  const { partial, resync, added } = draft.state.reading;
   if (resync !== "parts") noteCovered(draft, event.models);
   // The pages before this one were dropped meanwhile.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;
@@ -49,7 +50,7 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const isKept = isFirstLoad && generation !== undefined && (!partial || partial.isKept);
   const page = { logId, rowsVersion, viewHash, stamp, begin: partial?.cursor, changes, scope, cursor };
   if (isKept) emit(draft, { do: "keepPage", page, generation });
-  if (cursor === null && resync === "parts") return addParts(draft, tables, read);
+  if (cursor === null && resync === "parts") return addParts(draft, withEarly(tables, added), read);
   if (cursor === null) {
     replaceRows(draft, { tables, logId, rowsVersion, viewHash, position: stamp, scope }, { isKept });
     // The snapshot contains writes of other tabs that they have stored but not posted yet, without their names.
@@ -76,16 +77,20 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
  * that all that it lacks is still to come.
  */
 function continuesRows(draft: Draft, event: Extract<ClientEvent, { type: "snapshotRead" }>): boolean {
-  if (event.begin === null && isOtherLog(draft, event.logId, event.stamp)) return false;
+  const { added } = draft.state.reading;
+  // Beside a page, the stream may have gone on.
+  const stamp = added ? Math.max(event.stamp, draft.state.rows.position ?? 0) : event.stamp;
+  if (event.begin === null && isOtherLog(draft, event.logId, stamp)) return false;
   compareRows(draft, event);
   const { rows, reading } = draft.state;
-  if (reading.resync === "parts" && event.stamp >= (rows.position ?? 0)) return true;
+  const isLater = event.stamp >= (added?.from ?? rows.position ?? 0) && isAnswered(draft.state);
+  if (reading.resync === "parts" && isLater) return true;
   dropPartial(draft);
   return false;
 }
 
 /** The missing parts have been read. What has changed since the position of the rows, the log will say. */
-function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
+export function addParts(draft: Draft, read: Rows["tables"], parts: Scope): void {
   const { rows: before, models, generation, scope, tabs } = draft.state;
   const { logId = "", position = 0, scope: was = "", viewHash, rowsVersion } = before;
   const reached = reachedScope(scopeOf(was), parts, scope);
@@ -106,7 +111,7 @@ const MOST_POSTED = 5_000;
 export function takeParts(draft: Draft, rows: Rows, changes: readonly RowChange[]): void {
   const keys = changes.map(({ record }) => recordKey(record));
   keepLost(draft, rows, keys);
-  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", partial: undefined } });
+  set(draft, { rows, reading: { ...draft.state.reading, resync: "no", partial: undefined, added: undefined } });
   touch(draft, keys);
   // Of a record with a write on its way, other parts say whether it is gone, or only loaded no more.
   touch(

@@ -5,12 +5,13 @@ import { withAhead, withParts } from "../log/read-range.ts";
 import { onLogRange, replaceRows } from "../log/reading.ts";
 import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onScope } from "../log/scope.ts";
-import { isSameScope } from "../log/scope-key.ts";
+import { isSameScope, scopeKey } from "../log/scope-key.ts";
 import { takeParts } from "../log/snapshot.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
+import { isFollower } from "./is-follower.ts";
 import type { LeaderConnection, QueueNumbers, TabMessage } from "./tab-message.ts";
 
 /*
@@ -19,10 +20,6 @@ import type { LeaderConnection, QueueNumbers, TabMessage } from "./tab-message.t
  */
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
-
-/** Also true while the tab is becoming the leader and has not read the disk yet. */
-export const isFollower = ({ lead, storageTrouble }: ClientState): boolean =>
-  lead !== "yes" && storageTrouble === undefined;
 
 /** The leader has received a range of the log. */
 export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, entries }: Of<"log">): void {
@@ -76,7 +73,9 @@ export function takeRows(draft: Draft, rows: Rows, other: boolean): void {
   if (isSame) replaceRows(draft, withAhead(rows, readBeyond(before, rows.position)), { isSameLog: true });
   else replaceRows(draft, rows);
   checkScope(draft);
-  if (before.logId !== rows.logId) post(draft, { type: "joined", ...queueNumbersOf(draft.state) });
+  // Rows of other parts may be from before the leader added some, which it has said already: it says it again.
+  const isBehind = isFollower(draft.state) && draft.state.reading.resync !== "no";
+  if (before.logId !== rows.logId || isBehind) post(draft, { type: "joined", ...queueNumbersOf(draft.state) });
   if (newest > rows.position) set(draft, { reading: { ...draft.state.reading, missing: newest } });
 }
 
@@ -131,6 +130,8 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.retryAt !== then.retryAt ||
     now.isBehind !== then.isBehind ||
     now.recordBytes !== then.recordBytes ||
+    // Two tabs may have told each other of their scopes at the same time: the leader's is the one.
+    (now.scope !== then.scope && scopeKey(now.scope) !== scopeKey(then.scope)) ||
     before.lead !== "yes"
   )
     post(draft, { type: "connection", connection: now });

@@ -4,7 +4,7 @@ import { isDue, readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
 import type { ClientState } from "../state.ts";
-import { isFollower } from "./follower.ts";
+import { isFollower } from "./is-follower.ts";
 
 /*
  * How a follower learns the owner of its own token. It has no stream that names it, and the leader may have another

@@ -1,0 +1,154 @@
+import { expect, test } from "vitest";
+import { MemoryDisk } from "../../storage/memory.ts";
+import { otherWriter } from "../../testing/other-writer.ts";
+import { Profile } from "../../testing/profile.ts";
+import { createTestServer } from "../../testing/test-server.ts";
+
+const schema = {
+  models: {
+    project: { fields: { name: { type: "string" } } },
+    issue: { fields: { projectId: { type: "string" }, title: { type: "string" } } },
+  },
+} as const;
+
+/** A server with two issues of each of three projects, and a client that is live and has loaded the first project. */
+async function start({ follow = { where: { issue: [] } } as object, releasedParts = 20 } = {}) {
+  const own = createTestServer(schema);
+  const disk = new MemoryDisk();
+  const commit = otherWriter(own.server, "issue");
+  for (const project of ["p1", "p2", "p3"])
+    for (const n of [1, 2]) commit("create", `${project}-${n}`, { projectId: project, title: `${n}` });
+  const made = own.client({ disk, platform: { tabs: () => new Profile().tab().tabs }, follow, ...{ releasedParts } });
+  const settled = async () => {
+    for (let i = 0; i < 4; i++) await own.settle();
+  };
+  await settled();
+  const { client, connection } = made;
+  await client.load("issue", { projectId: "p1" }).ready;
+  await settled();
+  const ids = () =>
+    client.models.issue
+      .list()
+      .map(({ id }) => id)
+      .sort()
+      .join(" ");
+  const kept = () =>
+    [...(disk.rows().tables.issue?.entries() ?? [])]
+      .map(([id]) => id)
+      .sort()
+      .join(" ");
+  const frames = (kind: string) => connection.frames.filter(({ frame }) => frame === kind);
+  return { ...own, client, connection, commit, settled, ids, kept, frames };
+}
+
+test("[N49] a part that is loaded while the stream is live takes one subscription and one read, and no socket", async () => {
+  const { client, connection, settled, ids, frames } = await start();
+  const before = { ...connection.asked };
+  const subscribed = frames("subscribe").length;
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(connection.asked).toEqual({ ...before, snapshot: before.snapshot + 1 });
+  expect(frames("subscribe")).toHaveLength(subscribed + 1);
+  expect(client.status().rows).toBe("complete");
+});
+
+test("[N49] parts that go take no request and no socket", async () => {
+  const { client, connection, settled, ids, kept, frames } = await start({
+    follow: { where: { issue: [{ projectId: "p1" }, { projectId: "p2" }] } },
+  });
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  const before = { ...connection.asked };
+  client.follow({ where: { issue: [{ projectId: "p1" }] } });
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2");
+  expect(kept()).toBe("p1-1 p1-2");
+  expect(connection.asked).toEqual(before);
+  expect(frames("unsubscribe")).toHaveLength(1);
+});
+
+test("[N49] what happens to a part's records after they were read, and before they are in the rows, is in the rows", async () => {
+  const { client, connection, commit, settled, ids, kept } = await start();
+  connection.snapshotPage = 1;
+  const part = client.load("issue", { projectId: "p2" });
+  const seen = new Set<string>();
+  client.subscribe(() => seen.add(ids()));
+  // Between the subscription and the last page.
+  while (connection.asked.snapshot < 3) await Promise.resolve();
+  commit("delete", "p2-1");
+  commit("create", "p2-3", { projectId: "p2", title: "3" });
+  commit("update", "p2-2", { title: "changed" });
+  commit("update", "p1-2", { projectId: "p2" });
+  commit("update", "p3-1", { projectId: "p1" });
+  await part.ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2 p2-2 p2-3 p3-1");
+  expect(kept()).toBe("p1-1 p1-2 p2-2 p2-3 p3-1");
+  expect(client.models.issue.get("p2-2")?.title).toBe("changed");
+  expect(connection.asked.socket).toBe(1);
+  // No record of the new part was shown before all of them.
+  expect([...seen].filter((one) => one.includes("p2-3") && !one.includes("p2-2"))).toEqual([]);
+});
+
+test("[N49] a page of a read from before the subscription is not taken", async () => {
+  const { client, connection, commit, settled, ids } = await start();
+  connection.quiet = true;
+  commit("delete", "p2-1");
+  const part = client.load("issue", { projectId: "p2" });
+  await part.ready;
+  connection.quiet = false;
+  connection.flush();
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2 p2-2");
+});
+
+test("[N49] a part is dropped while it is read: none of it is shown, and nothing of it is on disk", async () => {
+  const { client, connection, clock, commit, settled, ids, kept, frames } = await start({ releasedParts: 0 });
+  // No page arrives.
+  connection.largestPage = 0;
+  const gone = client.load("issue", { projectId: "p2" });
+  gone.ready.catch(() => {});
+  await settled();
+  commit("create", "p2-3", { projectId: "p2", title: "3" });
+  await settled();
+  gone.release();
+  await settled();
+  const other = client.load("issue", { projectId: "p3" });
+  await settled();
+  commit("create", "p2-4", { projectId: "p2", title: "4" });
+  connection.largestPage = Number.POSITIVE_INFINITY;
+  clock.advance(60_000);
+  await other.ready;
+  await settled();
+  expect(frames("unsubscribe")).toHaveLength(1);
+  expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2");
+  expect(kept()).toBe("p1-1 p1-2 p3-1 p3-2");
+});
+
+test("[N49] the socket is lost while a part is read: the part is read once, and the next hello names it", async () => {
+  const { client, connection, clock, commit, settled, ids } = await start();
+  connection.snapshotPage = 1;
+  const part = client.load("issue", { projectId: "p2" });
+  connection.cut?.(1006);
+  commit("create", "p2-3", { projectId: "p2", title: "3" });
+  await settled();
+  clock.advance(5_000);
+  await part.ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2 p2-3");
+  commit("update", "p2-1", { title: "new" });
+  await settled();
+  expect(client.models.issue.get("p2-1")?.title).toBe("new");
+});
+
+test("[N49] a client with too many parts for a hello connects again for each new one", async () => {
+  const { client, connection, settled, ids } = await start({ releasedParts: 49 });
+  for (let n = 0; n < 45; n++) client.load("issue", { title: `a title that no issue has ${n} ${"x".repeat(20)}` });
+  await settled();
+  const sockets = connection.asked.socket;
+  await client.load("issue", { projectId: "p2" }).ready;
+  await settled();
+  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
+  expect(connection.asked.socket).toBeGreaterThanOrEqual(sockets);
+  expect(client.status().rows).toBe("complete");
+});

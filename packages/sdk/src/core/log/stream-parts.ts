@@ -1,0 +1,174 @@
+import type { JsonObject } from "../../protocol/json.ts";
+import type { LogEntry } from "../../protocol/log/log.ts";
+import { shortHash } from "../../protocol/short-hash.ts";
+import type { Part } from "../../protocol/stream/part-frames.ts";
+import { type Draft, emit, set } from "../draft.ts";
+import type { ClientState, StreamLink } from "../state.ts";
+import { isFollower } from "../tabs/is-follower.ts";
+import { conditionsOn, isFollowed } from "./followed.ts";
+import { rowAfter } from "./row-after.ts";
+import type { AddedParts, LogRange, Rows, Scope } from "./rows.ts";
+import { scopeKey, scopeOf } from "./scope-key.ts";
+import { partsToRead } from "./scope-to-read.ts";
+import { changeTables, lookUp, recordKey } from "./tables.ts";
+
+/*
+ * While the stream is live, parts come and go on it, and it goes on for the others:
+ *
+ *   wanted ──subscribe──► asked ──subscribed──► read from a snapshot ──► in the rows
+ *                                    │ what the stream says of it meanwhile is kept apart
+ *   not wanted any more ──unsubscribe──► what the stream says of it is left out ──unsubscribed──► gone
+ */
+
+/** A `hello` may have 8 KiB, with the token. */
+const MOST_LENGTH = 6_144;
+
+/** The parts that a scope asks for. Two are one if they ask for the same. */
+export const partsOf = (scope: Scope, models: ClientState["models"]): readonly Part[] =>
+  (scope.models ?? Object.keys(models)).flatMap((model) => {
+    const wanted = conditionsOn(scope, model);
+    const partOf = (where?: Part["where"]): Part => ({
+      id: shortHash(`${model} ${JSON.stringify(where)}`),
+      model,
+      ...(where && { where }),
+    });
+    return wanted ? [wanted].flat().map(partOf) : [partOf()];
+  });
+
+/** The parts for a `hello`. Undefined: it names models and conditions, because there are no parts, or too many for it. */
+export function helloParts(state: ClientState): readonly Part[] | undefined {
+  const { rows, models } = state;
+  const have = scopeOf(rows.scope);
+  if (!Object.values(have.where ?? {}).some(Array.isArray)) return undefined;
+  const own = partsOf(have, models);
+  const known = new Set(own.map(({ id }) => id));
+  const read = partsToRead(state);
+  const added = read ? partsOf(read, models) : [];
+  const parts = [...own, ...added.filter(({ id }) => !known.has(id)).map((part) => ({ ...part, since: null }))];
+  return JSON.stringify(parts).length > MOST_LENGTH ? undefined : parts;
+}
+
+/** Whether the stream goes on while parts are read. */
+export const isReadBeside = (state: ClientState): boolean =>
+  state.reading.resync === "parts" &&
+  !isFollower(state) &&
+  (state.stream.phase === "closed" ? helloParts(state) : state.stream.parts) !== undefined;
+
+/** What is said in `hello` of parts. */
+export function beginParts(draft: Draft): readonly Part[] | undefined {
+  const parts = helloParts(draft.state);
+  const { stream } = draft.state;
+  const asked = parts?.filter(({ since }) => since === null);
+  set(draft, { stream: { ...stream, parts: parts && idsOf(parts), asked: idsOf(asked ?? []), leaving: NONE } });
+  const read = parts && partsToRead(draft.state);
+  if (read) readBeside(draft, read);
+  return parts;
+}
+
+const NONE: ReadonlySet<string> = new Set();
+const idsOf = (parts: readonly Part[]): ReadonlySet<string> => new Set(parts.map(({ id }) => id));
+const without = (ids: ReadonlySet<string> = NONE, gone: readonly string[]): ReadonlySet<string> =>
+  new Set([...ids].filter((id) => !gone.includes(id)));
+
+/** Begins to keep apart what the stream says of the parts that are read, from where the rows are. */
+function readBeside(draft: Draft, read: Scope): void {
+  const { reading, rows } = draft.state;
+  const scope = scopeKey(read);
+  if (reading.added?.scope === scope) return;
+  set(draft, { reading: { ...reading, added: { scope, from: rows.position ?? 0, early: new Map() } } });
+}
+
+/** Lets the live stream follow the parts of the rows and those that are read, and no others. */
+export function keepParts(draft: Draft): void {
+  const { stream, rows, models } = draft.state;
+  if (stream.phase !== "live" || !stream.parts) return;
+  const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
+  const wanted = new Map([rows.scope, read && scopeKey(read)].flatMap((scope) => partsFor(scope, models)));
+  const known = stream.parts;
+  // A part that is being left comes again once it is left: its answers could not be told apart.
+  const added = [...wanted.values()].filter(({ id }) => !known.has(id) && !stream.leaving?.has(id));
+  const left = [...known].filter((id) => !wanted.has(id));
+  if (added.length > 0 || left.length > 0) {
+    const parts = new Set([...without(known, left), ...idsOf(added)]);
+    const asked = new Set([...without(stream.asked, left), ...idsOf(added)]);
+    const leaving = new Set([...(stream.leaving ?? []), ...left]);
+    set(draft, { stream: { ...stream, parts, asked, leaving } });
+  }
+  if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
+  if (added.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: added } });
+  if (read) readBeside(draft, read);
+}
+
+const partsFor = (scope: string | undefined, models: ClientState["models"]) =>
+  scope === undefined ? [] : partsOf(scopeOf(scope), models).map((part) => [part.id, part] as const);
+
+/** The stream has said from where it has a part, or why it does not: then reading it says the same. */
+export function onPartAnswered(draft: Draft, id: string, position: number): void {
+  const { reading, stream } = draft.state;
+  if (stream.leaving?.has(id)) return;
+  const { added } = reading;
+  set(draft, {
+    stream: { ...stream, asked: without(stream.asked, [id]) },
+    ...(added && { reading: { ...reading, added: { ...added, from: Math.max(added.from, position) } } }),
+  });
+}
+
+export function onPartsLeft(draft: Draft, ids: readonly string[]): void {
+  const { stream } = draft.state;
+  set(draft, { stream: { ...stream, leaving: without(stream.leaving, ids) } });
+}
+
+/** Whether the missing parts can be read now: the live stream has them, and has said from where. */
+export function isAnswered(state: ClientState): boolean {
+  const { stream, reading, models } = state;
+  if (stream.phase !== "live" || !stream.parts) return true;
+  const read = reading.added && partsOf(scopeOf(reading.added.scope), models);
+  return read?.every(({ id }) => stream.parts?.has(id) && !stream.asked?.has(id)) ?? false;
+}
+
+const isMixed = ({ stream, reading }: ClientState): boolean =>
+  stream.phase === "live" && stream.parts !== undefined && (reading.resync === "parts" || hasLeaving(stream));
+
+const hasLeaving = ({ leaving }: StreamLink): boolean => (leaving?.size ?? 0) > 0;
+
+/**
+ * What a range says of the rows' own parts. Entries that concern only parts that are being read are kept apart, and
+ * those of parts that have just been left are not. For the rows, such a record has left.
+ */
+export function ownRange(draft: Draft, range: LogRange): LogRange {
+  const { state } = draft;
+  if (!isMixed(state)) return range;
+  const { rows, reading, models } = state;
+  const have = scopeOf(rows.scope);
+  const read = reading.added && scopeOf(reading.added.scope);
+  const early = new Map(reading.added?.early);
+  const entries = range.entries.map((entry) => {
+    const { syncId } = entry;
+    if (syncId <= (rows.position ?? 0)) return entry;
+    const data = entry.data as JsonObject | null;
+    const isOwn = data !== null && isFollowed(have, models, entry, data);
+    const isRead = read && data !== null && !isOwn && isFollowed(read, models, entry, data);
+    const key = recordKey(entry);
+    const value = isRead ? rowAfter(early.get(key)?.value ?? lookUp(rows.tables, entry), entry) : undefined;
+    early.set(key, { record: { model: entry.model, id: entry.id }, syncId, value });
+    return data === null || isOwn ? entry : leftOf(entry);
+  });
+  if (reading.added) set(draft, { reading: { ...reading, added: { ...reading.added, early } } });
+  return { ...range, entries };
+}
+
+const leftOf = (entry: LogEntry): LogEntry => ({
+  ...entry,
+  verb: "deleted",
+  data: null,
+  changedFields: null,
+  left: true,
+});
+
+/** The rows of parts, as a snapshot and the stream have them together. */
+export function withEarly(tables: Rows["tables"], added: AddedParts | undefined): Rows["tables"] {
+  const newer = [...(added?.early.values() ?? [])].filter(
+    ({ record, syncId }) => (lookUp(tables, record)?.syncId ?? -1) < syncId,
+  );
+  return changeTables(tables, newer);
+}
