@@ -213,6 +213,8 @@ export interface StreamLink {
   readonly upTo?: number;
   /** Ids of the parts that it follows or was asked for. Undefined: it was opened with models and conditions. */
   readonly parts?: ReadonlySet<string> | undefined;
+  /** The scopes (`scopeKey`) that these are for. */
+  readonly wanted?: string | undefined;
   /** Those of them that it has not answered yet. */
   readonly asked?: ReadonlySet<string> | undefined;
   /** Those that it was told to leave, and may still speak of. */

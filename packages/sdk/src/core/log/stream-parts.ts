@@ -21,7 +21,7 @@ import { changeTables, lookUp, recordKey } from "./tables.ts";
  */
 
 /** A `hello` may have 8 KiB, with the token. */
-const MOST_LENGTH = 6_144;
+const MOST_LENGTH = 4_096;
 
 /** The parts that a scope asks for. Two are one if they ask for the same. */
 export const partsOf = (scope: Scope, models: ClientState["models"]): readonly Part[] =>
@@ -59,7 +59,8 @@ export function beginParts(draft: Draft): readonly Part[] | undefined {
   const parts = helloParts(draft.state);
   const { stream } = draft.state;
   const asked = parts?.filter(({ since }) => since === null);
-  set(draft, { stream: { ...stream, parts: parts && idsOf(parts), asked: idsOf(asked ?? []), leaving: NONE } });
+  const said = { parts: parts && idsOf(parts), asked: idsOf(asked ?? []), leaving: NONE, wanted: undefined };
+  set(draft, { stream: { ...stream, ...said } });
   const read = parts && partsToRead(draft.state);
   if (read) readBeside(draft, read);
   return parts;
@@ -81,26 +82,27 @@ function readBeside(draft: Draft, read: Scope): void {
 /** Lets the live stream follow the parts of the rows and those that are read, and no others. */
 export function keepParts(draft: Draft): void {
   const { stream, rows, models } = draft.state;
-  if (stream.phase !== "live" || !stream.parts) return;
-  const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
-  const wanted = new Map([rows.scope, read && scopeKey(read)].flatMap((scope) => partsFor(scope, models)));
   const known = stream.parts;
+  if (stream.phase !== "live" || !known) return;
+  const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
+  const scopes = [rows.scope ?? "", ...(read ? [scopeKey(read)] : [])];
+  // In most steps nothing has changed.
+  if (scopes.join("\n") === stream.wanted) return;
+  const wanted = new Map(scopes.flatMap((scope) => partsFor(scope, models)));
   // A part that is being left comes again once it is left: its answers could not be told apart.
   const added = [...wanted.values()].filter(({ id }) => !known.has(id) && !stream.leaving?.has(id));
   const left = [...known].filter((id) => !wanted.has(id));
-  if (added.length > 0 || left.length > 0) {
-    const parts = new Set([...without(known, left), ...idsOf(added)]);
-    const asked = new Set([...without(stream.asked, left), ...idsOf(added)]);
-    const leaving = new Set([...(stream.leaving ?? []), ...left]);
-    set(draft, { stream: { ...stream, parts, asked, leaving } });
-  }
+  const parts = new Set([...without(known, left), ...idsOf(added)]);
+  const asked = new Set([...without(stream.asked, left), ...idsOf(added)]);
+  const leaving = new Set([...(stream.leaving ?? []), ...left]);
+  set(draft, { stream: { ...stream, parts, asked, leaving, wanted: scopes.join("\n") } });
   if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
   if (added.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: added } });
   if (read) readBeside(draft, read);
 }
 
-const partsFor = (scope: string | undefined, models: ClientState["models"]) =>
-  scope === undefined ? [] : partsOf(scopeOf(scope), models).map((part) => [part.id, part] as const);
+const partsFor = (scope: string, models: ClientState["models"]) =>
+  partsOf(scopeOf(scope), models).map((part) => [part.id, part] as const);
 
 /** The stream has said from where it has a part, or why it does not: then reading it says the same. */
 export function onPartAnswered(draft: Draft, id: string, position: number): void {
@@ -115,7 +117,7 @@ export function onPartAnswered(draft: Draft, id: string, position: number): void
 
 export function onPartsLeft(draft: Draft, ids: readonly string[]): void {
   const { stream } = draft.state;
-  set(draft, { stream: { ...stream, leaving: without(stream.leaving, ids) } });
+  set(draft, { stream: { ...stream, leaving: without(stream.leaving, ids), wanted: undefined } });
 }
 
 /** Whether the missing parts can be read now: the live stream has them, and has said from where. */
