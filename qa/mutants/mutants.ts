@@ -68,14 +68,26 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: the stream goes on under the former parts while a new one is read",
+    name: "client, parts: what the stream says of a new part while it is read is forgotten",
     judge: inSchedulesFrom(FIRST_WITH.parts),
     finds: ["every tab shows what the server has in its view"],
     edits: [
       {
-        file: `${sdk}/core/connection/connection.ts`,
-        find: '    reading.resync === "no";',
-        replace: '    (reading.resync === "no" || reading.resync === "parts");',
+        file: `${sdk}/core/log/snapshot.ts`,
+        find: "addParts(draft, withEarly(tables, added), read);",
+        replace: "addParts(draft, tables, read);",
+      },
+    ],
+  },
+  {
+    name: "client, parts: what the stream still says of a part that was left comes into the rows",
+    judge: inSchedulesFrom(FIRST_WITH.budgets),
+    finds: ["memory and disk have what is followed, and nothing else"],
+    edits: [
+      {
+        file: `${sdk}/core/log/stream-parts.ts`,
+        find: "const hasLeaving = ({ leaving }: StreamLink): boolean => (leaving?.size ?? 0) > 0;",
+        replace: "const hasLeaving = (_: StreamLink): boolean => false;",
       },
     ],
   },
