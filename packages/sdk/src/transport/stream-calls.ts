@@ -14,7 +14,7 @@ const OVER_HTTP: ReadonlySet<string> = new Set(["readIdentity", "readRecord", "r
 
 interface OpenCall {
   answered(response: ExchangeResponse): void;
-  lost(reason: Error): void;
+  lost(reason: string): void;
 }
 
 export class StreamCalls {
@@ -22,6 +22,8 @@ export class StreamCalls {
   readonly #open = new Map<number, OpenCall>();
   /** Under which token the stream is live. Undefined: it is not. */
   #token: string | undefined;
+  /** What got no answer goes over HTTP the next time: some proxy may stop its frames. */
+  readonly #lost = new Set<string>();
   /** How many calls the server takes at a time. */
   #most = 0;
   #last = 0;
@@ -35,26 +37,26 @@ export class StreamCalls {
     const { name, params, query } = call;
     if (token !== this.#token || this.#open.size >= this.#most || keepalive || signal.aborted) return undefined;
     if (OVER_HTTP.has(name) || query?.includes("wait=") || !fits(body)) return undefined;
+    if (this.#lost.delete(name)) return undefined;
     const n = ++this.#last;
     return new Promise((resolve, reject) => {
       const end = () => {
         this.#open.delete(n);
         signal.removeEventListener("abort", abort);
       };
-      const abort = () => {
+      const lost = (reason: string) => {
         end();
-        reject(new Error("The request was aborted."));
+        this.#lost.add(name);
+        reject(new Error(reason));
       };
+      const abort = () => lost("The request was aborted.");
       signal.addEventListener("abort", abort, { once: true });
       this.#open.set(n, {
         answered: (response) => {
           end();
           resolve(response);
         },
-        lost: (reason) => {
-          end();
-          reject(reason);
-        },
+        lost,
       });
       // The body is sent byte for byte: its hash tells the server whether it is the same as before.
       const head = JSON.stringify({ frame: "call", n, name, params, query });
@@ -74,7 +76,7 @@ export class StreamCalls {
 
   closed(): void {
     this.#token = undefined;
-    for (const call of [...this.#open.values()]) call.lost(new Error("The stream closed before the answer."));
+    for (const call of [...this.#open.values()]) call.lost("The stream closed before the answer.");
   }
 }
 
