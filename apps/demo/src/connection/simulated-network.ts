@@ -8,8 +8,8 @@ export function setNetworkMode(to: NetworkMode): void {
 }
 
 /**
- * Makes the network between this page and the server at `url` as bad as the mode says: requests reach the server late, or
- * not at all, or without a response. Requests to other servers are unchanged. Call it once, before the client is made.
+ * Makes the network between this page and the server at `url` as bad as the mode says: requests, also those on a socket,
+ * reach the server late, or not at all, or without a response. Requests to other servers are unchanged. Call it once, before the client is made.
  */
 export function simulateNetwork(url: string): void {
   const server = new URL(url).host;
@@ -50,11 +50,18 @@ export function simulateNetwork(url: string): void {
 
     override send(data: Parameters<WebSocket["send"]>[0]): void {
       const late = this.#lateness();
-      if (late === 0) return super.send(data);
+      if (late === 0) return this.#sendNow(data);
       setTimeout(() => {
         // Messages on their way are lost when the connection breaks, as on any network.
-        if (this.readyState === this.OPEN) super.send(data);
+        if (this.readyState === this.OPEN) this.#sendNow(data);
       }, late);
+    }
+
+    /** A call has the fate of a request, but a socket can only lose it, or its answer, by breaking. */
+    #sendNow(data: Parameters<WebSocket["send"]>[0]): void {
+      const fate = isCall(data) ? fateOf(mode, Math.random()) : "arrives";
+      if (fate !== "is-lost") super.send(data);
+      if (fate !== "arrives") this.close();
     }
 
     /** A message never overtakes an earlier one, even if the network has become fast again. */
@@ -65,6 +72,9 @@ export function simulateNetwork(url: string): void {
     }
   };
 }
+
+/** Whether a frame of the client sends a request. */
+const isCall = (data: unknown): boolean => typeof data === "string" && data.startsWith('{"frame":"call"');
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
