@@ -98,7 +98,7 @@ const WELCOME = JSON.stringify({
 });
 const NEVER = new AbortController().signal;
 const call = (body: string) => ({
-  ...{ call: { name: "commitBulk" }, method: "POST", url: "", token: "secret", body, keepalive: false } as const,
+  ...({ call: { name: "commitBulk" }, method: "POST", url: "", token: "secret", body, keepalive: false } as const),
 });
 
 test("[N3] a stream that is silent for 2 s after a call is pinged, and closed without an answer within 5 s", async () => {
