@@ -123,11 +123,10 @@ export function openRuntime(
   const said = new SaidSchema(schema.models);
   const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
-  const http = (!fetch && ports.exchange) || kyExchange(fetch);
   const stream: Stream & Partial<Pick<StreamCalls, "call">> =
     ports.stream?.() ?? logStream({ url, clock, models: names, schema: said, WebSocket });
   // An app that gives its own `fetch` sees all requests in it.
-  const exchange = fetch ? http : streamFirst(stream, http);
+  const exchange = fetch ? kyExchange(fetch) : streamFirst(stream, ports.exchange ?? kyExchange());
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models: names, exchange, schema: said });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },

@@ -49,19 +49,16 @@ export function simulateNetwork(url: string): void {
     }
 
     override send(data: Parameters<WebSocket["send"]>[0]): void {
-      const late = this.#lateness();
-      if (late === 0) return this.#sendNow(data);
-      setTimeout(() => {
+      const arrive = () => {
         // Messages on their way are lost when the connection breaks, as on any network.
-        if (this.readyState === this.OPEN) this.#sendNow(data);
-      }, late);
-    }
-
-    /** A call has the fate of a request, but a socket can only lose it, or its answer, by breaking. */
-    #sendNow(data: Parameters<WebSocket["send"]>[0]): void {
-      const fate = isCall(data) ? fateOf(mode, Math.random()) : "arrives";
-      if (fate !== "is-lost") super.send(data);
-      if (fate !== "arrives") this.close();
+        if (this.readyState !== this.OPEN) return;
+        // A call, the only frame with that word, has the fate of a request. A socket can only lose it, or its answer, by breaking.
+        const fate = fateOf(String(data).includes('"call"') ? mode : "online", Math.random());
+        if (fate !== "is-lost") super.send(data);
+        if (fate !== "arrives") this.close();
+      };
+      const late = this.#lateness();
+      late ? setTimeout(arrive, late) : arrive();
     }
 
     /** A message never overtakes an earlier one, even if the network has become fast again. */
@@ -72,9 +69,6 @@ export function simulateNetwork(url: string): void {
     }
   };
 }
-
-/** Whether a frame of the client sends a request. */
-const isCall = (data: unknown): boolean => typeof data === "string" && data.startsWith('{"frame":"call"');
 
 const pause = (ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
