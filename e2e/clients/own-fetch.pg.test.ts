@@ -29,6 +29,7 @@ async function waysOfAWrite(fetch: typeof globalThis.fetch | undefined) {
   await client.models.slide.create({ deckId: "d1", title: "A" }).receipt;
   await client.close();
   const paths = requests.mock.calls.map(([request]) => new URL((request as Request).url).pathname);
+  requests.mockRestore();
   return { requests: paths, calls };
 }
 
