@@ -1,4 +1,5 @@
 import { createDeck, entriesOf } from "./support/log.ts";
+import { callThatWrites } from "./support/sent-writes.ts";
 import { expect, test } from "./support/test.ts";
 
 test("edits made offline are shown, survive a reload, and are sent once", async ({ demo, openBoth }) => {
@@ -67,9 +68,10 @@ test("[Y1] the page can be reloaded and edited without a network, and sends its 
   expect((await entriesOf(demo, deck.slideIds[0] ?? "")).map(({ verb }) => verb)).toEqual(["created", "updated"]);
 });
 
-test("the client notices a socket that is silent without closing, and loses nothing", async ({ demo, open }) => {
+test("[N3] the client notices a socket that is silent without closing, and loses nothing", async ({ demo, open }) => {
   const deck = await createDeck(demo, ["One", "Two"]);
   const sockets: { isSilent: boolean }[] = [];
+  const lost: string[] = [];
   const ada = await open("ada", deck.id, {
     prepare: async (page) => {
       await page.clock.install();
@@ -77,7 +79,7 @@ test("the client notices a socket that is silent without closing, and loses noth
         const line = { isSilent: false };
         sockets.push(line);
         const server = socket.connectToServer();
-        socket.onMessage((message) => line.isSilent || server.send(message));
+        socket.onMessage((message) => (line.isSilent ? lost.push(String(message)) : server.send(message)));
         server.onMessage((message) => line.isSilent || socket.send(message));
       });
     },
@@ -87,11 +89,13 @@ test("the client notices a socket that is silent without closing, and loses noth
   await ben.rename(2, "Not heard of");
   await ben.isSaved();
   await ada.rename(1, "Sent all the same");
-  await expect(ben.title(1)).toHaveValue("Sent all the same");
+  const calls = () => lost.filter((frame) => callThatWrites(frame) !== undefined);
+  await expect.poll(calls).toHaveLength(1);
   await expect(ada.title(2)).toHaveValue("Two");
 
-  // The window polls the server now and then.
-  await ada.page.clock.fastForward(60_000);
+  // It waits for the answer for 2 s, then for that of a ping for 5 s. A silent socket without calls is pinged after 20 s.
+  await ada.page.clock.runFor(10_000);
+  await expect(ben.title(1)).toHaveValue("Sent all the same");
   await ada.isSaved();
   await ada.shows(["Sent all the same", "Not heard of"]);
   await expect.poll(() => sockets.length).toBeGreaterThan(1);

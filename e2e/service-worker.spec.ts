@@ -8,13 +8,23 @@ import { build } from "esbuild";
 import { entriesOf } from "./support/log.ts";
 import { expect, test } from "./support/test.ts";
 
-/** What the worker does when a page asks it to: it writes a record, and answers with what it then reads. */
+/**
+ * What the worker does when a page asks it to: it writes a record, and answers with what it then reads, and with the HTTP
+ * requests that changed anything.
+ */
 const program = (entry: string) => `
   import { createClient, defineSchema } from ${JSON.stringify(entry)};
   const schema = defineSchema({ models: { slide: { fields: { title: { type: "string" }, deckId: { type: "string" } } } } });
   addEventListener("activate", (event) => event.waitUntil(clients.claim()));
   addEventListener("message", (event) =>
     event.waitUntil(run(event).catch((error) => event.ports[0].postMessage(String(error)))));
+  const changing = [];
+  const { fetch } = globalThis;
+  globalThis.fetch = (...given) => {
+    const request = new Request(...given);
+    if (request.method !== "GET") changing.push(request.method + " " + request.url);
+    return fetch(request);
+  };
   async function run({ data: { url, token, id }, ports: [port] }) {
     const client = createClient({ schema, url, getToken: () => token });
     client.subscribe(() => {
@@ -22,11 +32,16 @@ const program = (entry: string) => `
       if (reason) port.postMessage({ reason });
     });
     await client.ready();
+    await new Promise((resolve) => {
+      const check = () => client.status().live && resolve();
+      client.subscribe(check);
+      check();
+    });
     await client.models.slide.create({ title: "new", deckId: "d1" }, { id }).confirmed;
     const claim = await client.models.slide.claim(id);
     await claim.update({ title: "claimed" }).confirmed;
     await claim.release();
-    port.postMessage({ title: client.models.slide.get(id).title });
+    port.postMessage({ title: client.models.slide.get(id).title, changing });
   }
 `;
 
@@ -61,14 +76,17 @@ async function askWorker(context: BrowserContext, entry: string, order: object):
   return answer;
 }
 
-test("[Y31] a module service worker reads, writes and claims with the entry for workers; with the usual one it says which to use", async ({
+test("[Y31] [N48] a module service worker reads, writes and claims on its stream with the entry for workers; with the usual one it says which to use", async ({
   context,
   demo,
 }) => {
   const { serverUrl: url, secretKey: key } = demo;
   const token = await createBackend({ url, key }).tokenFor("ann", { operations: ["slide.*"], wholeOrganization: true });
   const id = "from-a-worker";
-  expect(await askWorker(context, "@holdfast/sdk/worker", { url, token, id })).toEqual({ title: "claimed" });
+  expect(await askWorker(context, "@holdfast/sdk/worker", { url, token, id })).toEqual({
+    title: "claimed",
+    changing: [],
+  });
   expect(await entriesOf(demo, id)).toMatchObject([
     { verb: "created", data: { title: "new" } },
     { verb: "updated", data: { title: "claimed" } },

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { ways } from "./support/sent-writes.ts";
 import {
   drained,
   eachOnce,
@@ -12,20 +13,21 @@ import {
 } from "./support/tabs.ts";
 import { expect, test } from "./support/test.ts";
 
-test("[Y4] if the leader freezes while sending, another tab leads, and the old leader thaws as a follower", async ({
-  demo,
-  context,
-}) => {
-  const prefix = randomUUID();
-  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 1_000);
-  const thaw = await freeze(leader);
-  await followed;
-  await drained(second, third);
-  await thaw();
-  await drained(leader);
-  await eachOnce(demo, prefix, 1_000);
-  await sendsNothing(leader, demo, [second, third]);
-});
+for (const way of ways)
+  test(`[Y4] if the leader freezes while sending (${way}), another tab leads, and the old leader thaws as a follower`, async ({
+    demo,
+    context,
+  }) => {
+    const prefix = randomUUID();
+    const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 1_000, way);
+    const thaw = await freeze(leader);
+    await followed;
+    await drained(second, third);
+    await thaw();
+    await drained(leader);
+    await eachOnce(demo, prefix, 1_000);
+    await sendsNothing(leader, demo, [second, third]);
+  });
 
 test("[Y6] if the site's storage is cleared under running tabs, they report it and still send pending writes", async ({
   demo,

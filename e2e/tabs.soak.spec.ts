@@ -1,42 +1,45 @@
 import { randomUUID } from "node:crypto";
 import { median, receiptsOf, twoTabsWithoutLocks } from "./support/insecure-tabs.ts";
+import { ways } from "./support/sent-writes.ts";
 import { crash, drained, eachOnce, sendsNothing, threeTabsThatSend } from "./support/tabs.ts";
 import { expect, test } from "./support/test.ts";
 
 // A trace would distort the measurement.
 test.use({ trace: "off" });
 
-test("[Y4] if the leader crashes while sending a thousand writes, another tab sends within 3 s", async ({
-  demo,
-  context,
-}) => {
-  const prefix = randomUUID();
-  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 1_000);
-  const crashed = performance.now();
-  await crash(leader);
-  // 0.3 s, as `npm run bench -- --only browser` finds; a test shares its machine. A tab that stands still takes 6 s.
-  expect((await followed) - crashed).toBeLessThan(3_000);
-  await drained(second, third);
-  await eachOnce(demo, prefix, 1_000);
-});
+for (const way of ways)
+  test(`[Y4] if the leader crashes while sending a thousand writes (${way}), another tab sends within 3 s`, async ({
+    demo,
+    context,
+  }) => {
+    const prefix = randomUUID();
+    const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 1_000, way);
+    const crashed = performance.now();
+    await crash(leader);
+    // 0.3 s, as `npm run bench -- --only browser` finds; a test shares its machine. A tab that stands still takes 6 s.
+    expect((await followed) - crashed).toBeLessThan(3_000);
+    await drained(second, third);
+    await eachOnce(demo, prefix, 1_000);
+  });
 
-test("[Y4] if the leader freezes for 9 s while sending, another tab leads within 10 s, and the old leader thaws as a follower", async ({
-  demo,
-  context,
-}) => {
-  const prefix = randomUUID();
-  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400);
-  const frozen = performance.now();
-  const thawed = leader.evaluate((until) => {
-    while (Date.now() < until);
-  }, Date.now() + 9_000);
-  expect((await followed) - frozen).toBeLessThan(10_000);
-  await drained(second, third);
-  await thawed;
-  await drained(leader);
-  await eachOnce(demo, prefix, 400);
-  await sendsNothing(leader, demo, [second, third]);
-});
+for (const way of ways)
+  test(`[Y4] if the leader freezes for 9 s while sending (${way}), another tab leads within 10 s, and the old leader thaws as a follower`, async ({
+    demo,
+    context,
+  }) => {
+    const prefix = randomUUID();
+    const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400, way);
+    const frozen = performance.now();
+    const thawed = leader.evaluate((until) => {
+      while (Date.now() < until);
+    }, Date.now() + 9_000);
+    expect((await followed) - frozen).toBeLessThan(10_000);
+    await drained(second, third);
+    await thawed;
+    await drained(leader);
+    await eachOnce(demo, prefix, 400);
+    await sendsNothing(leader, demo, [second, third]);
+  });
 
 test("[Q41] on an insecure origin 75 ms away two tabs write as fast as one", async ({ demo }) => {
   const count = 16;

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Page } from "@playwright/test";
+import { receiptsOf } from "./support/insecure-tabs.ts";
 import { createDeck } from "./support/log.ts";
+import { isStream, type Way, ways } from "./support/sent-writes.ts";
 import { stopClock } from "./support/stop-clock.ts";
 import type { WorkerOrder, WorkerReport } from "./support/tab-program.ts";
 import {
@@ -8,6 +10,7 @@ import {
   drained,
   eachOnce,
   inLog,
+  onWritesSent,
   openTab,
   startClient,
   statusIn,
@@ -18,24 +21,42 @@ import {
 } from "./support/tabs.ts";
 import { expect, test } from "./support/test.ts";
 
-test("[Q23] [Y4] if the leader crashes while sending hundreds of writes, another tab takes over at once, and each write is sent once", async ({
-  demo,
-  context,
-}) => {
-  await context.clock.install();
+for (const way of ways)
+  test(`[Q23] [Y4] if the leader crashes while sending hundreds of writes (${way}), another tab takes over at once, and each write is sent once`, async ({
+    demo,
+    context,
+  }) => {
+    await context.clock.install();
+    const prefix = randomUUID();
+    const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400, way);
+    const leads = async (...tabs: Page[]) => (await Promise.all(tabs.map(statusIn))).map((status) => status.leads);
+    // No timer fires any more, so the next leader has not waited for one. `tabs.soak.spec.ts` measures the time.
+    await stopClock(second);
+    expect(await leads(leader, second, third)).toEqual([true, false, false]);
+    await crash(leader);
+    await expect.poll(() => leads(second, third)).toContain(true);
+    await leader.close();
+    await context.clock.resume();
+    await followed;
+    await drained(second, third);
+    await eachOnce(demo, prefix, 400);
+  });
+
+test("[N48] a tab sends writes on its stream, and in requests if it has none", async ({ demo, context }) => {
+  const tab = await openTab(context, demo, "ada");
+  const sent = new Set<Way>();
+  onWritesSent(tab, (way) => sent.add(way));
+  await expect.poll(async () => (await statusIn(tab)).live).toBe(true);
   const prefix = randomUUID();
-  const { leader, second, third, followed } = await threeTabsThatSend(context, demo, prefix, 400);
-  const leads = async (...tabs: Page[]) => (await Promise.all(tabs.map(statusIn))).map((status) => status.leads);
-  // No timer fires any more, so the next leader has not waited for one. `tabs.soak.spec.ts` measures the time.
-  await stopClock(second);
-  expect(await leads(leader, second, third)).toEqual([true, false, false]);
-  await crash(leader);
-  await expect.poll(() => leads(second, third)).toContain(true);
-  await leader.close();
-  await context.clock.resume();
-  await followed;
-  await drained(second, third);
-  await eachOnce(demo, prefix, 400);
+  await receiptsOf(tab, `${prefix}-live`, 3);
+  expect([...sent]).toEqual(["call"]);
+  sent.clear();
+
+  await tab.routeWebSocket(isStream, (socket) => socket.close());
+  await context.setOffline(true);
+  await context.setOffline(false);
+  await receiptsOf(tab, `${prefix}-polling`, 3);
+  expect([...sent]).toEqual(["request"]);
 });
 
 test("[Y5] tabs that reload repeatedly while writing lose no queued write and duplicate none", async ({

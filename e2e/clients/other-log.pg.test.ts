@@ -19,7 +19,18 @@ const request = (method: string, path: string, body?: unknown, token = key) =>
   server.request(method, path, body, token);
 await request("POST", "/v1/schema", schema);
 
-/** A proxy that holds writes, or their responses, until they are released. */
+/** The texts of a client's frames, which are masked. */
+function framesIn(bytes: Buffer): string[] {
+  if (bytes.length < 6) return [];
+  const short = bytes.readUInt8(1) & 127;
+  const at = short === 126 ? 4 : 2;
+  const end = at + 4 + (short === 126 ? bytes.readUInt16BE(2) : short);
+  const mask = bytes.subarray(at, at + 4);
+  const text = Buffer.from(bytes.subarray(at + 4, end).map((byte, i) => byte ^ mask.readUInt8(i % 4)));
+  return [String(text), ...framesIn(bytes.subarray(end))];
+}
+
+/** A proxy that holds writes, or their responses, until they are released: in requests, and on streams. */
 async function holdingGate() {
   const { hostname, port } = new URL(server.url);
   let holds: "nothing" | "writes" | "answers" = "nothing";
@@ -28,9 +39,13 @@ async function holdingGate() {
   const gate = createServer((client) => {
     const upstream = connect({ host: hostname, port: Number(port) });
     let isWrite = false;
+    let isStream = false;
     client.on("data", (bytes) => {
-      isWrite =
-        bytes.toString("latin1").startsWith("POST /v1/commits") || (isWrite && !/^[A-Z]+ \//.test(String(bytes)));
+      if (isStream) isWrite ||= framesIn(bytes).some((frame) => frame.startsWith('{"frame":"call"'));
+      else
+        isWrite =
+          bytes.toString("latin1").startsWith("POST /v1/commits") || (isWrite && !/^[A-Z]+ \//.test(String(bytes)));
+      isStream ||= bytes.toString("latin1").startsWith("GET /v1/stream");
       const pass = () => void upstream.write(bytes);
       if (isWrite && holds === "writes") held.push(pass);
       else pass();
@@ -92,6 +107,7 @@ async function clientAt(url: string) {
   const client = createClient({ schema, url, getToken: () => key });
   afterAll(() => client.close());
   await client.ready();
+  await until(() => expect(client.status().live).toBe(true));
   return client;
 }
 

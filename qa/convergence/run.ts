@@ -9,6 +9,7 @@ import {
   type Storage,
   StorageFailure,
 } from "@holdfast/sdk/testing";
+import { kyExchange } from "../../packages/sdk/src/transport/ky-exchange.ts";
 import { type FaultEnvironment, openFaultEnvironment, postgresOf } from "../support/fault-environment.ts";
 import { createRequester, good, readLog, type SendRequest } from "../support/requester.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
@@ -59,6 +60,8 @@ export interface Ended {
   readonly written: number;
   readonly conflicts: number;
   readonly kills: number;
+  /** Bulks that were sent on streams. */
+  readonly calls: number;
 }
 
 /** One run: devices that write at random over bad lines and die now and then; then peace; then everything is compared. */
@@ -78,7 +81,8 @@ export async function convergeFrom({ url, newToken }: TestEnvironment, seed: num
     await compare(devices, request);
     const conflicts = devices.reduce((sum, device) => sum + device.answered, 0);
     const kills = devices.reduce((sum, device) => sum + device.kills, 0);
-    return { written: head, conflicts, kills };
+    const calls = devices.reduce((sum, device) => sum + device.calls, 0);
+    return { written: head, conflicts, kills, calls };
   } finally {
     // Also after a failure: an open client would keep the process alive.
     await Promise.all(devices.map((device) => device.client.close()));
@@ -96,6 +100,7 @@ class Device {
   #client: SyncClient<Schema> | undefined;
   answered = 0;
   kills = 0;
+  #calls = 0;
   /** The last number written to this device's own record, and the last one seen there. */
   #count = 0;
   #seen = 0;
@@ -121,6 +126,7 @@ class Device {
 
   async start(): Promise<void> {
     const line = new BadLine(this.#chance, 15, this.confirmed);
+    this.#calls += this.#line.calls;
     this.#line = line;
     const began = Date.now();
     this.#client = createClientOn(
@@ -141,7 +147,8 @@ class Device {
         storage: async () => mortal(memoryStorage(this.#disk), line),
         tabs: alone,
         signals: noSignals,
-        fetch: line.fetch,
+        // With a `fetch` of its own the client sends nothing on its stream.
+        ...(this.#chance.percent(50) ? { fetch: line.fetch } : { exchange: kyExchange(line.fetch) }),
         WebSocket: line.WebSocket,
       },
       // Timeouts stay long: HASTE does not make the server faster.
@@ -150,6 +157,11 @@ class Device {
     this.#seen = 0;
     this.client.subscribe(() => this.#check());
     if (this.kills === 0) await this.client.ready();
+  }
+
+  /** Bulks that were sent on its streams. */
+  get calls(): number {
+    return this.#calls + this.#line.calls;
   }
 
   async act(): Promise<void> {

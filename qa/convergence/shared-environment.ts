@@ -18,11 +18,12 @@ export async function sharedEnvironment() {
       return ended;
     },
     testTotals: () =>
-      test("the runs had writes, conflicts and killed clients", () => {
+      test("the runs had writes, conflicts, killed clients, and calls on streams", () => {
         const sum = (of: (ended: Ended) => number) => totals.reduce((all, ended) => all + of(ended), 0);
         expect(sum((e) => e.written)).toBeGreaterThan(20 * totals.length);
         expect(sum((e) => e.conflicts)).toBeGreaterThan(totals.length);
         expect(sum((e) => e.kills)).toBeGreaterThan(totals.length);
+        expect(sum((e) => e.calls)).toBeGreaterThan(totals.length);
       }),
   };
 }

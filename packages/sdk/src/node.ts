@@ -93,7 +93,6 @@ export function createClient<const S extends ModelSchema>(options: NodeClientOpt
       tabs: alone,
       signals: noSignals,
       exchange: undiciExchange(),
-      callsOnStream: true,
       WebSocket: closingSocket(),
     },
     rest,

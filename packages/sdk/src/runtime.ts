@@ -58,8 +58,6 @@ export interface Ports {
   readonly WebSocket?: unknown;
   /** How requests are sent. Default: ky. */
   readonly exchange?: Exchange;
-  /** Writes and requests of claims are sent on the open stream. */
-  readonly callsOnStream?: boolean;
   /** A replacement for the platform's fetch, used through ky. */
   readonly fetch?: typeof globalThis.fetch;
   /** For tests: replacements for HTTP and the socket. */
@@ -125,11 +123,10 @@ export function openRuntime(
   const said = new SaidSchema(schema.models);
   const merging = hasTexts(schema) ? ports.merging : undefined;
   const { fetch, WebSocket } = ports;
-  const http = (!fetch && ports.exchange) || kyExchange(fetch);
   const stream: Stream & Partial<Pick<StreamCalls, "call">> =
     ports.stream?.() ?? logStream({ url, clock, models: names, schema: said, WebSocket });
   // An app that gives its own `fetch` sees all requests in it.
-  const exchange = ports.callsOnStream && !fetch ? streamFirst(stream, http) : http;
+  const exchange = fetch ? kyExchange(fetch) : streamFirst(stream, ports.exchange ?? kyExchange());
   const server = ports.server?.(token) ?? httpServer({ url, token, timeoutMs, models: names, exchange, schema: said });
   const performer = createPerformer(
     { storage, tabs, token, waiters, server, stream, clock, persist: ports.persist },

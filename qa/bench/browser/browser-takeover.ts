@@ -1,4 +1,5 @@
 import type { Page } from "@playwright/test";
+import { watchWrites } from "../../../e2e/support/sent-writes.ts";
 import { summarize } from "../report/statistics.ts";
 import type { Row } from "../report/table.ts";
 import type { Options, Stage } from "../stage/stage.ts";
@@ -7,6 +8,7 @@ import type { BrowserStage } from "./browser-stage.ts";
 const QUEUED = 2_000;
 /** Longer than what is allowed, so that it is the other tab that is measured and not the thaw. */
 const FROZEN_MS = 12_000;
+const LONGEST_MS = 60_000;
 
 /** How long nothing is sent when the tab that sends is gone, or stands still with its locks held. */
 export async function measureTakeover(stage: Stage, browser: BrowserStage, { rounds, print }: Options): Promise<Row[]> {
@@ -51,8 +53,8 @@ async function takeover(
   await other.evaluate((o) => bench.open(o), opening);
   await context.setOffline(true);
   await other.evaluate((count) => bench.queueMany(count), QUEUED);
-  const sends = leader.waitForRequest((request) => request.url().endsWith("/commits/bulk"));
-  const follows = other.waitForRequest((request) => request.url().endsWith("/commits/bulk"), { timeout: 60_000 });
+  const sends = firstWrites(leader);
+  const follows = firstWrites(other);
   await context.setOffline(false);
   await sends;
   const start = performance.now();
@@ -62,6 +64,17 @@ async function takeover(
   await end();
   await Promise.all([leader.close(), other.close()]);
   return took;
+}
+
+/** Resolves when the page sends writes, in a request or on the stream that it opens next. */
+function firstWrites(page: Page): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`A tab sent no writes within ${LONGEST_MS} ms.`)), LONGEST_MS);
+    watchWrites(page, () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }
 
 async function crash(leader: Page): Promise<() => Promise<unknown>> {

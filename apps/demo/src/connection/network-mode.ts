@@ -22,5 +22,5 @@ export function fateOf(mode: NetworkMode, roll: number): Fate {
   return roll < 1 / 3 ? "is-lost" : "loses-its-answer";
 }
 
-/** A socket loses no message, but over a lossy network it breaks at every tenth. */
+/** A socket loses no message that it receives, but over a lossy network it breaks at every tenth. */
 export const breaksSocket = (mode: NetworkMode, roll: number): boolean => mode === "lossy" && roll < 0.1;

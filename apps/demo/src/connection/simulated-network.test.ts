@@ -121,6 +121,24 @@ test("a slow socket that closes drops its unsent messages without an error", asy
   expect(socket.sent).toEqual([]);
 });
 
+test.each([
+  [0, [], true],
+  [0.5, ["call"], true],
+  [0.9, ["call"], false],
+])(
+  "over a lossy network, with the random number %d, a call on a socket has the fate of a request",
+  (roll, sent, breaks) => {
+    setNetworkMode("lossy");
+    vi.spyOn(Math, "random").mockReturnValue(roll);
+    const socket = new WebSocket(server) as unknown as FakeSocket;
+    socket.send('{"frame":"ping","n":1}');
+    expect(socket.isClosed).toBe(false);
+    socket.send('{"frame":"call","n":1,"name":"commitBulk","body":{}}');
+    expect(socket.sent.slice(1).map((frame) => JSON.parse(String(frame)).frame)).toEqual(sent);
+    expect(socket.isClosed).toBe(breaks);
+  },
+);
+
 test("a lossy socket breaks by a low roll and loses nothing else", () => {
   const socket = new WebSocket(server) as unknown as FakeSocket;
   setNetworkMode("lossy");

@@ -8,8 +8,9 @@ export function setNetworkMode(to: NetworkMode): void {
 }
 
 /**
- * Makes the network between this page and the server at `url` as bad as the mode says: requests reach the server late, or
- * not at all, or without a response. Requests to other servers are unchanged. Call it once, before the client is made.
+ * Makes the network between this page and the server at `url` as bad as the mode says: requests, also those on a socket,
+ * reach the server late, or not at all, or without a response. Requests to other servers are unchanged. Call it once,
+ * before the client is made.
  */
 export function simulateNetwork(url: string): void {
   const server = new URL(url).host;
@@ -49,12 +50,17 @@ export function simulateNetwork(url: string): void {
     }
 
     override send(data: Parameters<WebSocket["send"]>[0]): void {
-      const late = this.#lateness();
-      if (late === 0) return super.send(data);
-      setTimeout(() => {
+      const arrive = () => {
         // Messages on their way are lost when the connection breaks, as on any network.
-        if (this.readyState === this.OPEN) super.send(data);
-      }, late);
+        if (this.readyState !== this.OPEN) return;
+        // A call, the only frame with that word, has the fate of a request, but a socket can only lose it, or its
+        // answer, by breaking.
+        const fate = fateOf(String(data).includes('"call"') ? mode : "online", Math.random());
+        if (fate !== "is-lost") super.send(data);
+        if (fate !== "arrives") this.close();
+      };
+      const late = this.#lateness();
+      late ? setTimeout(arrive, late) : arrive();
     }
 
     /** A message never overtakes an earlier one, even if the network has become fast again. */

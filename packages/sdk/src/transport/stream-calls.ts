@@ -12,16 +12,16 @@ const MOST_BYTES = 49_152;
 /** Those whose answers are long, or that are needed without a stream. */
 const OVER_HTTP: ReadonlySet<string> = new Set(["readIdentity", "readRecord", "readLog", "readSnapshot"]);
 
-interface OpenCall {
-  answered(response: ExchangeResponse): void;
-  lost(reason: Error): void;
-}
+/** Ends a call, with its answer or without one. */
+type OpenCall = (response?: ExchangeResponse) => void;
 
 export class StreamCalls {
   readonly #send: (text: string) => void;
   readonly #open = new Map<number, OpenCall>();
   /** Under which token the stream is live. Undefined: it is not. */
   #token: string | undefined;
+  /** What got no answer goes over HTTP the next time: some proxy may stop its frames. */
+  readonly #lost = new Set<string>();
   /** How many calls the server takes at a time. */
   #most = 0;
   #last = 0;
@@ -33,29 +33,21 @@ export class StreamCalls {
   /** Undefined: it has to go over HTTP. */
   call({ call, token, body, keepalive }: ExchangeRequest, signal: AbortSignal): Promise<ExchangeResponse> | undefined {
     const { name, params, query } = call;
-    if (token !== this.#token || this.#open.size >= this.#most || keepalive || signal.aborted) return undefined;
+    if (token !== this.#token || this.#open.size >= this.#most || keepalive) return undefined;
     if (OVER_HTTP.has(name) || query?.includes("wait=") || !fits(body)) return undefined;
+    if (this.#lost.delete(name)) return undefined;
     const n = ++this.#last;
     return new Promise((resolve, reject) => {
-      const end = () => {
+      const end: OpenCall = (response) => {
         this.#open.delete(n);
-        signal.removeEventListener("abort", abort);
+        signal.removeEventListener("abort", lose);
+        if (response) return resolve(response);
+        this.#lost.add(name);
+        reject(new Error("The stream was interrupted."));
       };
-      const abort = () => {
-        end();
-        reject(new Error("The request was aborted."));
-      };
-      signal.addEventListener("abort", abort, { once: true });
-      this.#open.set(n, {
-        answered: (response) => {
-          end();
-          resolve(response);
-        },
-        lost: (reason) => {
-          end();
-          reject(reason);
-        },
-      });
+      const lose = () => end();
+      signal.addEventListener("abort", lose);
+      this.#open.set(n, end);
       // The body is sent byte for byte: its hash tells the server whether it is the same as before.
       const head = JSON.stringify({ frame: "call", n, name, params, query });
       this.#send(body === undefined ? head : `${head.slice(0, -1)},"body":${body}}`);
@@ -69,19 +61,18 @@ export class StreamCalls {
   }
 
   answered({ n, status, headers, body }: AnswerFrame): void {
-    this.#open.get(n)?.answered({ status, retryAfter: headers?.["retry-after"], body: { parsed: body } });
+    this.#open.get(n)?.({ status, retryAfter: headers?.["retry-after"], body: { parsed: body } });
   }
 
   closed(): void {
     this.#token = undefined;
-    for (const call of [...this.#open.values()]) call.lost(new Error("The stream closed before the answer."));
+    for (const end of this.#open.values()) end();
   }
 }
 
-function fits(body: string | undefined): boolean {
-  if (body === undefined || body.length * 3 <= MOST_BYTES) return true;
-  return body.length <= MOST_BYTES && new TextEncoder().encode(body).length <= MOST_BYTES;
-}
+/** A character has at most 3 bytes. */
+const fits = (body = ""): boolean =>
+  body.length * 3 <= MOST_BYTES || new TextEncoder().encode(body).length <= MOST_BYTES;
 
 /** Sends on the stream what can go there, and the rest over HTTP. */
 export const streamFirst =

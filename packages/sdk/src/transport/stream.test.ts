@@ -92,6 +92,57 @@ test("[N3] a silent connection is pinged after 20 s, and closed without an answe
   expect(clock.waiting).toBe(0);
 });
 
+const WELCOME = JSON.stringify({
+  ...{ frame: "welcome", stamp: 7, resumeFrom: 7, logId: "log_1", rowsVersion: 0, models: ["slide"], calls: 8 },
+  ...{ session: "s", participant: "user:ann", owner: "org/live/user/ann", viewHash: "v" },
+});
+const NEVER = new AbortController().signal;
+const call = (body: string) => ({
+  ...({ call: { name: "commitBulk" }, method: "POST", url: "", token: "secret", body, keepalive: false } as const),
+});
+
+test("[N3] a stream that is silent for 2 s after a call is pinged, and closed without an answer within 5 s", async () => {
+  const { stream, sockets, received, frames, clock, closes, opened } = await openStream();
+  await opened();
+  stream.hello(greeting);
+  sockets[0]?.send(WELCOME);
+  await until(() => expect(frames).toHaveLength(1));
+  const first = stream.call(call("{}"), NEVER);
+  sockets[0]?.send('{"frame":"answer","n":1,"status":200,"body":{}}');
+  expect(await first).toMatchObject({ status: 200 });
+  clock.advance(19_000);
+  const lost = stream.call(call("{}"), NEVER);
+  clock.advance(1_500);
+  // Another call does not delay the ping.
+  const other = stream.call(call("{}"), NEVER);
+  clock.advance(500);
+  const sent = () => received.map((frame) => (frame as { frame: string }).frame);
+  await until(() => expect(sent()).toEqual(["hello", "call", "call", "call", "ping"]));
+  clock.advance(4_000);
+  const last = stream.call(call("{}"), NEVER);
+  clock.advance(999);
+  expect(closes).toEqual([]);
+  clock.advance(1);
+  expect(closes).toEqual([[4000, "The stream stopped responding."]]);
+  const ended = await Promise.allSettled([lost, other, last]);
+  expect(ended.map(({ status }) => status)).toEqual(["rejected", "rejected", "rejected"]);
+  expect(clock.waiting).toBe(0);
+});
+
+test("[N3] a large call may be on its way for longer", async () => {
+  const { stream, sockets, received, frames, clock, closes, opened } = await openStream();
+  await opened();
+  stream.hello(greeting);
+  sockets[0]?.send(WELCOME);
+  await until(() => expect(frames).toHaveLength(1));
+  const large = stream.call(call(JSON.stringify("x".repeat(8_192))), NEVER);
+  clock.advance(19_000);
+  await until(() => expect(received).toHaveLength(2));
+  expect(closes).toEqual([]);
+  sockets[0]?.send('{"frame":"answer","n":1,"status":200,"body":{}}');
+  expect(await large).toMatchObject({ status: 200 });
+});
+
 test("[N2] a close is reported once, with its code, and the transport opens no new socket", async () => {
   const { server, sockets, closes, clock, opened } = await openStream();
   await opened();

@@ -28,6 +28,9 @@ export interface StreamOptions {
 
 /** A socket that is silent for this long gets a ping. */
 const PING_AFTER_MS = limits.pingMs - 5_000;
+/** And earlier after a call, which would wait as long, unless its frame is so long that it may still be on its way. */
+const PING_AFTER_CALL_MS = 2_000;
+const LONG_CALL = 8_192;
 const CONNECT_MS = 10_000;
 /** Not a code of the protocol: the client gave up the socket. */
 const TIMED_OUT = 4000;
@@ -44,6 +47,8 @@ export function logStream({
   /** The listener of the present attempt. Undefined: there is none, and the gate is shut. */
   let listener: StreamListener | undefined;
   let pings = 0;
+  /** A ping is sent soon, or has no answer yet. */
+  let isPingDue = false;
   /** The token that was sent last. */
   let token: string | undefined;
   let openGate = () => {};
@@ -80,12 +85,17 @@ export function logStream({
     });
   }
 
-  const calls = new StreamCalls((text) => socket.send(text));
+  const calls = new StreamCalls((text) => {
+    socket.send(text);
+    if (!isPingDue && text.length < LONG_CALL) restartPingTimer(PING_AFTER_CALL_MS);
+  });
 
   /** After sleep or a pulled cable, a socket looks open and stays silent forever. */
-  function restartPingTimer(): void {
+  function restartPingTimer(ms = PING_AFTER_MS): void {
     stopClock();
-    stopClock = clock.wait(PING_AFTER_MS, () => {
+    isPingDue = ms < PING_AFTER_MS;
+    stopClock = clock.wait(ms, () => {
+      isPingDue = true;
       pings += 1;
       send({ frame: "ping", n: pings });
       giveUpAfter(limits.pongMs, "The stream stopped responding.");
