@@ -42,7 +42,10 @@ async function losingFirstAnswers() {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const { method = "GET", url = "" } = request;
-    const headers = Object.entries(request.headers).filter(([name]) => !["host", "connection"].includes(name));
+    // The length is known by the body. A fetch whose dispatcher is of another version of undici would refuse it.
+    const headers = Object.entries(request.headers).filter(
+      ([name]) => !["host", "connection", "content-length"].includes(name),
+    );
     const body = chunks.length > 0 ? Buffer.concat(chunks) : null;
     const answer = await fetch(server.url + url, { method, headers: headers as [string, string][], body });
     const text = await answer.text();
