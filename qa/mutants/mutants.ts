@@ -94,7 +94,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: "client, parts: what was added while rows were read is forgotten",
     judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["every tab shows what the server has in its view"],
+    finds: ["memory and disk have what is followed, and nothing else"],
     edits: [
       {
         file: `${sdk}/core/log/snapshot.ts`,
