@@ -52,3 +52,10 @@ test("[N2] clients of one process that hear the same frame share what was parsed
   expect(readFrame(text.replace('"to":1', '"to":2'))).toMatchObject({ to: 2 });
   expect(readFrame("no frame")).toBe(undefined);
 });
+
+test("[N4] clients of a process that read the same parse it once, also if one of them gets an answer in between", () => {
+  const text = '{"frame":"entries","from":1,"to":2,"entries":[]}';
+  const frame = readFrame(text);
+  readFrame('{"frame":"answer","n":1,"status":200,"body":{}}');
+  expect(readFrame(text)).toBe(frame);
+});

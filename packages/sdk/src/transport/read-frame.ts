@@ -13,7 +13,8 @@ export function readFrame(text: unknown): FrameDown | undefined {
   if (typeof text !== "string") return undefined;
   if (text === latest?.text) return latest.frame;
   const frame = parsed(text);
-  if (text.length <= REMEMBERED_LENGTH) latest = { text, frame };
+  // An answer is for one client only: between two that hear the same entries it would take their place.
+  if (text.length <= REMEMBERED_LENGTH && frame?.frame !== "answer") latest = { text, frame };
   return frame;
 }
 
