@@ -218,7 +218,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (socket.readyState !== socket.OPEN) return void reader.end();
     const { trimmedTo } = head;
     const parts =
-      hello.parts && createPartSubscriptions({ reader, groups, trimmedTo, viewOf, send, refuse: refusePart });
+      hello.parts && createPartSubscriptions({ reader, groups, trimmedTo, viewOf, send, refuse: refusePart, failed });
     const answerParts = parts?.begin(hello.parts ?? [], principal);
     const asked = askedUnder(spoken, principal, parts?.request() ?? hello);
     if ("refusal" in asked) {
@@ -317,6 +317,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     else if (verdict.home !== now.principal.home) close(closeCodes.restarting, "the tenant has moved");
   }
 
+  const failed = () => fail(refuse("unavailable"), closeCodes.restarting);
+
   function takeFrame(): boolean {
     const tooMany = budget.takeFrame();
     if (tooMany) fail(tooMany, closeCodes.tooManyFrames);
@@ -333,9 +335,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (tooLong) return fail(tooLong, closeCodes.badFrame);
     const caller = isCall ? callerOf() : undefined;
     if (caller && calls.receive(data, caller)) return;
-    handled = handled
-      .then(() => (isOver ? undefined : receive(data, isBinary)))
-      .catch(() => fail(refuse("unavailable"), closeCodes.restarting));
+    handled = handled.then(() => (isOver ? undefined : receive(data, isBinary))).catch(failed);
   });
   socket.on("close", () => {
     calls.end();

@@ -169,6 +169,15 @@ export const section: SuiteSection = {
       await stream.reaches(note.at);
       t.is(heardOf(stream, note), [note.at], "the positions that arrived");
     }),
+    check("[T20] A part that a frame leaves twice is left once.", async (t) => {
+      const title = t.id();
+      const stream = await t.connect({ parts: [ofTitle("one", title)] });
+      stream.send({ frame: "unsubscribe", ids: ["one", "one"] });
+      t.fits(await stream.next("unsubscribed"), { ids: ["one"] }, "unsubscribed");
+      const note = await t.note(titled(title));
+      await stream.reaches(note.at);
+      t.is(heardOf(stream, note), [], "the positions that arrived");
+    }),
     check("[T20] The part beyond 500 is refused by its id, and the others are followed.", async (t) => {
       const parts = tooMany(t);
       const stream = await t.connect({ parts: parts.slice(0, 20) });

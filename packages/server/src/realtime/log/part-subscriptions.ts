@@ -22,6 +22,8 @@ export interface PartSubscriptionsDeps {
   viewOf(request: ViewRequest): View;
   send(frame: object): void;
   refuse(id: string, refusal: Refusal): void;
+  /** What a part has missed could not be read. */
+  failed(): void;
 }
 
 export interface PartSubscriptions {
@@ -65,7 +67,9 @@ export function createPartSubscriptions(deps: PartSubscriptionsDeps): PartSubscr
   function catchUp(): void {
     const next = missed;
     missed = [];
-    reading = next.reduce((before, { part, to }) => before.then(() => readMissed(part, to)), reading).catch(() => {});
+    reading = next
+      .reduce((before, { part, to }) => before.then(() => readMissed(part, to)), reading)
+      .catch(deps.failed);
   }
 
   async function readMissed(part: Part, to: number): Promise<void> {
@@ -100,10 +104,11 @@ export function createPartSubscriptions(deps: PartSubscriptionsDeps): PartSubscr
       catchUp();
     },
     unsubscribe(ids) {
-      const unknown = ids.filter((id) => !parts.remove(id));
-      for (const id of unknown)
+      const gone = [...new Set(ids)].filter((id) => {
+        if (parts.remove(id)) return true;
         deps.refuse(id, refuse("invalid_value", { param: "ids", message: `There is no part "${id}".` }));
-      const gone = ids.filter((id) => !unknown.includes(id));
+        return false;
+      });
       if (gone.length === 0) return;
       follow();
       send({ frame: "unsubscribed", ids: gone });
