@@ -122,6 +122,13 @@ test("[P7] a connection that carries presence is cut: what was missed is learned
   const room = newRoom();
   const [near, far] = [await enter(room, { id: "near" }), await enter(room, { id: "far", url: there })];
   await becomes(() => idsIn(near, room), ["far", "near"]);
+  // Each connection is found by its last statement, and between messages that is one of no words, which looks after it.
+  for (const stream of [near, far]) stream.send({ frame: "presence", room, state: { before: "cut" } });
+  for (const [stream, other] of [
+    [near, "far"],
+    [far, "near"],
+  ] as const)
+    await becomes(() => statesOf(stream, room, other), [{ before: "cut" }]);
   const cut = await app.sql(
     `select pg_terminate_backend(pid) from pg_stat_activity
      where (query like 'listen holdfast_presence%' or query like 'select pg_notify%') and datname = current_database()`,
