@@ -92,18 +92,6 @@ export const mutants: readonly Mutant[] = [
     ],
   },
   {
-    name: "client, parts: what was added while rows were read is forgotten",
-    judge: inSchedulesFrom(FIRST_WITH.parts),
-    finds: ["memory and disk have what is followed, and nothing else"],
-    edits: [
-      {
-        file: `${sdk}/core/log/snapshot.ts`,
-        find: "    return checkScope(draft);\n",
-        replace: "    return;\n",
-      },
-    ],
-  },
-  {
     name: "client, parts: all rows count as read as far as those of a new part are",
     judge: inSchedulesFrom(FIRST_WITH.parts),
     finds: ["every tab shows what the server has in its view", "a value that was shown never goes back"],
