@@ -78,7 +78,7 @@ export interface LogRange {
 export interface AddedParts {
   /** What is read (`scopeKey`). */
   readonly scope: string;
-  /** From this position on, `early` has all that has happened to them. Undefined: from where the rows are. */
+  /** From this position on, `early` has all that has happened to them. */
   readonly from: number;
   /** What the stream has said of records that are not in the rows' own parts, by key. */
   readonly early: ReadonlyMap<string, EarlyRow>;

@@ -85,6 +85,8 @@ export function keepParts(draft: Draft): void {
   const known = stream.parts;
   if (stream.phase !== "live" || !known) return;
   const read = isFollower(draft.state) ? undefined : partsToRead(draft.state);
+  // The same parts may be wanted again within a step, when what was kept of them is gone already.
+  if (read) readBeside(draft, read);
   const scopes = [rows.scope ?? "", ...(read ? [scopeKey(read)] : [])];
   // In most steps nothing has changed.
   if (scopes.join("\n") === stream.wanted) return;
@@ -98,7 +100,6 @@ export function keepParts(draft: Draft): void {
   set(draft, { stream: { ...stream, parts, asked, leaving, wanted: scopes.join("\n") } });
   if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
   if (added.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: added } });
-  if (read) readBeside(draft, read);
 }
 
 const partsFor = (scope: string, models: ClientState["models"]) =>
