@@ -172,7 +172,7 @@ export function openRuntime(
       storage.become((await plain).storage);
       return;
     }
-    const tokenOwner = asked === "unknown" ? undefined : asked.owner;
+    const { owner: tokenOwner, serverTime } = asked === "unknown" ? {} : asked;
     const owner = tokenOwner ?? named;
     const found = owner === undefined ? await plain : await storeOf(owner, await plain, openStore);
     const evictionMarker = ports.evictionMarker?.(found.name);
@@ -187,6 +187,7 @@ export function openRuntime(
       evictionMarker,
       named,
       tokenOwner,
+      serverTime,
       areShared,
       schema: said.own,
       otherSchema,

@@ -25,6 +25,8 @@ interface Timer {
 
 export type Happened = Pick<Task, "what" | "owner">;
 
+const STARTED_AT = Date.UTC(2030, 0, 1);
+
 /** Everything that has begun and not yet happened, and the time in which it happens. It decides nothing. */
 export class EventSchedule {
   #now = 0;
@@ -88,9 +90,9 @@ export class EventSchedule {
     return next;
   }
 
-  /** The same with the sleeps of the devices, whose timers and monotonic clocks stand still meanwhile. */
+  /** The time (ms since 1970), with the sleeps of the devices, whose timers and monotonic clocks stand still meanwhile. */
   get calendar(): number {
-    return this.#now + this.slept;
+    return STARTED_AT + this.#now + this.slept;
   }
 
   moveOn(ms: number): void {

@@ -100,6 +100,15 @@ const found: readonly (readonly [seed: number, what: string])[] = [
     3_700_008_572,
     "a tab that did not lead saw its clock set back, and a later leader took a sent write for three weeks younger",
   ],
+  [
+    4_200_002_618,
+    "a clock was set back while no tab ran, and weeks later a write looked nine days younger than it was",
+  ],
+  [4_200_002_344, "a page of one part brought in what the stream had said of another one that was being read"],
+  [
+    4_200_000_642,
+    "a part was read while the stream was connecting, which lacked what happened to it until the stream had it",
+  ],
 ];
 
 test("[R11] two runs of a seed are the same run", async () => {

@@ -97,13 +97,17 @@ test("[Q29] a write older than the server's receipts is not sent automatically: 
 
 const DAY_MS = 86_400_000;
 
-/** A client on a device whose clock is behind, without a network, with a write that waits. `knows`: that there is none. */
-async function onSlowClock(behindMs: number, knows = true) {
+/**
+ * A client on a device whose clock is behind, without a network, with a write that waits. `knows`: that there is none.
+ * `says`: the server says its time.
+ */
+async function onSlowClock(behindMs: number, { knows = true, says = false } = {}) {
   const own = createTestServer(schema);
   const device = { behindMs };
   const clock = { ...own.clock, now: () => own.clock.now() - device.behindMs };
   const open = async (options: TestClientOptions = {}) => {
-    const made = own.client({ ...options, platform: { clock } });
+    const made = own.client({ ...options, platform: { clock, ...options.platform } });
+    if (!says) made.connection.serverTime = undefined;
     await made.client.ready();
     await own.settle();
     return { ...made, ...made.client.models };
@@ -153,16 +157,16 @@ test("[Q47] the time of a pending write moves along with the clock, also on disk
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
-  const made = await onSlowClock(0, false);
+test("[Q53] a write that was sent keeps its time, because it may be in the log: a device's sleep looks like a clock that is set", async () => {
+  const made = await onSlowClock(0, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   made.device.behindMs = -40 * DAY_MS;
   await made.goOnline(made);
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] a write that was sent before the page was reloaded keeps its time", async () => {
-  const made = await onSlowClock(0, false);
+test("[Q53] a write that was sent before the page was reloaded keeps its time", async () => {
+  const made = await onSlowClock(0, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   await made.client.close();
   const again = await made.open({ disk: made.disk, paused: true });
@@ -186,7 +190,7 @@ test("[Q47] a write that was stored without a word of whether it was sent counts
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
+test("[Q53] if the clock was set while no client ran, the age is not known, and the sentence says so", async () => {
   const { client, disk, device, open, goOnline } = await onSlowClock(40 * DAY_MS);
   await client.close();
   device.behindMs = 0;
@@ -197,8 +201,8 @@ test("[Q47] if the clock was set while no client ran, the age is not known, and 
   expect(item?.error.message).toMatch(/clock was changed.* 2029-11-22/);
 });
 
-test("[Q47] a write that may have been sent by a clock that was 40 days fast is not sent again, however long the clock has been right", async () => {
-  const made = await onSlowClock(-40 * DAY_MS, false);
+test("[Q53] a write that may have been sent by a clock that was 40 days fast is not sent again, however long the clock has been right", async () => {
+  const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   await made.client.close();
   made.device.behindMs = 0;
   const again = await made.open({ disk: made.disk });
@@ -223,7 +227,7 @@ test("[Q47] a write that was never sent by a clock that was fast is sent, and it
 });
 
 test("[Q29] a sleep counts in full after the clock was set back", async () => {
-  const made = await onSlowClock(-40 * DAY_MS, false);
+  const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   made.device.behindMs = 0;
   made.clock.advance(1_000);
   await made.settle();
@@ -232,8 +236,8 @@ test("[Q29] a sleep counts in full after the clock was set back", async () => {
   expect(made.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] a tab that does not lead stores that a sent write's time is unknown, because no later leader could know", async () => {
-  const made = await onSlowClock(-21 * DAY_MS, false);
+test("[Q53] a tab that does not lead stores that a sent write's time is unknown, because no later leader could know", async () => {
+  const made = await onSlowClock(-21 * DAY_MS, { knows: false });
   expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
   made.client.pause();
   made.device.behindMs = 0;
@@ -246,18 +250,96 @@ test("[Q47] a tab that does not lead stores that a sent write's time is unknown,
   expect(again.client.attention()[0]).toMatchObject({ code: "too_old" });
 });
 
-test("[Q47] a write that was sent by a fast clock is sent again after the clock is set back: it is seconds old", async () => {
-  const made = await onSlowClock(-40 * DAY_MS, false);
+test("[Q53] a write that was sent by a fast clock is sent again after the clock is set back: it is seconds old", async () => {
+  const made = await onSlowClock(-40 * DAY_MS, { knows: false });
   made.device.behindMs = 0;
   await made.goOnline(made);
   expect(made.client.status()).toMatchObject({ pending: 0, attention: 0 });
 });
 
-test("[Q47] a write that is made after the clock was set back has the time of that clock", async () => {
+test("[Q53] a write that is made after the clock was set back has the time of that clock", async () => {
   const made = await onSlowClock(-40 * DAY_MS);
   made.device.behindMs = 0;
   made.slide.create({ title: "Then" }, { id: "b" });
   expect(made.client.pending().map(({ createdAt }) => createdAt)).toEqual([made.clock.now(), made.clock.now()]);
+});
+
+const AGES = [
+  ["9 days fast, long ago", -9 * DAY_MS, 35 * DAY_MS, "too_old"],
+  ["40 days fast, just now", -40 * DAY_MS, 0, undefined],
+  ["40 days slow, just now", 40 * DAY_MS, 0, undefined],
+  ["40 days slow, long ago", 40 * DAY_MS, 35 * DAY_MS, "too_old"],
+] as const;
+
+test.each(AGES)(
+  "[Q53] sent by a clock set since, %s: the server's clock tells its age",
+  async (_, before, ms, code) => {
+    const made = await onSlowClock(before, { knows: false, says: true });
+    expect(made.client.pending()[0]?.attempts).toBeGreaterThan(0);
+    await made.client.close();
+    made.device.behindMs = 0;
+    made.clock.sleep(ms);
+    const again = await made.open({ disk: made.disk });
+    await made.goOnline(again);
+    expect(again.client.attention()[0]?.code).toBe(code);
+    expect(again.client.status().pending).toBe(0);
+    if (code) expect(again.client.attention()[0]?.error.message).toMatch(/ It was made on 2030-01-01\./);
+  },
+);
+
+test("[Q53] a write that was made offline by a fast clock is stored with the server's time before it is sent", async () => {
+  const made = await onSlowClock(-9 * DAY_MS, { says: true });
+  const at = made.clock.now();
+  expect(made.disk.queue().map(({ madeAt, unsent }) => [madeAt, unsent])).toEqual([[undefined, true]]);
+  made.clock.advance(60_000);
+  made.connection.answers.push("held back");
+  made.online();
+  await made.settle();
+  expect(made.connection.sent).toHaveLength(1);
+  expect(made.disk.queue().map(({ madeAt, unsent }) => [madeAt, unsent])).toEqual([[at, undefined]]);
+});
+
+test("[Q53] after the clock is set, the server says its time again before anything is sent", async () => {
+  for (const days of [9, -9]) {
+    const made = await onSlowClock(0, { says: true });
+    await made.goOnline(made);
+    made.device.behindMs = days * DAY_MS;
+    made.connection.answers.push("held back");
+    made.slide.update("a", { title: "Newer" });
+    await made.settle();
+    const [write] = made.disk.queue();
+    expect(made.connection.sent).toHaveLength(2);
+    expect([write?.madeAt, write?.unsent]).toEqual([made.clock.now(), undefined]);
+    expect(write?.createdAt).toBe(made.clock.now() - days * DAY_MS);
+  }
+});
+
+test("[Q53] a server's time that comes after a sleep of the device is not taken for the present one", async () => {
+  const made = await onSlowClock(0, { knows: false, says: true });
+  await made.client.close();
+  const at = made.clock.now();
+  const again = await made.open({ disk: made.disk, paused: true });
+  again.connection.answers.push("held back");
+  const said = again.connection.introduction();
+  again.connection.introduction = () => said;
+  again.client.resume();
+  made.clock.sleep(29 * DAY_MS);
+  await made.goOnline(again);
+  expect(made.server.rows.has("slide/a")).toBe(false);
+  expect(again.disk.queue()[0]?.madeAt).toBe(at);
+});
+
+test("[Q53] the age of an exported write is known on another device, whose clock is off", async () => {
+  const made = await onSlowClock(-9 * DAY_MS, { knows: false, says: true });
+  const exported = JSON.parse(JSON.stringify(await made.client.exportPending()));
+  made.device.behindMs = 9 * DAY_MS;
+  made.clock.sleep(25 * DAY_MS);
+  const there = await made.open();
+  await there.client.importPending(exported);
+  await made.settle();
+  expect(made.server.rows.get("slide/a")?.data.title).toBe("New");
+  exported.writes[0].madeAt = "2030-01-01";
+  await expect(there.client.importPending(exported)).rejects.toMatchObject({ code: "invalid_export" });
 });
 
 test("[Q30] an edited write is sent in its old place, under a new clientTxId, based on the current rows", async () => {

@@ -124,3 +124,32 @@ test("[Q47] an imported write counts as sent: the device that exported it may ha
   await own.settle();
   expect(into.disk.queue().map(({ unsent }) => unsent)).toEqual([undefined]);
 });
+
+test("[Q53] a write is stored with the server's time also before there are rows, and by a tab that does not lead", async () => {
+  const own = createTestServer(schema);
+  const profile = new BrowserProfile();
+  const clock = { ...own.clock, now: () => own.clock.now() + 9 * 86_400_000 };
+  const madeAt = () =>
+    profile
+      .store("holdfast:holdfast.test")
+      .disk.queue()
+      .map((write) => write.madeAt);
+  const first = own.client({ platform: { ...profile.platform, clock } });
+  first.connection.largestPage = 0;
+  await own.settle();
+  first.connection.answers.push("held back", "held back");
+  first.client.models.slide.create({ title: "a" }, { id: "a" });
+  await own.settle();
+  expect(first.connection.sent).toHaveLength(1);
+  expect(madeAt()).toEqual([own.clock.now()]);
+  first.connection.largestPage = Number.POSITIVE_INFINITY;
+  own.clock.advance(60_000);
+  await first.client.ready();
+
+  const second = own.client({ platform: { ...profile.platform, clock } });
+  await second.client.ready();
+  await own.settle();
+  second.client.models.slide.create({ title: "b" }, { id: "b" });
+  await own.settle();
+  expect(madeAt()).toEqual([own.clock.now() - 60_000, own.clock.now()]);
+});

@@ -33,6 +33,8 @@ export type Happening =
       readonly named?: string | undefined;
       /** The owner of this tab's token, if the server has named it already. */
       readonly tokenOwner?: string | undefined;
+      /** As the server said it then. */
+      readonly serverTime?: string | undefined;
       /** Other tabs may use the same store. */
       readonly areShared?: boolean | undefined;
       readonly partial?: PartialSnapshot | undefined;
@@ -67,7 +69,7 @@ export type Happening =
   /** Whose store to open is not known yet. */
   | { readonly type: "choosing"; readonly name: NonNullable<ClientState["choosing"]>; readonly reason: string }
   /** The server has named the owner of this tab's token. */
-  | { readonly type: "identified"; readonly owner: string }
+  | { readonly type: "identified"; readonly owner: string; readonly serverTime?: string | undefined }
   | { readonly type: "notIdentified" }
   /** The app uses claims or presence, so this tab needs its own socket. */
   | { readonly type: "connectionWanted" }
@@ -110,7 +112,7 @@ export type Happening =
   /** The server accepted the next token on the open stream. */
   | ({ readonly type: "renewed"; readonly expiresInMs: number | null } & Omit<
       TokenFacts,
-      "rowsVersion" | "recordBytes"
+      "rowsVersion" | "recordBytes" | "serverTime"
     >)
   /** The app returned the same token again, or none. */
   | { readonly type: "notRenewed" }
@@ -154,6 +156,8 @@ export interface TokenFacts {
   readonly models: readonly string[];
   /** Bytes of JSON that a record can have. Undefined: the server does not say it. */
   readonly recordBytes?: number | undefined;
+  /** As ISO 8601. Undefined: the server does not say it, or the device has slept since it did. */
+  readonly serverTime?: string | undefined;
 }
 
 export interface Mutated {

@@ -78,8 +78,7 @@ export interface ClientState {
   readonly generation: number | undefined;
   readonly tabs: OtherTabs;
   readonly shared: SharedQueue;
-  /** At the last step: how far the wall clock is ahead of the monotonic one. And when the client started. */
-  readonly clock: { readonly offset: number; readonly startedAt: number } | undefined;
+  readonly clock: DeviceClock | undefined;
   readonly paused: boolean;
   readonly network: boolean;
   /** The page is hidden or cached by the browser: it has no socket until it is shown again, or until this time. */
@@ -94,6 +93,17 @@ export interface ClientState {
   readonly sending: Sending;
   /** The last failure of any request, for people. */
   readonly trouble: string | undefined;
+}
+
+export interface DeviceClock {
+  /** How far the wall clock was ahead of the monotonic one at the last step (ms). */
+  readonly offset: number;
+  /** When the client started, by the wall clock. */
+  readonly startedAt: number;
+  /** `offset` when the server said its time last, or the client asked for it again. */
+  readonly checkedOffset: number;
+  /** How far it is ahead of the server's (ms). Undefined: the server has not said its time, or not since it was asked. */
+  readonly ahead?: number | undefined;
 }
 
 export type AuthState =

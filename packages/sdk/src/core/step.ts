@@ -1,6 +1,7 @@
 import { refreshed } from "./conflicts/refreshed.ts";
 import { onToken, onTokenFailed, onTokenRefused } from "./connection/auth.ts";
 import {
+  connectAnew,
   dropOldToken,
   nextDueAt,
   onConnectionLost,
@@ -39,8 +40,9 @@ export const machineWith = (merging: Draft["merging"]): Machine => ({
   nextDueAt,
   step(state, event) {
     const draft = { ...draftOf(state, event, merging), wall: event.wall };
-    followClock(draft, event.lived);
+    const isAskedForTime = followClock(draft, event.lived);
     applyEvent(draft, event);
+    if (isAskedForTime) connectAnew(draft);
     lead.leadIfOwner(draft);
     if (mayReload(draft.state.shared, draft.now)) reconcileQueue(draft, { type: "due" });
     proceed(draft);

@@ -1,5 +1,5 @@
 import type { ClientState } from "../core/state.ts";
-import { askOwnerTwice, type TokenOwner } from "./ask-owner.ts";
+import { askOwnerTwice, type NamedOwner, type TokenOwner } from "./ask-owner.ts";
 import type { Engine } from "./engine.ts";
 import type { Clock, Server, Stored, TokenSource } from "./ports.ts";
 
@@ -22,11 +22,11 @@ export interface KnownOwnerDeps {
  * Whose token this tab has, before it opens a store. `unknown`: the server cannot be asked, and the plain store never
  * had another owner, so the tab takes it for its own. `closing`: the client closes before it is known.
  */
-export async function knownOwner(deps: KnownOwnerDeps): Promise<{ readonly owner: string } | "unknown" | "closing"> {
+export async function knownOwner(deps: KnownOwnerDeps): Promise<NamedOwner | "unknown" | "closing"> {
   const { engine, closing } = deps;
   for (;;) {
     const asked = canAsk(engine.store.getState()) && !closing.aborted ? await answerInTime(deps) : undefined;
-    if (asked?.kind === "named") return { owner: asked.owner };
+    if (asked?.kind === "named") return asked;
     if (!(await deps.plain).stored.others) return "unknown";
     if (closing.aborted) return "closing";
     engine.dispatch({ type: "choosing", ...statusAfter(asked, engine.store.getState()) });
@@ -47,7 +47,7 @@ async function answerInTime({ server, token, clock, closing }: KnownOwnerDeps): 
     request.signal.addEventListener("abort", end);
   });
   try {
-    return await Promise.race([askOwnerTwice(server, token, request.signal), late]);
+    return await Promise.race([askOwnerTwice(server, token, request.signal, clock), late]);
   } finally {
     cancelTimer();
     request.abort();

@@ -28,10 +28,9 @@ import {
 } from "./ports.ts";
 import { QueueKeeper } from "./queue-keeper.ts";
 import { RowKeeper } from "./row-keeper.ts";
+import { SLEPT_MS, timeOf } from "./server-time.ts";
 import { SnapshotReader } from "./snapshot-reader.ts";
 
-/** Much less than the day between the age at which a write is not sent and the one at which its receipt is forgotten. */
-const SLEPT_MS = 3_600_000;
 const ABANDONED: Reply = { kind: "silence", timedOut: false, reason: "The request was abandoned before it was sent." };
 
 /** The close code of a lost connection. */
@@ -75,6 +74,7 @@ export function createPerformer(
   const onDisk = new Set<Promise<void>>();
   const listeners = new Set<(frame: CollabFrame) => void>();
   let nextToken: string | undefined;
+  let helloAt = 0;
   const lookup = new OutcomeLookup(server, waiters, clock, {
     canRequest: () => canSend(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
@@ -130,10 +130,13 @@ export function createPerformer(
   }
 
   async function readSnapshot(at: string | null, scope: Scope, limit: number): Promise<void> {
+    const begunAt = clock.now();
     const read = await pages.read(at, scope, limit);
     if (read.kind !== "snapshot") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
-    dispatch({ type: "snapshotRead", ...page, begin: at, scope });
+    // Later pages may have been read ahead.
+    const serverTime = at === null ? timeOf(page, begunAt, clock) : undefined;
+    dispatch({ type: "snapshotRead", ...page, serverTime, begin: at, scope });
   }
 
   /** A store that ends with its process needs no second copy of the rows. */
@@ -157,16 +160,18 @@ export function createPerformer(
   }
 
   async function readLog(after: number, scope: Scope, limit: number): Promise<void> {
+    const begunAt = clock.now();
     const read = await server.readLog(after, requests.signal, scope, limit);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
-    dispatch({ type: "logRead", ...page, scope });
+    dispatch({ type: "logRead", ...page, serverTime: timeOf(page, begunAt, clock), scope });
   }
 
   async function hello(effect: Extract<Effect, { do: "sendHello" }>, clientId: string): Promise<void> {
     try {
       const { logId, since, scope, parts, view } = effect;
       nextToken = undefined;
+      helloAt = clock.now();
       stream.hello({ token: await token.current(), clientId, logId, since, scope, parts, view });
     } catch (error) {
       stream.close();
@@ -184,6 +189,8 @@ export function createPerformer(
 
   function onFrame(frame: FrameDown): void {
     if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
+    if (frame.frame === "welcome")
+      return dispatch({ type: "welcomed", ...frame, serverTime: timeOf(frame, helloAt, clock) });
     dispatchFrame(frame, dispatch, (each) => {
       for (const listener of listeners) listener(each);
     });
@@ -207,8 +214,9 @@ export function createPerformer(
       // Whose it is, only the answer shows: the tab may become the leader before.
       dispatch({ type: "tokenReceived", changed: true });
     }
-    const answer = await askOwner(server, requests.signal);
-    if (answer.kind === "named") return dispatch({ type: "identified", owner: answer.owner });
+    const answer = await askOwner(server, requests.signal, clock);
+    if (answer.kind === "named")
+      return dispatch({ type: "identified", owner: answer.owner, serverTime: answer.serverTime });
     dispatch({ type: "notIdentified" });
     if (answer.kind === "refused") dispatch({ type: "tokenRefused", reason: answer.reason });
   }
@@ -321,13 +329,11 @@ function onceSaved(
 }
 
 function dispatchFrame(
-  frame: FrameDown,
+  frame: Exclude<FrameDown, { readonly frame: "welcome" }>,
   dispatch: (happening: Happening) => void,
   onFrame: (frame: CollabFrame) => void,
 ): void {
   switch (frame.frame) {
-    case "welcome":
-      return dispatch({ type: "welcomed", ...frame });
     case "renewed":
       return dispatch({ type: "renewed", ...frame });
     case "schema":

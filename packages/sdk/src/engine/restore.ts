@@ -15,13 +15,15 @@ export function restore(given: {
   named: string | undefined;
   /** The owner of the token, if the server has named it. */
   tokenOwner: string | undefined;
+  /** When it named it. */
+  serverTime: string | undefined;
   areShared: boolean;
   /** What the client says of its schema. */
   schema: string;
   /** A tab with another schema shares the store. */
   otherSchema(): void;
 }): void {
-  const { tabs, engine, named, tokenOwner, areShared, schema } = given;
+  const { tabs, engine, named, tokenOwner, serverTime, areShared, schema } = given;
   const { stored, isNew } = given.store;
   // The generated client id stays with the store and names it, also if the app gives the client another one.
   const storeId = stored.clientId;
@@ -31,7 +33,7 @@ export function restore(given: {
     return {
       type: "restored",
       ...stored,
-      ...{ clientId, storeId, named, tokenOwner, areShared },
+      ...{ clientId, storeId, named, tokenOwner, serverTime, areShared },
       mutations: stored.mutations.map((m) => shownAs(adapted(m, now), m)),
     };
   });

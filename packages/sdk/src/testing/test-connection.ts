@@ -3,7 +3,7 @@ import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked } from "../engine/ports.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import type { ModelSchema } from "../protocol/schema/model-schema.ts";
-import type { FrameDown } from "../protocol/stream/frames-down.ts";
+import type { FrameDown, Welcome } from "../protocol/stream/frames-down.ts";
 import type { FrameUp } from "../protocol/stream/frames-up.ts";
 import { type Followable, followedPart } from "./followed-part.ts";
 
@@ -51,6 +51,8 @@ export class TestConnection {
   viewHash = "view";
   /** How large the server lets records be. Undefined: it does not say it. */
   recordBytes: number | undefined;
+  /** What the server says of its time. Undefined: nothing, as a server of before. */
+  serverTime: (() => number) | undefined;
   /** Models that the token covers. Undefined: all. */
   covered: readonly string[] | undefined;
   /** How long a token is valid, in ms. null: for ever. */
@@ -71,11 +73,12 @@ export class TestConnection {
   }
 
   /** What the server reports about the token. */
-  introduction(): { owner: string; viewHash: string; models: string[]; recordBytes?: number } {
+  introduction(): Pick<Welcome, "owner" | "viewHash" | "models" | "recordBytes" | "serverTime"> {
     const models = this.covered ?? Object.keys(this.#models);
     return {
       ...{ owner: `${this.tenant}/user/${this.actor}`, viewHash: this.viewHash, models: [...models] },
       ...(this.recordBytes !== undefined && { recordBytes: this.recordBytes }),
+      ...(this.serverTime && { serverTime: new Date(this.serverTime()).toISOString() }),
     };
   }
 

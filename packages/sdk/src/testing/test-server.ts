@@ -77,6 +77,7 @@ export function createTestServer<const S extends ModelSchema>(schema: S): TestSe
     } = {}) {
       const connection = new TestConnection(schema.models);
       connection.actor = actor;
+      connection.serverTime = clock.now;
       const signals: TestSignals = { network: () => {}, woke: () => {}, hidden: () => {} };
       const client = createClientOn(
         {

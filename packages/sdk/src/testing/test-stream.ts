@@ -1,6 +1,5 @@
 import type { Stream, StreamListener } from "../engine/ports.ts";
 import type { JsonObject } from "../protocol/json.ts";
-import type { Welcome } from "../protocol/stream/frames-down.ts";
 import type { Part } from "../protocol/stream/part-frames.ts";
 import { scopeOfParts } from "./followed-scope.ts";
 import type { ModelServer } from "./model-server.ts";
@@ -83,7 +82,7 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
       if (frame.frame === "auth") {
         if (connection.deafToTokens) return;
         if (connection.badTokens.has(frame.token)) return connection.cut?.(4401);
-        const introduction = connection.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">;
+        const introduction = connection.introduction();
         return own.listener.frame({
           frame: "renewed",
           ...introduction,
@@ -140,7 +139,7 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         logId: server.logId,
         session,
         participant: `user:${connection.actor}`,
-        ...(connection.introduction() as Pick<Welcome, "owner" | "viewHash" | "models">),
+        ...connection.introduction(),
         protocol: "holdfast.v1",
         resumeFrom: since,
         expiresAt: null,

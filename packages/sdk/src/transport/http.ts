@@ -240,9 +240,9 @@ const UNREADABLE_LOG: Reply = {
 
 function logPage(body: unknown, after: number): LogPage | Reply {
   const said = (body ?? {}) as Partial<Record<keyof List<unknown>, unknown>>;
-  const { data, stamp, logId, rowsVersion, owner, viewHash, models, recordBytes } = said;
+  const { data, stamp, logId, rowsVersion, owner, viewHash, models, recordBytes, serverTime } = said;
   const to = said.next_cursor === null || said.next_cursor === undefined ? Number(stamp) : Number(said.next_cursor);
-  const facts = { rowsVersion, owner, viewHash, models, recordBytes };
+  const facts = { rowsVersion, owner, viewHash, models, recordBytes, serverTime };
   if (!Array.isArray(data) || typeof stamp !== "number" || typeof logId !== "string" || !Number.isSafeInteger(to))
     return UNREADABLE_LOG;
   if (!areReadFacts(facts)) return UNREADABLE_LOG;

@@ -42,6 +42,7 @@ export const welcomeFrame = (facts: WelcomeFacts): Welcome => ({
   schema: facts.schema.version === 0 ? null : { version: facts.schema.version, hash: facts.schema.hash },
   rowsVersion: facts.spoken.shownRowsVersion,
   recordBytes: facts.recordBytes,
+  serverTime: new Date(facts.now).toISOString(),
   calls: limits.callsInFlight,
   parts: limits.parts,
 });

@@ -14,8 +14,6 @@ import type { SimulatedTabs } from "./tabs.ts";
 
 type Listener = Parameters<Signals["start"]>[0];
 
-const STARTED_AT = Date.UTC(2030, 0, 1);
-
 /** The device of a tab. */
 export interface Home {
   readonly name: string;
@@ -165,7 +163,7 @@ export class Tab implements Owner {
   #clock(): Clock {
     const { schedule } = this.home.link;
     return {
-      now: () => STARTED_AT + this.home.clockAhead + schedule.calendar,
+      now: () => schedule.calendar + this.home.clockAhead,
       monotonic: () => schedule.now,
       wait: (ms, then) => schedule.after(ms, `a timer of ${this.name} rings`, this, then),
     };

@@ -39,7 +39,7 @@ export class Service {
 
   constructor(schema: ModelSchema, now: () => number) {
     this.model = new ModelServer(schema, now);
-    this.tenants = new Tenants(schema, this.model);
+    this.tenants = new Tenants(schema, this.model, now);
     // A schema that knows some values only, as seen by a client that knows more.
     this.model.refuse(({ data }) => (isRefused(data?.title) ? "invalid_value" : undefined));
   }

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../../../packages/sdk/src/protocol/json.ts";
 import type { ModelSchema } from "../../../../packages/sdk/src/protocol/schema/model-schema.ts";
+import type { Identity } from "../../../../packages/sdk/src/protocol/tokens/tokens.ts";
 import { ModelServer } from "../../../../packages/sdk/src/testing/model-server.ts";
 
 /** Whom the app of a device gives tokens of: the person whose store it is, another one, or the same one in another organization. */
@@ -19,7 +20,7 @@ export interface Bearer {
   readonly signedIn: SignedIn;
   /** Whose token it is, within its organization. */
   readonly participant: string;
-  readonly introduction: { readonly owner: string; readonly viewHash: string; readonly models: string[] };
+  readonly introduction: Pick<Identity, "owner" | "viewHash" | "serverTime"> & { readonly models: string[] };
   readonly model: ModelServer;
   sees(record: { readonly model: string; readonly id: string }): boolean;
 }
@@ -29,6 +30,7 @@ export class Tenants {
   readonly #own: ModelServer;
   readonly #elsewhere: ModelServer;
   readonly #models: readonly string[];
+  readonly #now: () => number;
   readonly #foreign = new Map<string, SignedIn>();
   readonly #views = new Map<string, ViewName>();
   /** Names of the writes that guests have made; true: the write is on disk. */
@@ -36,8 +38,9 @@ export class Tenants {
   /** Writes that reached the server under a token of another owner than the device's. */
   readonly strayed: string[] = [];
 
-  constructor(schema: ModelSchema, own: ModelServer) {
+  constructor(schema: ModelSchema, own: ModelServer, now: () => number) {
     this.#own = own;
+    this.#now = now;
     this.#models = Object.keys(schema.models);
     this.#elsewhere = new ModelServer(schema);
     this.#elsewhere.logId = "log_elsewhere";
@@ -87,6 +90,7 @@ export class Tenants {
       introduction: {
         owner: `${tenant}/user/${participant}`,
         viewHash: view,
+        serverTime: new Date(this.#now()).toISOString(),
         models: this.#models.filter((model) => view === "whole" || model !== "note"),
       },
       model: tenant === OTHER ? this.#elsewhere : this.#own,

@@ -45,33 +45,40 @@ export const section: SuiteSection = {
       const left = (Date.parse(String(answer.body.expiresAt)) - Date.now()) / 1_000;
       t.that(left > 60 && left < 130, "an end in about 100 s", left);
     }),
-    check("[K12] Identity, feed, snapshot and welcome name the same owner and view.", async (t) => {
-      const [a, b, c] = [t.deck().group, t.deck().group, t.deck().group];
-      const user = { id: t.id() };
-      const said = async (body: object) => {
-        const { token } = await t.ephemeral({ user, ...body });
-        const stream = await t.connect({ token });
-        const sources = [
-          (await t.get("/v1/identity", { token })).body,
-          (await t.get("/v1/log?limit=1", { token })).body,
-          JSON.parse((await t.get("/v1/snapshot?limit=1", { token })).text.split("\n")[0] ?? "{}"),
-          stream.frames[0] ?? {},
-        ];
-        const [first, ...others] = sources.map(({ owner, viewHash }) => ({ owner, viewHash }));
-        for (const other of others) t.is(other, first, "owner and viewHash");
-        return { token, owner: String(first?.owner), viewHash: String(first?.viewHash) };
-      };
-      const one = await said({ syncGroups: [a, b], operations: [`${NOTE}.read`] });
-      const same = await said({ syncGroups: [b, a], operations: [`${NOTE}.*`] });
-      const wider = await said({ syncGroups: [a, b, c], operations: [`${NOTE}.read`] });
-      const mode = t.environment.key.startsWith("sk_live_") ? "live" : "test";
-      t.is(one.owner, `${await t.organization()}/${mode}/user/${user.id}`, "the owner");
-      t.is([same.owner, wider.owner], [one.owner, one.owner], "the owner of other tokens of this person");
-      t.is(same.viewHash, one.viewHash, "the view of a token that may read the same");
-      t.that(wider.viewHash !== one.viewHash, "another viewHash for a wider token");
-      const stream = await t.stream();
-      stream.send({ frame: "hello", token: wider.token, view: one.viewHash });
-      t.fits(await stream.next("resync"), { reason: "scope" }, "the resync for a client with another viewHash");
-    }),
+    check(
+      "[K12] Identity, feed, snapshot and welcome name the same owner and view, and say the server's time.",
+      async (t) => {
+        const [a, b, c] = [t.deck().group, t.deck().group, t.deck().group];
+        const user = { id: t.id() };
+        const said = async (body: object) => {
+          const { token } = await t.ephemeral({ user, ...body });
+          const stream = await t.connect({ token });
+          const sources = [
+            (await t.get("/v1/identity", { token })).body,
+            (await t.get("/v1/log?limit=1", { token })).body,
+            JSON.parse((await t.get("/v1/snapshot?limit=1", { token })).text.split("\n")[0] ?? "{}"),
+            stream.frames[0] ?? {},
+          ];
+          const [first, ...others] = sources.map(({ owner, viewHash }) => ({ owner, viewHash }));
+          for (const other of others) t.is(other, first, "owner and viewHash");
+          for (const { serverTime } of sources) {
+            const off = Date.parse(String(serverTime)) - Date.now();
+            t.that(Math.abs(off) < 60_000, "the server's time, about that of this machine", serverTime);
+          }
+          return { token, owner: String(first?.owner), viewHash: String(first?.viewHash) };
+        };
+        const one = await said({ syncGroups: [a, b], operations: [`${NOTE}.read`] });
+        const same = await said({ syncGroups: [b, a], operations: [`${NOTE}.*`] });
+        const wider = await said({ syncGroups: [a, b, c], operations: [`${NOTE}.read`] });
+        const mode = t.environment.key.startsWith("sk_live_") ? "live" : "test";
+        t.is(one.owner, `${await t.organization()}/${mode}/user/${user.id}`, "the owner");
+        t.is([same.owner, wider.owner], [one.owner, one.owner], "the owner of other tokens of this person");
+        t.is(same.viewHash, one.viewHash, "the view of a token that may read the same");
+        t.that(wider.viewHash !== one.viewHash, "another viewHash for a wider token");
+        const stream = await t.stream();
+        stream.send({ frame: "hello", token: wider.token, view: one.viewHash });
+        t.fits(await stream.next("resync"), { reason: "scope" }, "the resync for a client with another viewHash");
+      },
+    ),
   ],
 };

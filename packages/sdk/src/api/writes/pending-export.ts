@@ -99,11 +99,21 @@ function isFieldChange(change: unknown): boolean {
 }
 
 const isWrite = (write: unknown): write is Mutation => {
-  const { clientTxId, operations, reads, body, createdAt, keys, stage } = (write ?? {}) as Partial<Mutation>;
+  const {
+    clientTxId,
+    operations,
+    reads,
+    body,
+    createdAt,
+    madeAt = 0,
+    keys,
+    stage,
+  } = (write ?? {}) as Partial<Mutation>;
   return (
     typeof clientTxId === "string" &&
     typeof body === "string" &&
     typeof createdAt === "number" &&
+    typeof madeAt === "number" &&
     typeof stage?.phase === "string" &&
     Array.isArray(reads) &&
     Array.isArray(keys) &&

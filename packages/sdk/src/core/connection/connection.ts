@@ -6,7 +6,7 @@ import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts"
 import { partsToRead, scopeToRead } from "../log/scope-to-read.ts";
 import { addParts } from "../log/snapshot.ts";
 import { beginParts, isAnswered, isReadBeside, keepParts } from "../log/stream-parts.ts";
-import { asSent, isTooOld, tooOld } from "../queue/age.ts";
+import { asSent, isTooOld, onServerTime, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
 import { localFailure } from "../queue/failure.ts";
@@ -51,6 +51,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
   set(draft, { self: { participant, session } });
   if (!onOwner(draft, owner)) return;
   onRecordBytes(draft, event);
+  onServerTime(draft, event);
   if (isOtherLog(draft, logId, stamp)) return;
   const { reading } = draft.state;
   set(draft, {
@@ -81,9 +82,14 @@ export function onStreamClosed(draft: Draft, code: number, reason: string): void
 
 /** From now on, requests use another token. Responses to the previous token must not be taken for this one's. */
 export function dropOldToken(draft: Draft): void {
+  set(draft, { self: undefined, tokenOwner: undefined, renewal: undefined, trouble: undefined });
+  connectAnew(draft);
+}
+
+/** Ends what is under way. The clock may have been set: the server says its time again before anything is sent. */
+export function connectAnew(draft: Draft): void {
   const { stream } = draft.state;
   onConnectionLost(draft);
-  set(draft, { self: undefined, tokenOwner: undefined, renewal: undefined, trouble: undefined });
   emit(draft, { do: "abort" });
   if (stream.phase === "closed") return;
   set(draft, { stream: { ...stream, phase: "closed", missedAt: missedAfter(draft) } });
@@ -186,7 +192,7 @@ function keepStream(draft: Draft): void {
     emit(draft, { do: "closeStream" });
   }
   if (wanted && draft.state.stream.phase === "closed" && isDue(stream.wait, draft.now)) {
-    set(draft, { stream: { ...draft.state.stream, phase: "opening" } });
+    set(draft, { stream: { ...draft.state.stream, phase: "opening", parts: undefined } });
     emit(draft, { do: "openStream" });
   }
 }

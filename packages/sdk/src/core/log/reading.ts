@@ -4,6 +4,7 @@ import { onRecordBytes } from "../connection/record-bytes.ts";
 import { readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, keep, logged, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { onServerTime } from "../queue/age.ts";
 import { lostValues, withLost } from "../queue/last-values.ts";
 import type { Mutation } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
@@ -117,6 +118,7 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   readEnded(draft);
   if (!onOwner(draft, event.owner)) return;
   onRecordBytes(draft, event);
+  onServerTime(draft, event);
   onTokenAccepted(draft);
   if (isOtherLog(draft, event.logId, event.stamp)) return;
   set(draft, { reading: { ...draft.state.reading, verified: true } });

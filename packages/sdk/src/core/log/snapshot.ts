@@ -3,6 +3,7 @@ import { onOwner } from "../connection/owner.ts";
 import { onRecordBytes } from "../connection/record-bytes.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { onServerTime } from "../queue/age.ts";
 import { reloadQueue } from "../queue/shared-queue.ts";
 import { reachedScope } from "./parts.ts";
 import { withPartsRead } from "./read-range.ts";
@@ -29,12 +30,13 @@ export function onSnapshotPage(draft: Draft, event: Extract<ClientEvent, { type:
   const { logId, rowsVersion, viewHash, stamp, cursor } = event;
   if (!onOwner(draft, event.owner)) return;
   onRecordBytes(draft, event);
+  onServerTime(draft, event);
   onTokenAccepted(draft);
   const read = event.scope ?? {};
-  // The app wants another scope by now.
-  if (!isWanted(draft.state, read)) return;
   const scope = scopeKey(read);
   const { partial, resync, added } = draft.state.reading;
+  // The app wants another scope by now, or more parts than were asked for are being read.
+  if (!isWanted(draft.state, read) || (added && added.scope !== scope)) return;
   if (resync !== "parts") noteCovered(draft, event.models);
   // The pages before this one were dropped meanwhile.
   if ((event.begin ?? null) !== (partial?.cursor ?? null)) return;

@@ -4,9 +4,10 @@ import { otherWriter } from "../../testing/other-writer.ts";
 import { Profile } from "../../testing/profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import type { Draft } from "../draft.ts";
-import { initialState } from "../state.ts";
+import { initialState, type StreamLink } from "../state.ts";
 import { scopeKey } from "./scope-key.ts";
-import { keepParts } from "./stream-parts.ts";
+import { onSnapshotPage } from "./snapshot.ts";
+import { isAnswered, keepParts, onPartAnswered } from "./stream-parts.ts";
 
 const schema = {
   models: {
@@ -94,18 +95,46 @@ test("[N49] what happens to a part's records after they were read, and before th
   expect([...seen].filter((one) => one.includes("p2-3") && !one.includes("p2-2"))).toEqual([]);
 });
 
-test("[N49] a part that is dropped and wanted again in one step is read, though the stream has heard of nothing", () => {
-  const scope = { where: { issue: [{ projectId: "p1" }, { projectId: "p2" }] } };
+/** A leader with a live stream that has read the first project, and wants the others. */
+function reading(): Draft {
+  const scope = { where: { issue: ["p1", "p2", "p3"].map((projectId) => ({ projectId })) } };
   const have = scopeKey({ where: { issue: [{ projectId: "p1" }] } });
   const known = initialState({ schema, paused: false, sendAtMost: 100, scope });
-  const draft: Draft = {
+  return {
     ...{ effects: [], now: 0, roll: 0 },
     state: {
       ...{ ...known, lead: "yes", rows: { tables: {}, logId: "log_1", position: 7, scope: have } },
+      ...{ owner: "o/live/user/ann", tokenOwner: "o/live/user/ann" },
       reading: { ...known.reading, resync: "parts" },
       stream: { ...known.stream, phase: "live", parts: new Set() },
     },
   };
+}
+
+test("[N49] a part that is wanted after the hello was sent is read once the stream has it", () => {
+  const draft = reading();
+  const { stream } = draft.state;
+  const isRead = (change: Partial<StreamLink>) => isAnswered({ ...draft.state, stream: { ...stream, ...change } });
+  expect(isRead({ phase: "opening", parts: undefined })).toBe(true);
+  expect(isRead({ phase: "opening" })).toBe(false);
+  expect(isRead({ phase: "closed" })).toBe(true);
+});
+
+test("[N49] a page of fewer parts than are being read by now brings nothing: what the stream said is of all of them", () => {
+  const draft = reading();
+  keepParts(draft);
+  for (const id of draft.state.stream.asked ?? []) onPartAnswered(draft, id, 7);
+  const one = { where: { issue: [{ projectId: "p2" }] }, models: ["issue"] };
+  const before = draft.state.rows;
+  const facts = { owner: "o/live/user/ann", viewHash: "view", models: ["issue"], rowsVersion: 0 };
+  const page = { logId: "log_1", stamp: 7, lines: [], cursor: null, begin: null, scope: one, ...facts };
+  onSnapshotPage(draft, { type: "snapshotRead", ...page, now: 0, roll: 0 });
+  expect(draft.state.rows).toBe(before);
+  expect(draft.state.reading.resync).toBe("parts");
+});
+
+test("[N49] a part that is dropped and wanted again in one step is read, though the stream has heard of nothing", () => {
+  const draft = reading();
   keepParts(draft);
   const [first] = draft.effects;
   expect(first).toMatchObject({ do: "sendFrame", frame: { frame: "subscribe" } });

@@ -121,10 +121,10 @@ export function onPartsLeft(draft: Draft, ids: readonly string[]): void {
   set(draft, { stream: { ...stream, leaving: without(stream.leaving, ids), wanted: undefined } });
 }
 
-/** Whether the missing parts can be read now: the live stream has them, and has said from where. */
+/** Whether the missing parts can be read now: the stream has them, and has said from where. Before a hello, it will. */
 export function isAnswered(state: ClientState): boolean {
   const { stream, reading, models } = state;
-  if (stream.phase !== "live" || !stream.parts) return true;
+  if (stream.phase === "closed" || !stream.parts) return true;
   const read = reading.added && partsOf(scopeOf(reading.added.scope), models);
   return read?.every(({ id }) => stream.parts?.has(id) && !stream.asked?.has(id)) ?? false;
 }

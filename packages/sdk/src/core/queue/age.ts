@@ -8,7 +8,11 @@ import { inOrder } from "./queue.ts";
 import { withChanged } from "./queue-changes.ts";
 
 /*
- * How long a write has waited is measured by the time that the client has lived through, because a device's clock may
+ * How old a write is that may have been sent, the server's clock says: such a write is stored with when it was made by
+ * that clock, and nothing is sent before the server has said its time in this life of the client. Its clocks tell when
+ * it has to say it again.
+ *
+ * If the server does not say its time, how long a write has waited is measured by the time that the client has lived through, because a device's clock may
  * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of writes
  * that were never sent move along, also on disk. One that was sent may be in the log, and some monotonic clocks stand
  * still while the device sleeps: after a sleep of a month the server would no longer know it. No sleep sets a clock back,
@@ -24,19 +28,26 @@ const JUMP_MS = 86_400_000;
 /** The two clocks never differ by exactly as much as before, and less than this need not be noted. */
 const NOTED_MS = 1_000;
 
+/** If the two clocks have left each other by more, the device's may have been set, or the device has slept. */
+const DRIFT_MS = 3_600_000;
+
 /** The device's clock. The time of a step is never set back, so that no wait grows longer. */
 export const wallOf = ({ wall, now }: Draft): number => wall ?? now;
 
-/** `lived`: the monotonic clock. */
-export function followClock(draft: Draft, lived: number | undefined): void {
-  if (lived === undefined) return;
-  const { clock, queue, generation } = draft.state;
+/** `lived`: the monotonic clock. Returns true if the server has to say its time again. */
+export function followClock(draft: Draft, lived: number | undefined): boolean {
+  if (lived === undefined) return false;
+  const { clock, queue, generation, reading } = draft.state;
   const offset = wallOf(draft) - lived;
   const by = clock ? offset - clock.offset : 0;
-  if (clock && Math.abs(by) < NOTED_MS) return;
+  if (clock && Math.abs(by) < NOTED_MS) return false;
   const moves = by < 0 || by > JUMP_MS;
-  set(draft, { clock: { offset, startedAt: clock ? clock.startedAt + (moves ? by : 0) : wallOf(draft) } });
-  if (!moves) return;
+  const startedAt = clock ? clock.startedAt + (moves ? by : 0) : wallOf(draft);
+  const { checkedOffset = offset, ahead } = clock ?? {};
+  const isSure = Math.abs(offset - checkedOffset) < DRIFT_MS;
+  set(draft, { clock: { offset, startedAt, ...(isSure ? { checkedOffset, ahead } : { checkedOffset: offset }) } });
+  if (!isSure) set(draft, { reading: { ...reading, verified: false } });
+  if (!moves) return !isSure;
   // The leader may have moved it before.
   const moved = [...inOrder(queue)]
     .filter(({ unsent, stage }) => (unsent || by < 0) && lastingPhase(stage) === "queued")
@@ -49,18 +60,48 @@ export function followClock(draft: Draft, lived: number | undefined): void {
       draft,
       moved.filter((m) => !m.unsent),
     );
+  return !isSure;
 }
 
+/** The server, or the leader, says how far the clock is ahead. */
+export function onClockAhead(draft: Draft, ms: number | undefined): void {
+  const { clock } = draft.state;
+  if (ms === undefined || !clock || Number.isNaN(ms)) return;
+  const { ahead = Number.NaN, offset, checkedOffset } = clock;
+  if (Math.abs(ms - ahead) < NOTED_MS && offset === checkedOffset) return;
+  set(draft, { clock: { ...clock, ahead: ms, checkedOffset: offset } });
+}
+
+export const onServerTime = (draft: Draft, { serverTime }: { readonly serverTime?: string | undefined }): void =>
+  onClockAhead(draft, serverTime === undefined ? undefined : wallOf(draft) - Date.parse(serverTime));
+
+/** When a write was made, by the server's clock. */
+const madeAt = ({ clock }: ClientState, { createdAt }: Mutation): number | undefined =>
+  clock?.ahead === undefined ? undefined : createdAt - clock.ahead;
+
 /** What is stored of a new write: if it can be sent at once, it counts as sent, so that it is stored only once. */
-export function unsentIn(state: ClientState): true | undefined {
-  const { lead, storageTrouble, tabs, reading } = state;
+function unsentIn(state: ClientState): true | undefined {
+  const { lead, storageTrouble, reading } = state;
   const sends = lead === "yes" || storageTrouble !== undefined;
-  return (sends ? reading.verified && canSend(state) : tabs.connection?.name === "online") ? undefined : true;
+  return (sends ? reading.verified && canSend(state) : isSentByLeader(state)) ? undefined : true;
+}
+
+/** Not while this tab waits for the leader to say how far the clock is ahead. */
+const isSentByLeader = ({ tabs: { connection }, clock }: ClientState): boolean =>
+  connection?.name === "online" && (connection.clockAhead === undefined || clock?.ahead !== undefined);
+
+/** A new write, as it is stored. */
+export function asNew(m: Mutation, { state }: Draft): Mutation {
+  const unsent = unsentIn(state);
+  return { ...m, unsent, madeAt: unsent ? undefined : madeAt(state, m) };
 }
 
 /** If it was made by a clock that was set back since, its time would never come. */
-export const asSent = ({ unsent, ...m }: Mutation, draft: Draft): Mutation =>
-  unsent ? { ...m, createdAt: Math.min(m.createdAt, wallOf(draft)) } : m;
+export function asSent({ unsent, ...m }: Mutation, draft: Draft): Mutation {
+  if (!unsent) return m;
+  const sent = { ...m, createdAt: Math.min(m.createdAt, wallOf(draft)) };
+  return { ...sent, madeAt: madeAt(draft.state, sent) };
+}
 
 /** Another device may send what is exported, under the same names. */
 export function onExported(draft: Draft): void {
@@ -80,22 +121,29 @@ function persist(draft: Draft, mutations: readonly Mutation[]): void {
 }
 
 /** Whether the server may have forgotten the receipt of a write. */
-export const isTooOld = (m: Mutation, draft: Draft): boolean =>
-  wallOf(draft) - m.createdAt > limits.resendMs || isFromFuture(m, draft);
+export function isTooOld(m: Mutation, draft: Draft): boolean {
+  const { ahead } = draft.state.clock ?? {};
+  const now = wallOf(draft);
+  if (ahead !== undefined && m.madeAt !== undefined && !m.unsent) return now - ahead - m.madeAt > limits.resendMs;
+  return now - m.createdAt > limits.resendMs || isFromFuture(m, draft);
+}
 
 /** It may have been sent by a clock that was set back since: how long ago, that clock does not tell. */
-export const isFromFuture = ({ createdAt, unsent }: Mutation, draft: Draft): boolean =>
+const isFromFuture = ({ createdAt, unsent }: Mutation, draft: Draft): boolean =>
   !unsent && createdAt - wallOf(draft) > JUMP_MS;
 
-/** Of a write from before this client, nothing but the wall clock tells the age. */
-export const tooOld = ({ createdAt }: Mutation, draft: Draft): Failure =>
+/** Neither the server nor time will tell. */
+export const isUndated = (m: Mutation, draft: Draft): boolean => m.madeAt === undefined && isFromFuture(m, draft);
+
+/** Of a write from before this client, nothing but the wall clock tells the age, unless the server has said its time. */
+export const tooOld = ({ createdAt, madeAt }: Mutation, draft: Draft): Failure =>
   localFailure(
     "too_old",
     `The write has waited so long that the server may have forgotten it${
-      createdAt < (draft.state.clock?.startedAt ?? 0) || createdAt > wallOf(draft)
+      madeAt === undefined && (createdAt < (draft.state.clock?.startedAt ?? 0) || createdAt > wallOf(draft))
         ? ", or this device's clock was changed: by that clock it was made on "
         : ". It was made on "
-    }${dayOf(createdAt)}. Check the current record first.`,
+    }${dayOf(madeAt ?? createdAt)}. Check the current record first.`,
   );
 
 function dayOf(ms: number): string {

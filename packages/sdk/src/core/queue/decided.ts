@@ -1,7 +1,7 @@
 import { ownerOfTab } from "../connection/owner-name.ts";
 import { type Draft, emit, set, touch } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { unsentIn, wallOf } from "./age.ts";
+import { asNew, wallOf } from "./age.ts";
 import { DISCARDED, TOO_LATE } from "./discarded.ts";
 import type { Failure } from "./failure.ts";
 import { expectedSlot, keysOf, type Mutation } from "./mutation.ts";
@@ -56,8 +56,7 @@ const notifyFailed = (draft: Draft, clientTxId: string, failure: Failure): void 
 function newName(draft: Draft, next: Mutation, newTxId: string): Mutation {
   const owner = ownerOfTab(draft.state) ?? null;
   const fresh = { ...next, owner, clientTxId: newTxId, attempts: 0, echoed: [], createdAt: wallOf(draft) };
-  const unsent = unsentIn(draft.state);
-  return reseal(draft, { ...fresh, unsent, merges: undefined });
+  return reseal(draft, asNew({ ...fresh, merges: undefined }, draft));
 }
 
 /** Only what it knows of its records has changed. */

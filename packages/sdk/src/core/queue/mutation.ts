@@ -88,7 +88,10 @@ export interface Mutation {
   readonly shape?: string | undefined;
   /** The owner of the tab that made the write. null: the tab did not know it. */
   readonly owner: string | null;
+  /** By the device's clock (ms since 1970). */
   readonly createdAt: number;
+  /** By the server's clock, of a write that may have been sent. Undefined: the server has not said its time. */
+  readonly madeAt?: number | undefined;
   readonly attempts: number;
   /** No device can have sent it under this name. Stored, and removed there before the first attempt. Absent: it may be in the log. */
   readonly unsent?: true | undefined;

@@ -8,6 +8,7 @@ import type { Rows } from "../log/rows.ts";
 import { checkScope } from "../log/scope.ts";
 import { scopeOf } from "../log/scope-key.ts";
 import type { StorageTrouble } from "../state.ts";
+import { onServerTime } from "./age.ts";
 import { localFailure, nameTaken } from "./failure.ts";
 import type { Mutation } from "./mutation.ts";
 import { emptyQueue, find, inOrder, withMutations } from "./queue.ts";
@@ -57,6 +58,7 @@ export function onRestored(draft: Draft, event: Extract<ClientEvent, { type: "re
   const stored = mutations.map((m) => ({ ...m, echoed: areIn(rows, m) ? m.echoed : [] }));
   set(draft, { queue: withMutations(emptyQueue, stored) });
   set(draft, { scope: withLoaded(draft.state.scope, scopeOf(partial?.scope ?? rows.scope)) });
+  onServerTime(draft, event);
   checkScope(draft);
   checkOwner(draft);
   touch(draft, "everything");

@@ -3,7 +3,7 @@ import { type Draft, emit, set, touch } from "../draft.ts";
 import type { Mutated } from "../events.ts";
 import { forgetGone } from "../log/erased.ts";
 import { lookUp, refOf } from "../log/tables.ts";
-import { unsentIn, wallOf } from "./age.ts";
+import { asNew, wallOf } from "./age.ts";
 import type { Mutation } from "./mutation.ts";
 import { newWrite, show } from "./new-write.ts";
 import { find, withMutations } from "./queue.ts";
@@ -41,14 +41,13 @@ function persist(draft: Draft, mutations: readonly Mutation[]): void {
 export function take(draft: Draft, mutations: readonly Mutation[]): void {
   const { life, clientId, rows } = draft.state;
   if (life === "starting") return show(draft, mutations);
-  const unsent = unsentIn(draft.state);
   const writes = mutations.map((mutation) => {
     const operations = mutation.operations.map((o) => ({
       ...o,
       base: baseOf(draft.state, o),
       readAt: o.readAt ?? seenAt(draft.state, o),
     }));
-    return serialized({ ...mutation, operations, unsent }, clientId, rows);
+    return serialized(asNew({ ...mutation, operations }, draft), clientId, rows);
   });
   show(draft, writes);
   if (writes.length > 0) persist(draft, writes);

@@ -2,7 +2,7 @@ import { isAnothers } from "../connection/auth.ts";
 import { updateWithheld } from "../connection/owner.ts";
 import { type Draft, emit, keep, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
-import { isFromFuture, tooOld } from "../queue/age.ts";
+import { isUndated, tooOld } from "../queue/age.ts";
 import { reject, requeue } from "../queue/bulk-response.ts";
 import { type Mutation, waitsForPerson } from "../queue/mutation.ts";
 import { offerAgain } from "../queue/offer-again.ts";
@@ -76,7 +76,7 @@ export function onLeadTaken(draft: Draft, { snapshot, converted }: Of<"leadTaken
   updateWithheld(draft);
   // Now, because in some weeks their time comes.
   for (const m of [...inOrder(draft.state.queue)])
-    if (m.stage.phase === "queued" && isFromFuture(m, draft)) reject(draft, [m], tooOld(m, draft));
+    if (m.stage.phase === "queued" && isUndated(m, draft)) reject(draft, [m], tooOld(m, draft));
   const { tabs, rows } = draft.state;
   // The tab that stored these writes was killed before it could post them, or is about to post them.
   const found = snapshot.mutations.filter(

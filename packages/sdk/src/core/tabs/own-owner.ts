@@ -3,6 +3,7 @@ import { onOwner } from "../connection/owner.ts";
 import { isDue, readPace, waitAfter } from "../connection/retry.ts";
 import { type Draft, emit, set } from "../draft.ts";
 import type { ClientEvent } from "../events.ts";
+import { onServerTime } from "../queue/age.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "./is-follower.ts";
 
@@ -28,9 +29,10 @@ export function askOwnerWhenDue(draft: Draft): void {
   emit(draft, { do: "askOwner", fresh: tokenOwner !== undefined });
 }
 
-export function onIdentified(draft: Draft, { owner }: Extract<ClientEvent, { type: "identified" }>): void {
+export function onIdentified(draft: Draft, event: Extract<ClientEvent, { type: "identified" }>): void {
   set(draft, { asking: { isUnder: false, wait: undefined, againAt: draft.now + ASK_AGAIN_MS } });
-  if (onOwner(draft, owner)) onTokenAccepted(draft);
+  onServerTime(draft, event);
+  if (onOwner(draft, event.owner)) onTokenAccepted(draft);
 }
 
 /** There was no answer. */

@@ -30,6 +30,8 @@ export const ListEnvelope = <T extends TSchema>(item: T) =>
     models: Type.Optional(Type.Array(Type.String())),
     /** The log only: bytes of JSON that a record can have on this server after a write. */
     recordBytes: Type.Optional(Type.Integer()),
+    /** The log only: the server's time, by which a client knows how far its device's clock is off. */
+    serverTime: Type.Optional(Type.String()),
     /** Id → time of archiving, of those on the page that are archived. */
     archived: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** Lists of records only: those that the page leaves out, because they are larger than can be read. */

@@ -17,6 +17,8 @@ export const SnapshotStart = Type.Object({
   models: Type.Array(Type.String()),
   /** Bytes of JSON that a record can have on this server after a write. */
   recordBytes: Type.Optional(Type.Integer()),
+  /** The server's time, by which a client knows how far its device's clock is off. */
+  serverTime: Type.Optional(Type.String()),
 });
 export type SnapshotStart = Static<typeof SnapshotStart>;
 

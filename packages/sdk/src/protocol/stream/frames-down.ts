@@ -43,6 +43,8 @@ export const Welcome = Type.Object({
   parts: Type.Optional(Type.Integer()),
   /** Bytes of JSON that a record can have on this server after a write. */
   recordBytes: Type.Optional(Type.Integer()),
+  /** The server's time, by which a client knows how far its device's clock is off. */
+  serverTime: Type.Optional(Type.String()),
 });
 export type Welcome = Static<typeof Welcome>;
 

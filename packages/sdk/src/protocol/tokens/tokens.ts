@@ -149,5 +149,7 @@ export const Identity = Type.Object({
   owner: Type.String(),
   /** A fingerprint of everything that the token may read; tokens that may read the same have the same. */
   viewHash: Type.String(),
+  /** The server's time, by which a client knows how far its device's clock is off. */
+  serverTime: Type.Optional(Type.String()),
 });
 export type Identity = Static<typeof Identity>;

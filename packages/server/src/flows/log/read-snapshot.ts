@@ -135,7 +135,7 @@ async function readPage(
     ? cursors.encode(context, { ...page.last, stamp, logId, rowsVersion } as SnapshotCursor)
     : null;
   const [owner, viewHash] = [ownerName(reader), viewHashOf(reader)];
-  const facts = { owner, viewHash, models, recordBytes };
+  const facts = { owner, viewHash, models, recordBytes, serverTime: new Date().toISOString() };
   const start = JSON.stringify({ object: "snapshot", stamp, logId, rowsVersion, ...facts });
   const unreadable = page.unreadable
     .slice(0, MOST_UNREADABLE)

@@ -31,5 +31,6 @@ export const identify =
       logId,
       owner: ownerName(principal),
       viewHash: viewHashOf(principal),
+      serverTime: new Date().toISOString(),
     };
   };

@@ -206,6 +206,7 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "viewHash": "The log only: a fingerprint of all that the token may read.",
     "models": "The log only: the requested models that are declared and that the token may read.",
     "recordBytes": "The log only: bytes of JSON that a record can have on this server after a write.",
+    "serverTime": "The log only: the server's time, by which a client knows how far its device's clock is off.",
     "archived": "Id → time of archiving, of those on the page that are archived.",
     "unreadable": "Lists of records only: those that the page leaves out, because they are larger than can be read.",
     "count": "A query with `count` only: how many records there are on all pages.",
@@ -303,7 +304,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
     "owner": "Whose token it was: `<organization>/<live|test>/<kind>/<participant>`.",
     "viewHash": "A fingerprint of all that the token may read. Rows that were read under another one are read again.",
     "models": "Those of the models asked for that are declared and that the token may read, as declared.",
-    "recordBytes": "Bytes of JSON that a record can have on this server after a write."
+    "recordBytes": "Bytes of JSON that a record can have on this server after a write.",
+    "serverTime": "The server's time, by which a client knows how far its device's clock is off."
   },
   "SnapshotLine": {
     "": "One record; it may be newer than `stamp`, never older.",
@@ -416,7 +418,8 @@ export const docstrings: Readonly<Record<string, Readonly<Record<string, string>
   "Identity": {
     "": "A token's identity and permissions.",
     "owner": "`<organization>/<live|test>/<kind>/<participant>`: what a client's store belongs to.",
-    "viewHash": "A fingerprint of everything that the token may read; tokens that may read the same have the same."
+    "viewHash": "A fingerprint of everything that the token may read; tokens that may read the same have the same.",
+    "serverTime": "The server's time, by which a client knows how far its device's clock is off."
   },
   "WebhookEndpointBody": {
     "": "Body of a registration.",

@@ -85,6 +85,7 @@ export function logRoutes(
         viewHash: viewHashOf(principal),
         models: page.models,
         recordBytes,
+        serverTime: new Date().toISOString(),
       });
       return { text: `{"object":"list","data":[${page.entries.join(",")}],${tail.slice(1)}` };
     },
