@@ -1,10 +1,10 @@
-import type { Include, ModelName, ModelSchema, NoInclude, Query, QueryRow } from "@holdfast/sdk";
+import type { Include, ModelName, ModelSchema, NoInclude, QueryRow } from "@holdfast/sdk";
 import { useCallback } from "react";
 import type { IsEqual } from "../equal.ts";
 import { listNow, type Seed } from "../hydration/hydration.ts";
 import type { AnyClient, AnyRow } from "../model-of.ts";
 import { none } from "../none.ts";
-import { useFirstOfEquals } from "./use-first-of-equals.ts";
+import { type ShownQuery, useLoadedQuery } from "./use-loaded-query.ts";
 import { useSelect } from "./use-select.ts";
 
 export type UseQuery<S extends ModelSchema> = <
@@ -13,12 +13,12 @@ export type UseQuery<S extends ModelSchema> = <
   T = readonly QueryRow<S, M, I>[],
 >(
   model: M,
-  query?: Query<S, M, I> | "skip",
+  query?: ShownQuery<S, M, I> | "skip",
   select?: (rows: readonly QueryRow<S, M, I>[]) => T,
   isEqual?: IsEqual<T>,
 ) => T;
 
-type AnyQuery = Query<ModelSchema, string>;
+type AnyQuery = ShownQuery<ModelSchema, string>;
 
 /**
  * The matching records, in order. The query may be inline: an equal query counts as the same. `"skip"` reads nothing
@@ -30,7 +30,7 @@ export const useQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   select?: (rows: readonly AnyRow[]) => T,
   isEqual?: IsEqual<T>,
 ) => {
-  const asked = useFirstOfEquals(query);
+  const asked = useLoadedQuery(model, query);
   const read = useCallback(
     (client: AnyClient, seed: Seed | undefined) => (asked === "skip" ? none : listNow(client, seed, model, asked)),
     [model, asked],
