@@ -48,7 +48,8 @@ test.each(["/v1/snapshot", "/v1/log?limit=100", "/v1/models/slide?limit=90", "/v
     });
     expect(plain.headers.vary).toContain("Accept-Encoding");
     expect(packed.body.length).toBeLessThan(plain.body.length / 3);
-    expect(gunzipSync(packed.body).toString()).toBe(plain.body.toString());
+    const said = (body: Buffer) => body.toString().replace(/"serverTime":"[^"]*"/, "");
+    expect(said(gunzipSync(packed.body))).toBe(said(plain.body));
     expect((await raw(path, "gzip;q=0")).headers["content-encoding"]).toBeUndefined();
   },
 );
