@@ -73,6 +73,8 @@ export type Effect =
       readonly scope: Scope;
       /** In place of the scope's models and conditions. */
       readonly parts: readonly Part[] | undefined;
+      /** Others are named after `welcome`. */
+      readonly more: boolean;
       readonly view: string | undefined;
     }
   /** Aborts every request in flight. */

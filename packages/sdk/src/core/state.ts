@@ -1,5 +1,6 @@
 import type { Row } from "../protocol/commits/apply.ts";
 import type { Model, ModelSchema } from "../protocol/schema/model-schema.ts";
+import type { Part } from "../protocol/stream/part-frames.ts";
 import type { Wait } from "./connection/retry.ts";
 import { type AddedParts, noRows, type PartialSnapshot, type Rows, type Scope } from "./log/rows.ts";
 import { type Tables, tableOf } from "./log/tables.ts";
@@ -227,6 +228,8 @@ export interface StreamLink {
   readonly wanted?: string | undefined;
   /** Those of them that it has not answered yet. */
   readonly asked?: ReadonlySet<string> | undefined;
+  /** Pieces of them that are named once it is welcome. */
+  readonly rest?: readonly (readonly Part[])[];
   /** Those that it was told to leave, and may still speak of. */
   readonly leaving?: ReadonlySet<string> | undefined;
   /** Failed attempts since the stream was last live. */

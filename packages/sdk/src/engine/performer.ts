@@ -2,6 +2,7 @@ import type { CollabFrame } from "../core/collab/collab.ts";
 import { canSend } from "../core/connection/auth.ts";
 import type { Effect } from "../core/effects.ts";
 import type { Happening } from "../core/events.ts";
+import { wideScope } from "../core/log/loaded-parts.ts";
 import type { Scope } from "../core/log/rows.ts";
 import type { Removed } from "../core/queue/mutation.ts";
 import type { Reply } from "../core/queue/outcome.ts";
@@ -161,7 +162,7 @@ export function createPerformer(
 
   async function readLog(after: number, scope: Scope, limit: number): Promise<void> {
     const begunAt = clock.now();
-    const read = await server.readLog(after, requests.signal, scope, limit);
+    const read = await server.readLog(after, requests.signal, wideScope(scope), limit);
     if (read.kind !== "log") return dispatch({ type: "readFailed", reply: read });
     const { kind: _, ...page } = read;
     dispatch({ type: "logRead", ...page, serverTime: timeOf(page, begunAt, clock), scope });
@@ -169,10 +170,10 @@ export function createPerformer(
 
   async function hello(effect: Extract<Effect, { do: "sendHello" }>, clientId: string): Promise<void> {
     try {
-      const { logId, since, scope, parts, view } = effect;
+      const { logId, since, scope, parts, more, view } = effect;
       nextToken = undefined;
       helloAt = clock.now();
-      stream.hello({ token: await token.current(), clientId, logId, since, scope, parts, view });
+      stream.hello({ token: await token.current(), clientId, logId, since, scope, parts, more, view });
     } catch (error) {
       stream.close();
       const code = error instanceof TokenUnreachable ? LOST : closeCodes.token;

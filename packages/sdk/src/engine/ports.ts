@@ -214,6 +214,8 @@ export interface Stream {
     scope?: Scope;
     /** In place of the scope's models and conditions. */
     parts?: readonly Part[] | undefined;
+    /** Others are named after `welcome`. */
+    more?: boolean;
     view?: string | undefined;
   }): void;
   close(): void;

@@ -9,7 +9,7 @@ export const INTERFACE_VERSION = "0.16.1";
  * `holdfast.v1` a change only adds, and both sides ignore what they do not know. It is for people who ask since when a
  * server or a client knows something.
  */
-export const WIRE_VERSION = 23;
+export const WIRE_VERSION = 24;
 
 /**
  * One line for each version, the newest last. If an endpoint, a body, a query, an answer, a frame, a webhook or an error
@@ -162,5 +162,11 @@ export const wireHistory: readonly { version: number; date: string; hash: string
     hash: "93de3d5f53634686",
     change:
       "`welcome`, pages of the log, the first line of a snapshot, and `GET /v1/identity` say the server's time (`serverTime`).",
+  },
+  {
+    version: 24,
+    date: "2026-11-30",
+    hash: "9dd27c34a2977f40",
+    change: "A `hello` with `more` names the rest of its parts in `subscribe` frames after `welcome`.",
   },
 ];

@@ -29,6 +29,8 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
   let session = "";
   /** Undefined: the client named models and conditions. */
   let parts: Map<string, Part> | undefined;
+  /** The client has not named all of its parts yet. */
+  let waits = false;
   /** The log up to here has been sent. */
   let at = 0;
   const drop = () => {
@@ -62,8 +64,13 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
       if (frame.frame === "subscribe" && parts)
         for (const part of frame.parts) {
           parts.set(part.id, part);
-          own.listener.frame({ frame: "subscribed", id: part.id, position: at, read: true });
+          if (!waits || part.since === null)
+            own.listener.frame({ frame: "subscribed", id: part.id, position: at, read: true });
         }
+      if (frame.frame === "subscribe" && waits && !frame.more) {
+        waits = false;
+        connection.flush();
+      }
       if (frame.frame === "unsubscribe" && parts) {
         for (const id of frame.ids) parts.delete(id);
         own.listener.frame({ frame: "unsubscribed", ids: [...frame.ids] });
@@ -99,17 +106,18 @@ export function testStream(server: ModelServer, connection: TestConnection): Str
         if (hearing === own) own.listener.frame(frame);
       });
     },
-    hello({ token, logId, since, scope, parts: named }) {
+    hello({ token, logId, since, scope, parts: named, more = false }) {
       const own = hearing;
       if (!own) return;
       if (connection.badTokens.has(token)) return connection.cut?.(4401);
       if (logId !== server.logId || since > server.head)
         return own.listener.frame({ frame: "resync", reason: logId === server.logId ? "ahead" : "other_log" });
       at = since;
+      waits = more;
       parts = named && new Map(named.map((part) => [part.id, part]));
       const followed = () => (parts ? scopeOfParts(parts.values()) : scope);
       const flush = () => {
-        if (hearing !== own || at >= server.head) return;
+        if (hearing !== own || waits || at >= server.head) return;
         const { to, entries } = server.readLog(at);
         const from = at;
         at = to;

@@ -148,13 +148,15 @@ export function logStream({
       socket.reconnect();
       openGate();
     },
-    hello({ token: current, clientId, logId, since, scope = {}, parts, view }) {
+    hello({ token: current, clientId, logId, since, scope = {}, parts, more, view }) {
       const { models: wanted = models, groups, where } = scope;
       token = current;
       calls.live(undefined);
       send({
         ...{ frame: "hello", token, clientId, log: logId, since },
-        ...(parts ? { parts } : { ...(wanted.length > 0 && { models: wanted }), ...(where && { where }) }),
+        ...(parts
+          ? { parts, ...(more && { more }) }
+          : { ...(wanted.length > 0 && { models: wanted }), ...(where && { where }) }),
         ...(groups && { groups }),
         ...(view !== undefined && { view }),
         schema: schema?.now,

@@ -77,6 +77,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   const { authenticate, reauthenticate } = handshake(deps, connection);
   let phase: Phase = { name: "greeting" };
   let isOver = false;
+  /** The stream begins once the client has named the rest of its parts. */
+  let waiting: Waiting | undefined;
   // Frames are handled one after another, in order of arrival. Calls of a welcomed client wait for none of them.
   let handled: Promise<void> = Promise.resolve();
   const cancelHelloDeadline = startDeadline(limits.helloMs, () => close(closeCodes.noHello, "no hello within 5 s"));
@@ -108,6 +110,7 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
   /** Stops log and claim frames. Keeps the identity and the presence rooms. */
   const leave = () => {
     claimWatch.end();
+    waiting = undefined;
     if (phase.name === "greeting") return;
     const { principal, token, clientId } = phase;
     phase.reader.end();
@@ -142,6 +145,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (frame.frame === "presence" && known()) return onPresence(frame);
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
+    if (waiting && frame.frame === "subscribe") return await takeRest(frame, waiting);
+    await beginStream();
     switch (frame.frame) {
       case "auth":
         return await renew(frame.token);
@@ -191,19 +196,31 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     const said = saidIn(hello);
     if (isRefusal(said)) return fail(said, closeCodes.badFrame);
     // Thousands of clients may send hello at once. A few at a time are welcomed, in fair order over tenants.
-    const readOn = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, said));
-    const came = await readOn?.();
+    waiting = await welcomes.take(principal.tenant, principal.tokenId, () => welcome(hello, principal, said));
+    if (!hello.more || !hello.parts) await beginStream();
+  }
+
+  async function takeRest({ parts: rest, more }: Frame<"subscribe">, { position }: Waiting): Promise<void> {
+    if (phase.name === "greeting") return;
+    phase.parts?.begin(rest, phase.principal)(position);
+    if (!more) await beginStream();
+  }
+
+  async function beginStream(): Promise<void> {
+    const begun = waiting;
+    waiting = undefined;
+    const came = await begun?.readOn();
     if (came === "trimmed") resync("trimmed");
     if (came === "renamed") resync("schema");
     if (came === "live" && phase.name === "welcomed") phase.parts?.catchUp();
   }
 
-  /** Returns a function that continues by reading the log. */
+  /** Returns how the stream goes on: by reading the log. */
   async function welcome(
     hello: Frame<"hello">,
     principal: Principal,
     said: SaidSchema | undefined,
-  ): Promise<(() => ReturnType<LogReader["begin"]>) | undefined> {
+  ): Promise<Waiting | undefined> {
     const { token, clientId = null, groups } = hello;
     leave();
     const { log, hub, catchUp, claims, claimHub, clientSchemas } = await followed(principal);
@@ -242,7 +259,9 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     answerParts?.(position);
     await claimWatch.begin(principal, { hub: claimHub, follow: claims });
     streamOpened(presenceOf({ principal, token, clientId }));
-    return () => reader.begin({ view, after: position, spoken: asked.spoken, clientId });
+    const viewNow = () => (parts ? viewOf(parts.request()) : view);
+    const readOn = () => reader.begin({ view: viewNow(), after: position, spoken: asked.spoken, clientId });
+    return { position, readOn };
   }
 
   /** A client with parts hears of all models: it may want parts of any. */
@@ -364,6 +383,11 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
       return true;
     },
   };
+}
+
+interface Waiting {
+  readonly position: number;
+  readonly readOn: () => ReturnType<LogReader["begin"]>;
 }
 
 const NOTHING = { view: { models: new Set<string>(), groups: undefined } };

@@ -33,6 +33,8 @@ interface Socket {
   sent: { at: number; readonly logId: string; readonly bearer: Bearer; where: Scope["where"] } | undefined;
   /** Undefined: the client named models and conditions. */
   parts: Map<string, Part> | undefined;
+  /** The client has not named all of its parts yet. */
+  waits: boolean;
   /** A range is scheduled to be sent. */
   isSending: boolean;
   over: boolean;
@@ -114,6 +116,7 @@ export class SimulatedStream {
       sent: undefined,
       parts: undefined,
       isSending: false,
+      waits: false,
       over: false,
       dead: false,
       unnoticed: () => {},
@@ -145,14 +148,18 @@ export class SimulatedStream {
     const { sent, parts } = socket;
     if (socket.over || socket.dead || !sent || !parts) return;
     const subscribed = frame.frame === "subscribe" ? frame.parts : [];
+    const { waits } = socket;
     for (const part of subscribed) parts.set(part.id, part);
     if (frame.frame === "unsubscribe") for (const id of frame.ids) parts.delete(id);
     sent.where = whereOf(parts);
-    for (const { id } of subscribed) this.#send(socket, { frame: "subscribed", id, position: sent.at, read: true });
+    for (const { id, since } of subscribed)
+      if (!waits || since === null) this.#send(socket, { frame: "subscribed", id, position: sent.at, read: true });
+    if (frame.frame === "unsubscribe" || !frame.more) socket.waits = false;
+    if (waits && !socket.waits) this.#scheduleNews(socket);
     if (frame.frame === "unsubscribe") this.#send(socket, { frame: "unsubscribed", ids: [...frame.ids] });
   }
 
-  #welcome(socket: Socket, { token, logId, since, scope, parts }: Greeting): void {
+  #welcome(socket: Socket, { token, logId, since, scope, parts, more = false }: Greeting): void {
     const { service, actor } = this.#link;
     const bearer = service.bearer(actor, token);
     if (!bearer) return this.#down(socket, "is refused", () => this.#closed(socket, closeCodes.token, "token"));
@@ -160,6 +167,7 @@ export class SimulatedStream {
     if (bearer.signedIn !== "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
     if (logId !== model.logId || since > model.head)
       return this.#send(socket, { frame: "resync", reason: logId === model.logId ? "ahead" : "other_log" });
+    socket.waits = more;
     socket.parts = parts && new Map(parts.map((part) => [part.id, part]));
     socket.sent = { at: since, logId, bearer, where: socket.parts ? whereOf(socket.parts) : scope?.where };
     if (bearer.signedIn === "owner") this.#send(socket, this.#welcomeFrame(socket, bearer, since));
@@ -191,7 +199,7 @@ export class SimulatedStream {
   }
 
   #scheduleNews(socket: Socket): void {
-    if (socket.isSending || socket.over || socket.dead || !socket.sent) return;
+    if (socket.isSending || socket.over || socket.dead || !socket.sent || socket.waits) return;
     socket.isSending = true;
     this.#link.schedule.add(`the server tells ${socket.name} what is new`, undefined, () => {
       socket.isSending = false;

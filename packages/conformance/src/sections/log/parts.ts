@@ -73,6 +73,32 @@ export const section: SuiteSection = {
       await stream.reaches(note.at);
       t.is(heardOf(stream, note), [note.at], "the positions that arrived");
     }),
+    check("[T20] After a hello with `more`, the stream begins once the rest of the parts is named.", async (t) => {
+      const names = [t.id(), t.id(), t.id()] as const;
+      const start = await t.note();
+      const early = await Promise.all(names.map((name) => t.note(titled(name))));
+      const [first, second, third] = names.map((name, n) => ofTitle(`p${n}`, name));
+      const stream = await t.connect({ since: start.at, parts: [first], more: true });
+      const late = await t.note(titled(names[2]));
+      stream.send({ frame: "subscribe", parts: [second], more: true });
+      stream.send({ frame: "subscribe", parts: [third, ofTitle("p0", t.id())] });
+      await stream.next("refused", { id: "p0" });
+      await stream.reaches(late.at);
+      const all = [...early, late].map(({ at }) => at).sort((a, b) => a - b);
+      t.is(heardOf(stream, ...early, late), all, "the positions that arrived");
+      t.is(stream.faults, [], "gaps and overlaps");
+    }),
+    check("[T20] If another frame comes before the rest of the parts, the stream begins without it.", async (t) => {
+      const [first, second] = [t.id(), t.id()];
+      const start = await t.note();
+      const note = await t.note(titled(first));
+      const stream = await t.connect({ since: start.at, parts: [ofTitle("first", first)], more: true });
+      await answersPing(stream, 1);
+      await stream.reaches(note.at);
+      t.is(heardOf(stream, note), [note.at], "the positions that arrived");
+      stream.send({ frame: "subscribe", parts: [ofTitle("second", second)], more: true });
+      t.is((await stream.next("subscribed", { id: "second" })).read, true, "whether the new part is read");
+    }),
     check("[T20] A part comes on the open stream: from its position on, its entries arrive.", async (t) => {
       const [first, second] = [t.id(), t.id()];
       const stream = await t.connect({ parts: [ofTitle("first", first)] });

@@ -280,13 +280,13 @@ test.each([
 test("[N25] parts that are used at the same time have a limit: the next one is refused, and the others go on", async () => {
   const { open, settled } = start();
   const { client, ids } = await open();
-  const parts = Array.from({ length: 50 }, (_, n) => client.load("issue", { projectId: `p${n}` }));
+  const parts = Array.from({ length: 400 }, (_, n) => client.load("issue", { projectId: `p${n}` }));
   await Promise.all(parts.map(({ ready }) => ready));
-  await expect(client.load("issue", { projectId: "p99" }).ready).rejects.toMatchObject({ code: "invalid_options" });
+  await expect(client.load("issue", { projectId: "p999" }).ready).rejects.toMatchObject({ code: "invalid_options" });
   await expect(client.load("issue", { title: "x".repeat(4_000) }).ready).rejects.toThrow(/characters/);
   expect(ids()).toContain("p4-1");
   parts[7]?.release();
-  await client.load("issue", { projectId: "p99" }).ready;
+  await client.load("issue", { projectId: "p999" }).ready;
   await settled();
   expect(() => client.load("issue", { colour: "red" } as never)).toThrow(/no field/);
   expect(() => client.load("nope" as "issue", {})).toThrow(/no model/);
@@ -319,7 +319,9 @@ test.each([
 test("[N26] released parts of any model whose conditions leave no room go, those used longest ago first; `follow` and what is in use stay", async () => {
   const { open, settled } = start();
   const named = { projectId: "p3" };
-  const { client, ids } = await open({ where: { issue: [named], project: [] } });
+  // They leave room for 4 000 characters.
+  const fillers = Array.from({ length: 15 }, (_, n) => ({ title: String.fromCharCode(97 + n).repeat(3_800) }));
+  const { client, ids } = await open({ where: { issue: [named, ...fillers], project: [] } });
   const long = (name: string, length: number) => ({ in: [name, "x".repeat(length)] });
   const used = async (part: ReturnType<typeof client.load>) => {
     await part.ready;
@@ -373,8 +375,8 @@ test("[N24] a model whose conditions are undefined is not limited", async () => 
 test("[N25] releasing a part that was refused does nothing", async () => {
   const { open, settled } = start();
   const { client } = await open();
-  for (let n = 0; n < 50; n++) client.load("issue", { projectId: `p${n}` });
-  const refused = client.load("issue", { projectId: "p99" });
+  for (let n = 0; n < 400; n++) client.load("issue", { projectId: `p${n}` });
+  const refused = client.load("issue", { projectId: "p999" });
   refused.release();
   await settled();
   await expect(refused.ready).rejects.toMatchObject({ code: "invalid_options" });
@@ -533,13 +535,13 @@ test("[N25] [N26] of released parts there stays no more than a server follows, w
     part.release();
   }
   expect(ids().split(" ")).toHaveLength(6);
-  client.follow(list(49));
+  client.follow(list(399));
   await settled();
   // One of the three.
   expect(ids().split(" ")).toHaveLength(2);
   expect(client.status()).toMatchObject({ name: "online", rows: "complete" });
   await client.close();
-  const again = await open(list(50));
+  const again = await open(list(400));
   await settled();
   expect(again.client.status()).toMatchObject({ name: "online", rows: "complete" });
   expect(again.ids()).toBe("");

@@ -1,5 +1,6 @@
 import { followsModel } from "../../core/log/followed.ts";
 import { isTooMuch, listsOf, withLoaded } from "../../core/log/loaded-parts.ts";
+import { partText } from "../../core/log/part-text.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { scopeKey, scopeOf } from "../../core/log/scope-key.ts";
 import { tableOf } from "../../core/log/tables.ts";
@@ -33,7 +34,7 @@ export interface LoadsDeps {
   readonly settings: { readonly releasedParts: number; readonly releasedRows: number };
 }
 
-const TOO_MUCH = `Up to ${limits.followedAlternatives} parts of a model can be loaded at once, with ${limits.followedLength} characters of conditions as JSON. Release some of them.`;
+const TOO_MUCH = `Up to ${limits.loadedParts} parts can be loaded at once, with ${limits.loadedLength} characters of conditions as JSON. Release some of them.`;
 
 const NO_LIST =
   "The client follows no list of conditions of this model, and not these records: follow: { where: { issue: [] } } begins with none.";
@@ -160,7 +161,7 @@ export class Loads {
     const idle = [...byName.keys()].filter((name) => !isFixed(name)).sort((a, b) => this.#age(a) - this.#age(b));
     const fixed = [...byName.keys()].filter(isFixed);
     const { releasedParts, releasedRows } = this.#deps.settings;
-    const most = Math.min(releasedParts, limits.followedAlternatives - fixed.length - added);
+    const most = Math.min(releasedParts, limits.loadedParts - fixed.length - added);
     const room = roomFor(state, model, releasedRows);
     const kept = idle.slice(0, Math.max(0, most)).filter((name) => room(byName.get(name) as FollowedConditions));
     return [...fixed, ...kept].map((name) => byName.get(name) as FollowedConditions);
@@ -196,7 +197,7 @@ export class Loads {
 
 const isUsed = (part: Part | undefined): boolean => part !== undefined && part.users > 0;
 
-const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${JSON.stringify(conditions)}`;
+const nameOf = (model: string, conditions: FollowedConditions): string => `${model} ${partText(conditions)}`;
 
 /** Tells of one part after the other whether its rows still fit into the budget. */
 function roomFor({ rows, models }: ClientState, model: string, most: number): (part: FollowedConditions) => boolean {
@@ -223,9 +224,17 @@ function isLoaded(state: ClientState, part: Part): boolean {
   return hasPart(scope, part) && hasPart(there, part);
 }
 
-function hasPart(scope: Scope, { model, conditions }: Part): boolean {
-  const name = nameOf(model, conditions);
-  return partsOf(scope, model).some((one) => nameOf(model, one) === name);
+const hasPart = (scope: Scope, { model, conditions }: Part): boolean => textsOf(scope, model).has(partText(conditions));
+
+const texts = new WeakMap<Scope, Map<string, ReadonlySet<string>>>();
+
+/** The texts of a model's parts. Each part that is loaded looks for its own with each change. */
+function textsOf(scope: Scope, model: string): ReadonlySet<string> {
+  const ofScope = texts.get(scope) ?? new Map<string, ReadonlySet<string>>();
+  texts.set(scope, ofScope);
+  const known = ofScope.get(model) ?? new Set(partsOf(scope, model).map(partText));
+  ofScope.set(model, known);
+  return known;
 }
 
 /** Why a part that was loaded will never be ready. */

@@ -5,7 +5,7 @@ import type { ClientEvent } from "../events.ts";
 import { compareRows, isOtherLog, noteCovered, pageOf } from "../log/reading.ts";
 import { partsToRead, scopeToRead } from "../log/scope-to-read.ts";
 import { addParts } from "../log/snapshot.ts";
-import { beginParts, isAnswered, isReadBeside, keepParts } from "../log/stream-parts.ts";
+import { beginParts, isAnswered, isReadBeside, keepParts, nameRest } from "../log/stream-parts.ts";
 import { asSent, isTooOld, onServerTime, tooOld } from "../queue/age.ts";
 import { bulkBody, nextBulk } from "../queue/bulk.ts";
 import { reject } from "../queue/bulk-response.ts";
@@ -42,8 +42,8 @@ const POLL_MS = 5_000;
 export function onStreamOpened(draft: Draft): void {
   const { rows, scope, stream } = draft.state;
   if (stream.phase !== "opening" || rows.logId === undefined || rows.position === undefined) return;
-  const parts = beginParts(draft);
-  emit(draft, { do: "sendHello", logId: rows.logId, since: rows.position, scope, parts, view: rows.viewHash });
+  const said = beginParts(draft);
+  emit(draft, { do: "sendHello", logId: rows.logId, since: rows.position, scope, view: rows.viewHash, ...said });
 }
 
 export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "welcomed" }>): void {
@@ -58,6 +58,7 @@ export function onWelcome(draft: Draft, event: Extract<ClientEvent, { type: "wel
     stream: { ...draft.state.stream, phase: "live", failures: 0, wait: undefined, missedAt: undefined, upTo: stamp },
     reading: { ...reading, verified: true, pollAt: undefined },
   });
+  nameRest(draft);
   set(draft, { trouble: undefined });
   onTokenAccepted(draft);
   noteCovered(draft, event.models);

@@ -1,4 +1,5 @@
 import type { FollowedConditions, FollowedRecords } from "../../protocol/log/followed-records.ts";
+import { partText } from "./part-text.ts";
 import type { Scope } from "./rows.ts";
 import { scopeKey } from "./scope-key.ts";
 
@@ -70,6 +71,6 @@ function withParts(scope: Scope, parts: Parts): Scope {
 }
 
 function isNotIn(parts: readonly FollowedConditions[]): (part: FollowedConditions) => boolean {
-  const known = new Set(parts.map((part) => JSON.stringify(part)));
-  return (part) => !known.has(JSON.stringify(part));
+  const known = new Set(parts.map(partText));
+  return (part) => !known.has(partText(part));
 }

@@ -16,6 +16,7 @@ import { reloadQueue } from "../queue/shared-queue.ts";
 import type { ClientState, Reading } from "../state.ts";
 import { forgetErased, forgetGone, noteErased } from "./erased.ts";
 import { isFollowed } from "./followed.ts";
+import { wideScope } from "./loaded-parts.ts";
 import { continues, readRange } from "./read-range.ts";
 import { withSameData } from "./row-changes.ts";
 import { type LogRange, noRows, type Rows } from "./rows.ts";
@@ -25,8 +26,8 @@ import { lookUp, recordKey, refOf, tableOf } from "./tables.ts";
 
 type Of<T extends ClientEvent["type"]> = Extract<ClientEvent, { type: T }>;
 
-/** Handles log entries from the stream or from a read. */
-export function onLogRange(draft: Draft, received: LogRange): void {
+/** Handles log entries from the stream or from a read. `isWide`: there may be some that the rows have nothing of. */
+export function onLogRange(draft: Draft, received: LogRange, isWide = false): void {
   const { rows, reading } = draft.state;
   const follows = continues(rows, received);
   if (follows === "known") return;
@@ -34,7 +35,7 @@ export function onLogRange(draft: Draft, received: LogRange): void {
     const missing = Math.max(reading.missing ?? 0, received.to);
     return set(draft, { reading: { ...reading, missing } });
   }
-  const range = ownRange(draft, received);
+  const range = ownRange(draft, received, isWide);
   const read = readRange(rows, range);
   const keysOf = (changes: typeof read.changes) => changes.map((change) => recordKey(change.record));
   const keys = [...keysOf(read.changes), ...(rows.ahead?.keys() ?? [])];
@@ -127,7 +128,7 @@ export function onLogPage(draft: Draft, event: Of<"logRead">): void {
   if (compareRows(draft, event) === "other view") return;
   // The rows were replaced meanwhile by rows of another scope, which lack what only that one has.
   if (!isSameScope(draft.state.rows.scope, scopeKey(event.scope))) return;
-  onLogRange(draft, event);
+  onLogRange(draft, event, wideScope(event.scope) !== event.scope);
   const { reading, rows } = draft.state;
   // The response ends before the head if the log has more than one page left. A missing position that was known before
   // the request and lies beyond the head belongs to a log that was replaced.

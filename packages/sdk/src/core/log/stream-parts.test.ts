@@ -201,18 +201,38 @@ test("[N49] the socket is lost while a part is read: the part is read once, and 
   expect(client.models.issue.get("p2-1")?.title).toBe("new");
 });
 
-test("[N49] after a hello with too many parts for it, a client connects again for each new one", async () => {
-  const { client, connection, clock, settled, ids } = await start({ releasedParts: 49 });
-  for (let n = 0; n < 45; n++) client.load("issue", { title: `a title that no issue has ${n} ${"x".repeat(20)}` });
+test("[N49] parts that do not fit into a hello are named after it, and the stream begins with all of them", async () => {
+  const { client, connection, clock, commit, settled, ids, frames } = await start({ releasedParts: 400 });
+  await client.load("issue", { projectId: "p2" }).ready;
+  for (let n = 0; n < 300; n++) client.load("issue", { title: `a title that no issue has ${n} ${"x".repeat(80)}` });
+  await client.load("issue", { projectId: "p3" }).ready;
   await settled();
-  expect(connection.asked.socket).toBe(1);
   connection.cut?.(1006);
+  for (const project of ["p1", "p2", "p3"]) commit("create", `${project}-3`, { projectId: project, title: "3" });
+  const { snapshot, log, socket } = connection.asked;
+  const before = frames("subscribe").length;
   clock.advance(5_000);
   await settled();
-  const sockets = connection.asked.socket;
-  await client.load("issue", { projectId: "p2" }).ready;
-  await settled();
-  expect(ids()).toBe("p1-1 p1-2 p2-1 p2-2");
-  expect(connection.asked.socket).toBe(sockets + 1);
+  expect(ids()).toBe("p1-1 p1-2 p1-3 p2-1 p2-2 p2-3 p3-1 p3-2 p3-3");
+  expect(connection.asked).toMatchObject({ snapshot, log, socket: socket + 1 });
+  const named = frames("subscribe").slice(before) as readonly { readonly more?: boolean }[];
+  expect(named.map(({ more }) => more)).toEqual([true, true, false]);
   expect(client.status().rows).toBe("complete");
+});
+
+test("[N49] over HTTP, where an address has no room for all parts, nothing else of their models is shown", async () => {
+  const { client, connection, clock, commit, settled, ids, kept } = await start({ releasedParts: 400 });
+  for (let n = 0; n < 60; n++) client.load("issue", { title: `none ${n} ${"x".repeat(80)}` });
+  await settled();
+  connection.socketUp = false;
+  connection.cut?.(1006);
+  commit("create", "p1-3", { projectId: "p1", title: "3" });
+  commit("create", "p2-3", { projectId: "p2", title: "3" });
+  commit("update", "p1-1", { projectId: "p2" });
+  for (let n = 0; n < 20; n++) {
+    clock.advance(5_000);
+    await settled();
+  }
+  expect(client.status()).toMatchObject({ name: "online", live: false });
+  expect([ids(), kept()]).toEqual(["p1-2 p1-3", "p1-2 p1-3"]);
 });

@@ -3,6 +3,7 @@ import type { LogEntry } from "../../protocol/log/log.ts";
 import { shortHash } from "../../protocol/short-hash.ts";
 import type { Part } from "../../protocol/stream/part-frames.ts";
 import { type Draft, emit, set } from "../draft.ts";
+import { utf8Length } from "../queue/serialized.ts";
 import type { ClientState, StreamLink } from "../state.ts";
 import { isFollower } from "../tabs/is-follower.ts";
 import { conditionsOn, isFollowed } from "./followed.ts";
@@ -20,11 +21,23 @@ import { changeTables, lookUp, recordKey } from "./tables.ts";
  *   not wanted any more ──unsubscribe──► what the stream says of it is left out ──unsubscribed──► gone
  */
 
-/** A `hello` may have 8 KiB, with the token. */
-const MOST_LENGTH = 4_096;
+/** Bytes of parts as JSON: a `hello` may have 8 KiB, with the token. */
+const HELLO_BYTES = 4_096;
+/** A frame may have 5 000 JSON values. */
+const FRAME_BYTES = 16_384;
 
 /** The parts that a scope asks for. Two are one if they ask for the same. */
-export const partsOf = (scope: Scope, models: ClientState["models"]): readonly Part[] =>
+export function partsOf(scope: Scope, models: ClientState["models"]): readonly Part[] {
+  const known = partsOfScopes.get(scope);
+  if (known?.models === models) return known.parts;
+  const parts = allParts(scope, models);
+  partsOfScopes.set(scope, { models, parts });
+  return parts;
+}
+
+const partsOfScopes = new WeakMap<Scope, { readonly models: ClientState["models"]; readonly parts: readonly Part[] }>();
+
+const allParts = (scope: Scope, models: ClientState["models"]): readonly Part[] =>
   (scope.models ?? Object.keys(models)).flatMap((model) => {
     const wanted = conditionsOn(scope, model);
     const partOf = (where?: Part["where"]): Part => ({
@@ -35,35 +48,61 @@ export const partsOf = (scope: Scope, models: ClientState["models"]): readonly P
     return wanted ? [wanted].flat().map(partOf) : [partOf()];
   });
 
-/** The parts for a `hello`. Undefined: it names models and conditions, because there are no parts, or too many for it. */
-export function helloParts(state: ClientState): readonly Part[] | undefined {
+/** What the stream follows. Undefined: models and conditions, because the app names no parts. */
+function streamParts(state: ClientState): readonly Part[] | undefined {
   const { rows, models } = state;
   const have = scopeOf(rows.scope);
-  if (!Object.values(have.where ?? {}).some(Array.isArray)) return undefined;
+  if (!hasLists(have)) return undefined;
   const own = partsOf(have, models);
   const known = new Set(own.map(({ id }) => id));
   const read = partsToRead(state);
   const added = read ? partsOf(read, models) : [];
-  const parts = [...own, ...added.filter(({ id }) => !known.has(id)).map((part) => ({ ...part, since: null }))];
-  return JSON.stringify(parts).length > MOST_LENGTH ? undefined : parts;
+  return [...own, ...added.filter(({ id }) => !known.has(id)).map((part) => ({ ...part, since: null }))];
+}
+
+const hasLists = ({ where = {} }: Scope): boolean => Object.values(where).some(Array.isArray);
+
+/** In pieces of at most so many bytes as JSON: the first one for a `hello`, the others for frames of their own. */
+function inPieces(parts: readonly Part[], first: number = FRAME_BYTES): readonly (readonly Part[])[] {
+  const pieces: Part[][] = [[]];
+  let left = first;
+  for (const part of parts) {
+    const bytes = utf8Length(JSON.stringify(part)) + 1;
+    if (bytes > left) {
+      pieces.push([]);
+      left = FRAME_BYTES;
+    }
+    left -= bytes;
+    pieces.at(-1)?.push(part);
+  }
+  return pieces;
 }
 
 /** Whether the stream goes on while parts are read. */
 export const isReadBeside = (state: ClientState): boolean =>
   state.reading.resync === "parts" &&
   !isFollower(state) &&
-  (state.stream.phase === "closed" ? helloParts(state) : state.stream.parts) !== undefined;
+  (state.stream.phase === "closed" ? hasLists(scopeOf(state.rows.scope)) : state.stream.parts !== undefined);
 
-/** What is said in `hello` of parts. */
-export function beginParts(draft: Draft): readonly Part[] | undefined {
-  const parts = helloParts(draft.state);
+/** What is said in `hello` of parts, and whether there are more. */
+export function beginParts(draft: Draft): { readonly parts: readonly Part[] | undefined; readonly more: boolean } {
+  const all = streamParts(draft.state);
+  const [parts, ...rest] = inPieces(all ?? [], HELLO_BYTES);
   const { stream } = draft.state;
-  const asked = parts?.filter(({ since }) => since === null);
-  const said = { parts: parts && idsOf(parts), asked: idsOf(asked ?? []), leaving: NONE, wanted: undefined };
+  const asked = all?.filter(({ since }) => since === null);
+  const said = { parts: all && idsOf(all), asked: idsOf(asked ?? []), leaving: NONE, wanted: undefined, rest };
   set(draft, { stream: { ...stream, ...said } });
-  const read = parts && partsToRead(draft.state);
+  const read = all && partsToRead(draft.state);
   if (read) readBeside(draft, read);
-  return parts;
+  return { parts: all && parts, more: rest.length > 0 };
+}
+
+/** The stream is welcome, and waits for the rest of the parts. */
+export function nameRest(draft: Draft): void {
+  const { rest = [] } = draft.state.stream;
+  for (const [at, parts] of rest.entries())
+    emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: [...parts], more: at < rest.length - 1 } });
+  if (rest.length > 0) set(draft, { stream: { ...draft.state.stream, rest: [] } });
 }
 
 const NONE: ReadonlySet<string> = new Set();
@@ -99,7 +138,9 @@ export function keepParts(draft: Draft): void {
   const leaving = new Set([...(stream.leaving ?? []), ...left]);
   set(draft, { stream: { ...stream, parts, asked, leaving, wanted: scopes.join("\n") } });
   if (left.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "unsubscribe", ids: left } });
-  if (added.length > 0) emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: added } });
+  if (added.length === 0) return;
+  for (const parts of inPieces(added))
+    emit(draft, { do: "sendFrame", frame: { frame: "subscribe", parts: [...parts] } });
 }
 
 const partsFor = (scope: string, models: ClientState["models"]) =>
@@ -138,9 +179,9 @@ const hasLeaving = ({ leaving }: StreamLink): boolean => (leaving?.size ?? 0) > 
  * What a range says of the rows' own parts. Entries that concern only parts that are being read are kept apart, and
  * those of parts that have just been left are not. For the rows, such a record has left.
  */
-export function ownRange(draft: Draft, range: LogRange): LogRange {
+export function ownRange(draft: Draft, range: LogRange, isWide: boolean): LogRange {
   const { state } = draft;
-  if (!isMixed(state)) return range;
+  if (!isMixed(state) && !isWide) return range;
   const { rows, reading, models } = state;
   const have = scopeOf(rows.scope);
   const read = reading.added && scopeOf(reading.added.scope);

@@ -22,6 +22,8 @@ export const Hello = Type.Object(
     where: Type.Optional(FollowedRecords),
     /** What is followed, in place of `models` and `where`. */
     parts: Type.Optional(Parts),
+    /** After `welcome`, `subscribe` frames name the rest of the parts. The stream begins after the last of them. */
+    more: Type.Optional(Type.Boolean()),
     /** The `viewHash` under which the rows up to `since` were read. If it differs, the response is `resync`. */
     view: Type.Optional(Type.String({ maxLength: 64 })),
     /** The schema that the client was built with, as in the header `Holdfast-Schema`. */

@@ -26,8 +26,11 @@ export const Parts = Type.Array(
   { maxItems: limits.partsNamed },
 );
 
-/** Follows more parts. */
-export const Subscribe = Type.Object({ frame: Type.Literal("subscribe"), parts: Parts }, strict);
+/** Follows more parts. `more`: after a `hello` with `more`, others follow. */
+export const Subscribe = Type.Object(
+  { frame: Type.Literal("subscribe"), parts: Parts, more: Type.Optional(Type.Boolean()) },
+  strict,
+);
 
 /** Follows the parts with these ids no longer. */
 export const Unsubscribe = Type.Object(
