@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { bundles } from "./bundles.ts";
 
 test("the sizes in the README are the limits that the build keeps", () => {
-  const lines = readFileSync("README.md", "utf8").matchAll(/^\| `(@holdfast\/\S+)` +\| +([\d.]+) KB \| (?:(\d+) KB)?/gm);
+  const lines = readFileSync("README.md", "utf8").matchAll(
+    /^\| `(@holdfast\/\S+)` +\| +([\d.]+) KB \| (?:(\d+) KB)?/gm,
+  );
   const said = [...lines].map(([, name = "", atOnce, later]) => ({
     name,
     atOnce: Number(atOnce),
