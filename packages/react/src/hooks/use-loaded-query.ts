@@ -11,8 +11,8 @@ export type ShownQuery<S extends ModelSchema, M extends ModelName<S>, I extends 
   I
 > & {
   /**
-   * Loads the part of the query's own conditions for as long as the component is mounted, as `client.load` does: for a
-   * model of which `follow` names a list of conditions. Throws for conditions that `load` does not take. Default false.
+   * Loads the part of the query's own conditions, and what it includes (one level), for as long as the component is
+   * mounted, as `client.load` does: for a model of which `follow` names a list of conditions. Throws for conditions that `load` does not take. Default false.
    */
   readonly load?: boolean | undefined;
 };
@@ -28,7 +28,7 @@ export function useLoadedQuery(model: string, query: Asked): Query<ModelSchema, 
   useEffect(() => {
     if (!part || client === stillClient) return undefined;
     try {
-      return client.load(model, part).release;
+      return client.load(model, ...part).release;
     } catch (error) {
       // An error of a render reaches the component that asks. One of an effect stops React.
       rethrow(() => {
@@ -40,8 +40,16 @@ export function useLoadedQuery(model: string, query: Asked): Query<ModelSchema, 
   return asked;
 }
 
-function withoutLoad(given: Asked): readonly [Exclude<Asked, undefined> | undefined, FollowedWhere<object>?] {
+type PartArguments = readonly [
+  where: FollowedWhere<object>,
+  options: { readonly include: Readonly<Record<never, true>> },
+];
+
+function withoutLoad(given: Asked): readonly [Exclude<Asked, undefined> | undefined, PartArguments?] {
   if (given === undefined || given === "skip") return [given];
   const { load, ...asked } = given;
-  return load ? [asked, (asked.where ?? {}) as FollowedWhere<object>] : [asked];
+  if (!load) return [asked];
+  const { where = {}, include = {} } = asked;
+  const names = Object.entries(include).map(([name, wanted]) => [name, Boolean(wanted)]);
+  return [asked, [where as FollowedWhere<object>, { include: Object.fromEntries(names) }]];
 }

@@ -75,7 +75,7 @@ export interface SyncClient<S extends ModelSchema> {
    * of which `follow` names a list of conditions: `follow: { where: { issue: [] } }` begins with no issues, and
    * `load("issue", { projectId })` adds those of a project. Throws for an unknown model or field.
    */
-  load<M extends ModelName<S>>(model: M, where: FollowedWhere<DataOf<S, M>>, options?: LoadOptions): LoadedPart;
+  load<M extends ModelName<S>>(model: M, where: FollowedWhere<DataOf<S, M>>, options?: LoadOptions<S, M>): LoadedPart;
   /** Exports all unsettled writes, for a file or another device. */
   exportPending(): Promise<PendingExport>;
   /**

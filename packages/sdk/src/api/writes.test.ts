@@ -79,6 +79,7 @@ test("[Q4] a confirmed mutation stays visible until the log reaches it", async (
   expect(client.pending()).toMatchObject([{ phase: "confirmed" }]);
   expect(slides.get("s1")).toMatchObject({ title: "New" });
   connection.flush();
+  await settle();
   expect(client.status()).toMatchObject({ syncId: 1, pending: 0 });
   expect(slides.get("s1")).toMatchObject({ title: "New" });
 });

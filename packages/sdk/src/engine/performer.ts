@@ -9,6 +9,7 @@ import type { Reply } from "../core/queue/outcome.ts";
 import { reasonOf } from "../core/reason-of.ts";
 import type { ClientState } from "../core/state.ts";
 import type { TabMessage } from "../core/tabs/tab-message.ts";
+import type { LogEntry } from "../protocol/log/log.ts";
 import { closeCodes } from "../protocol/stream/close-codes.ts";
 import type { FrameDown } from "../protocol/stream/frames-down.ts";
 import { askOwner } from "./ask-owner.ts";
@@ -76,6 +77,7 @@ export function createPerformer(
   const listeners = new Set<(frame: CollabFrame) => void>();
   let nextToken: string | undefined;
   let helloAt = 0;
+  let gathered: { readonly from: number; to: number; readonly entries: LogEntry[] } | undefined;
   const lookup = new OutcomeLookup(server, waiters, clock, {
     canRequest: () => canSend(currentState()),
     hasLostDisk: () => currentState().storageTrouble !== undefined,
@@ -188,7 +190,27 @@ export function createPerformer(
     stream.send({ frame: "auth", token: nextToken });
   }
 
+  /** The log arrives in many small frames. Those of one task are one event, because each event has its own cost. */
+  function gather({ from, to, entries }: Extract<FrameDown, { frame: "entries" }>): void {
+    if (gathered?.to === from) {
+      gathered.to = to;
+      gathered.entries.push(...entries);
+      return;
+    }
+    passOn();
+    gathered = { from, to, entries: [...entries] };
+    queueMicrotask(passOn);
+  }
+
+  function passOn(): void {
+    const range = gathered;
+    gathered = undefined;
+    if (range) dispatch({ type: "entriesReceived", ...range });
+  }
+
   function onFrame(frame: FrameDown): void {
+    if (frame.frame === "entries") return gather(frame);
+    passOn();
     if (frame.frame === "renewed" && nextToken !== undefined) token.use(nextToken);
     if (frame.frame === "welcome")
       return dispatch({ type: "welcomed", ...frame, serverTime: timeOf(frame, helloAt, clock) });
@@ -264,11 +286,15 @@ export function createPerformer(
         return stream.open({
           opened: () => dispatch({ type: "streamOpened" }),
           frame: onFrame,
-          closed: (code, reason) => dispatch({ type: "streamClosed", code, reason }),
+          closed: (code, reason) => {
+            passOn();
+            dispatch({ type: "streamClosed", code, reason });
+          },
         });
       case "sendFrame":
         return stream.send(effect.frame);
       case "closeStream":
+        gathered = undefined;
         return stream.close();
       case "sendHello":
         return void hello(effect, state.clientId);
@@ -330,7 +356,7 @@ function onceSaved(
 }
 
 function dispatchFrame(
-  frame: Exclude<FrameDown, { readonly frame: "welcome" }>,
+  frame: Exclude<FrameDown, { readonly frame: "welcome" | "entries" }>,
   dispatch: (happening: Happening) => void,
   onFrame: (frame: CollabFrame) => void,
 ): void {
@@ -339,8 +365,6 @@ function dispatchFrame(
       return dispatch({ type: "renewed", ...frame });
     case "schema":
       return dispatch({ type: "schemaPushed", models: frame.models });
-    case "entries":
-      return dispatch({ type: "entriesReceived", from: frame.from, to: frame.to, entries: frame.entries });
     case "subscribed":
       return dispatch({ type: "partAnswered", id: frame.id, position: frame.position });
     case "refused":

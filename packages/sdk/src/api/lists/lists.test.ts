@@ -89,6 +89,7 @@ test("[R5] a write that settles changes nothing that is shown", async () => {
   const [shown, list] = [slides.get("1"), slides.list()];
   await settle();
   connection.flush();
+  await settle();
   expect(client.status()).toMatchObject({ pending: 0, syncId: 2 });
   expect(slides.get("1")).toBe(shown);
   expect(slides.list()).toBe(list);

@@ -141,7 +141,7 @@ export class Lists {
   status(model: string, query: AnyQuery): SyncStatus["rows"] {
     // Throws for an invalid one. What shows a query reads it too, so that this finds it.
     this.list(model, query);
-    return this.#later()?.queryStatus(this.#state(), model, query) ?? "loading";
+    return this.#later()?.queryStatus(this.#state(), model, query, this) ?? "loading";
   }
 
   /** How many records match, by their value of a field; `true`: all of them, under `true`. */
@@ -165,11 +165,9 @@ export class Lists {
 
   /** Once is enough: a list that was shown does not disappear when the connection ends. */
   #hasBeenComplete(key: string, model: string, query: AnyQuery): boolean {
-    const kept = this.#kept.get(key);
-    if (kept?.wasComplete) return true;
-    const isComplete = this.#later()?.queryStatus(this.#state(), model, query) === "complete";
-    if (kept) kept.wasComplete = isComplete;
-    return isComplete;
+    const kept: Pick<KeptView, "wasComplete"> = this.#kept.get(key) ?? {};
+    kept.wasComplete ||= this.#later()?.queryStatus(this.#state(), model, query, this) === "complete";
+    return kept.wasComplete;
   }
 
   /** Throws for an invalid query. */

@@ -185,10 +185,21 @@ test("[R71] what the app follows of a model at all times, and models that are fo
   expect([some.of({}), some.models.note.status()]).toEqual(["complete", "partial"]);
 });
 
-test("[R71] a query with what it includes is complete only if all records that may be included were read", async () => {
-  const { models, of } = await start();
+test("[R71] a query with what it includes is complete only if all that its records may include was read", async () => {
+  const { models, of, server, settle } = await start();
+  server.commit(
+    {
+      operations: [{ action: "create", model: "project", id: "p9", data: {} }],
+      clientTxId: "t",
+      clientId: "c",
+    } as never,
+    "ben",
+  );
+  await settle();
   expect(of({ where: { projectId: "p1" }, include: { project: true } })).toBe("complete");
-  expect(models.project.status({ include: { issues: { where: { projectId: "p1" } } } })).toBe("partial");
+  expect(models.project.status({ include: { issues: true } })).toBe("partial");
+  expect(models.project.status({ include: { issues: { where: { projectId: "p1" } } } })).toBe("complete");
+  expect(models.project.status({ where: { id: "p1" }, include: { issues: true } })).toBe("complete");
   expect(models.project.status()).toBe("complete");
 });
 

@@ -7,27 +7,72 @@ import type { ClientState } from "../../core/state.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import type { Model } from "../../protocol/schema/model-schema.ts";
-import { relationsOf } from "../../protocol/schema/relations.ts";
+import { type Relation, relationsOf } from "../../protocol/schema/relations.ts";
 import { type Conditions, compileConditions } from "./conditions.ts";
 import type { AnyQuery } from "./list-query.ts";
 import { valuesOf } from "./value-indexes.ts";
 
 type Models = ClientState["models"];
 
+/** What a query has found: records with what they include. */
+type Found = readonly JsonObject[];
+
+/** Where a query finds its records. */
+interface Finder {
+  list(model: string, query: AnyQuery): Found;
+}
+
 /**
  * What is known of a query's records. A client may have some parts of a model only: then it has all that a query can
  * match if the query asks for what one of the parts has.
  */
-export function queryStatus(state: ClientState, model: string, query: AnyQuery): SyncStatus["rows"] {
-  const { models, rows, scope } = state;
+export function queryStatus(state: ClientState, model: string, query: AnyQuery, lists: Finder): SyncStatus["rows"] {
+  const { rows, scope } = state;
   const known = rowsStatus(state);
-  if (known === "loading" || isWithin(scopeOf(rows.scope), models, model, query)) return known;
-  // Its part is on its way, for the first time.
-  return isWithin(scope, models, model, query) ? "loading" : "partial";
+  if (known === "loading") return known;
+  const found = query.include ? lists.list(model, query.staleOk === false ? { ...query, staleOk: true } : query) : NONE;
+  // Until the code for them is loaded, lists that include records are empty.
+  if (
+    query.include &&
+    found.length === 0 &&
+    lists.list(model, { ...query, include: undefined, staleOk: true }).length > 0
+  )
+    return "loading";
+  const reached = scopeOf(rows.scope);
+  const before = judged.get(found);
+  const isSame = before?.reached === reached && before.scope === scope && before.query === query;
+  const answer = isSame ? before : judge({ reached, scope, query }, state.models, { model, query, found });
+  if (found.length > 0) judged.set(found, answer);
+  return answer.within === "rows" ? known : answer.within;
 }
 
-/** Whether the scope has everything that the query can match, and what it includes. */
-function isWithin(scope: Scope, models: Models, model: string, { where = {}, include = {} }: AnyQuery): boolean {
+const NONE: Found = [];
+
+interface Judged {
+  readonly reached: Scope;
+  readonly scope: Scope;
+  readonly query: AnyQuery;
+  /** `loading`: its part is on its way, for the first time. */
+  readonly within: "rows" | "loading" | "partial";
+}
+
+/** A query that includes thousands of records is asked for its status with each change of any. */
+const judged = new WeakMap<Found, Judged>();
+
+function judge(of: Omit<Judged, "within">, models: Models, asked: Asked): Judged {
+  if (isWithin(of.reached, models, asked)) return { ...of, within: "rows" };
+  return { ...of, within: isWithin(of.scope, models, asked) ? "loading" : "partial" };
+}
+
+interface Asked {
+  readonly model: string;
+  readonly query: AnyQuery;
+  readonly found: Found;
+}
+
+/** Whether the scope has everything that the query can match, and what its records include. */
+function isWithin(scope: Scope, models: Models, { model, query, found }: Asked): boolean {
+  const { where = {}, include = {} } = query;
   const table = tableOf(model);
   if (!followsModel(scope, model)) return false;
   const parts = conditionsOn(scope, model);
@@ -35,12 +80,26 @@ function isWithin(scope: Scope, models: Models, model: string, { where = {}, inc
   if (Array.isArray(parts) && !isCovered(where, { parts, model, schema: models[table] })) return false;
   const relations = relationsOf(models, model);
   return Object.entries(include).every(([name, wanted]) => {
-    const other = relations.get(name)?.model;
-    // Which records are included depends on the rows, so that no condition says it.
-    return (
-      other === undefined || !wanted || isWithin(scope, models, other, wanted === true ? {} : { ...wanted, where: {} })
-    );
+    const relation = relations.get(name);
+    if (!relation || !wanted) return true;
+    const inner = wanted === true ? {} : wanted;
+    const included = found.flatMap((record) => [record[name] ?? []].flat() as unknown as JsonObject[]);
+    const asked = relatedTo(found, relation, models[tableOf(relation.model)]);
+    return asked.every((one) => {
+      const related: AnyQuery = { ...inner, where: { ...one, and: [inner.where ?? {}] } };
+      return isWithin(scope, models, { model: relation.model, query: related, found: included });
+    });
   });
+}
+
+/** The queries for what records include. Which records that is depends on the ids that they have. */
+function relatedTo(found: Found, { kind, field }: Relation, other: Model | undefined): readonly Conditions[] {
+  const own = (record: JsonObject) => (kind === "inverse" ? record.id : record[field]) ?? [];
+  const ids = [...new Set(found.flatMap((record) => [own(record)].flat() as string[]))];
+  if (kind !== "inverse") return [{ id: { in: ids } }];
+  // The items of an array are asked for one by one.
+  if (other?.fields[field]?.type === "array") return ids.map((id) => ({ [field]: { contains: id } }));
+  return [{ [field]: { in: ids } }];
 }
 
 /** What is followed of a model. */
@@ -62,11 +121,15 @@ export function isCovered(where: Conditions, followed: Followed): boolean {
   // Each value may be in another part.
   return Object.entries(where).some(([field, wanted]) => {
     const values = valuesOf(wanted);
-    if (!values || values.length < 2) return false;
-    const tests = parts.flatMap(({ [field]: own, ...others }) =>
-      own !== undefined && isAskedFor(where, others, followed) ? [testOf(field, own, followed)] : [],
-    );
-    return values.every((value) => tests.some((test) => test(value)));
+    if (!values) return false;
+    const known = new Set<unknown>();
+    const tests = parts.flatMap(({ [field]: own, ...others }) => {
+      if (own === undefined || !isAskedFor(where, others, followed)) return [];
+      const listed = typeof own === "object" ? valuesOf(own) : undefined;
+      for (const value of listed ?? []) known.add(value);
+      return listed ? [] : [testOf(field, own, followed)];
+    });
+    return values.every((value) => known.has(value) || tests.some((test) => test(value)));
   });
 }
 

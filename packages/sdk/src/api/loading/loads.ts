@@ -11,10 +11,12 @@ import { localError, type SyncError } from "../../errors.ts";
 import { followedLimits as limits } from "../../protocol/log/followed-limits.ts";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { ownValue } from "../../protocol/own-value.ts";
+import { type Relation, relationsOf } from "../../protocol/schema/relations.ts";
 import { type Conditions, compileConditions } from "../lists/conditions.ts";
 import { isCovered } from "../lists/query-status.ts";
 import { type Ending, until } from "../shutdown.ts";
-import type { LoadedPart, LoadOptions } from "./loaded-part.ts";
+import { IncludedParts } from "./included-parts.ts";
+import type { AnyInclude, AnyLoadOptions, LoadedPart } from "./loaded-part.ts";
 
 type Where = NonNullable<Scope["where"]>;
 
@@ -70,7 +72,31 @@ export class Loads {
     });
   }
 
-  load(given: string, conditions: FollowedConditions, { keep = false }: LoadOptions = {}): LoadedPart {
+  /** A part, and what its records include. */
+  load(model: string, conditions: FollowedConditions, { include = {}, ...options }: AnyLoadOptions = {}): LoadedPart {
+    const { engine } = this.#deps;
+    const { models } = engine.store.getState();
+    const relations = relationsIn(include, models, model);
+    const part = this.#loadOne(model, conditions, options);
+    if (relations.length === 0) return part;
+    const meets = compileConditions(model, models[tableOf(model)], conditions as Conditions);
+    const load = (other: string, named: FollowedConditions) => this.#loadOne(other, named, options);
+    const included = relations.map((relation) => new IncludedParts({ engine, load }, { model, meets }, relation));
+    const release = () => {
+      part.release();
+      for (const one of included) one.release();
+    };
+    const ready = part.ready.then(
+      async () => void (await Promise.all(included.map((one) => one.ready()))),
+      (error: unknown) => {
+        release();
+        throw error;
+      },
+    );
+    return { ready, release: options.keep ? () => {} : release };
+  }
+
+  #loadOne(given: string, conditions: FollowedConditions, { keep = false }: AnyLoadOptions): LoadedPart {
     const { engine, ending } = this.#deps;
     const state = engine.store.getState();
     const { where = {} } = state.scope;
@@ -193,6 +219,16 @@ export class Loads {
     const at = this.#recent.indexOf(name);
     return at < 0 ? MOST_REMEMBERED : this.#recent.length - at;
   }
+}
+
+/** The relations that are asked for. Those of models that the client has as a whole need no parts. */
+function relationsIn(include: AnyInclude, models: ClientState["models"], model: string): readonly Relation[] {
+  const known = relationsOf(models, model);
+  return Object.entries(include).flatMap(([name, wanted]) => {
+    const relation = known.get(name);
+    if (!relation) throw localError("invalid_options", `The model "${model}" has no relation "${name}".`);
+    return wanted ? [relation] : [];
+  });
 }
 
 const isUsed = (part: Part | undefined): boolean => part !== undefined && part.users > 0;

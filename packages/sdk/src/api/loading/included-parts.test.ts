@@ -1,0 +1,162 @@
+import { expect, test } from "vitest";
+import { MemoryDisk } from "../../storage/memory.ts";
+import { otherWriter } from "../../testing/other-writer.ts";
+import { createTestServer } from "../../testing/test-server.ts";
+
+const schema = {
+  models: {
+    project: { fields: { name: { type: "string" } } },
+    label: { fields: { name: { type: "string" } } },
+    issue: {
+      fields: {
+        projectId: { type: "string", references: "project", inverse: "issues" },
+        labelIds: { type: "array", references: "label", inverse: "labelled" },
+      },
+    },
+    comment: { fields: { issueId: { type: "string", references: "issue", inverse: "comments" } } },
+  },
+} as const;
+
+const PARTS = { where: { issue: [], comment: [], label: [] } } as const;
+
+/** Two projects of three issues, each with two comments and a label of its own. */
+async function start(issues = 3) {
+  const own = createTestServer(schema);
+  const commit = otherWriter(own.server, "comment");
+  for (const project of ["p1", "p2"]) {
+    commit("create", project, { name: project }, "project");
+    for (let n = 0; n < issues; n++) {
+      const id = `${project}-${n}`;
+      commit("create", `l-${id}`, { name: id }, "label");
+      commit("create", id, { projectId: project, labelIds: [`l-${id}`] }, "issue");
+      for (const c of [1, 2]) commit("create", `${id}-c${c}`, { issueId: id });
+    }
+  }
+  const disk = new MemoryDisk();
+  const open = async (options: Partial<Parameters<typeof own.client>[0]> = {}) => {
+    const made = own.client({ disk, follow: PARTS, ...options });
+    await settled();
+    return made;
+  };
+  const settled = async () => {
+    for (let i = 0; i < 6; i++) await own.settle();
+  };
+  const made = await open();
+  const { models } = made.client;
+  const query = { where: { projectId: "p1" }, include: { comments: true } } as const;
+  const included = () =>
+    models.issue.list({ ...query, orderBy: "id" }).map(({ id, comments }) => `${id} ${comments.length}`);
+  return {
+    ...own,
+    ...made,
+    models,
+    disk,
+    commit,
+    open,
+    settled,
+    query,
+    included,
+    status: () => models.issue.status(query),
+  };
+}
+
+test("[N54] a part is loaded with what references its records, and the query that includes this is complete", async () => {
+  const { client, models, settled, included, status } = await start();
+  const seen = new Set<string>();
+  client.subscribe(() => seen.add(status()));
+  expect(status()).toBe("partial");
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  await settled();
+  expect(included()).toEqual(["p1-0 2", "p1-1 2", "p1-2 2"]);
+  expect([models.comment.count(), models.label.count()]).toEqual([6, 0]);
+  expect(status()).toBe("complete");
+  expect(seen.has("loading")).toBe(true);
+  expect(models.issue.status({ where: { projectId: "p1" }, include: { comments: true, labels: true } })).toBe(
+    "partial",
+  );
+});
+
+test("[N54] what comes to the part, or leaves it, takes along what references it", async () => {
+  const { client, models, commit, settled, included, status } = await start();
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  commit("update", "p2-0", { projectId: "p1" }, "issue");
+  commit("create", "p1-9", { projectId: "p1" }, "issue");
+  commit("create", "p1-9-c1", { issueId: "p1-9" });
+  await settled();
+  expect(included()).toEqual(["p1-0 2", "p1-1 2", "p1-2 2", "p1-9 1", "p2-0 2"]);
+  expect(status()).toBe("complete");
+  // A comment that refers to another issue now.
+  commit("update", "p2-1-c1", { issueId: "p1-9" });
+  commit("delete", "p1-0-c1");
+  await settled();
+  expect(included()).toEqual(["p1-0 1", "p1-1 2", "p1-2 2", "p1-9 2", "p2-0 2"]);
+  commit("update", "p2-0", { projectId: "p2" }, "issue");
+  await settled();
+  expect(included()).toEqual(["p1-0 1", "p1-1 2", "p1-2 2", "p1-9 2"]);
+  expect([status(), models.comment.status({ where: { issueId: "p1-9" } })]).toEqual(["complete", "complete"]);
+});
+
+test("[N54] what records reference by a field or an array is loaded as well, and what references them by an array", async () => {
+  const { client, models, settled } = await start();
+  await client.load("issue", { projectId: "p1" }, { include: { labels: true, project: true } }).ready;
+  await settled();
+  const labels = models.issue.list({ include: { labels: true }, orderBy: "id" }).map((issue) => issue.labels.length);
+  expect(labels).toEqual([1, 1, 1]);
+  expect(models.label.count()).toBe(3);
+  expect(models.issue.status({ where: { projectId: "p1" }, include: { labels: true, project: true } })).toBe(
+    "complete",
+  );
+  await client.load("label", { id: "l-p2-1" }, { include: { labelled: true } }).ready;
+  await settled();
+  expect(models.issue.get("p2-1")?.projectId).toBe("p2");
+  expect(models.label.status({ where: { id: "l-p2-1" }, include: { labelled: true } })).toBe("complete");
+});
+
+test("[N54] released with its part, and after a reload what is there is not read again", async () => {
+  const { client, open, settled } = await start();
+  const part = client.load("issue", { projectId: "p1" }, { include: { comments: true } });
+  await part.ready;
+  await settled();
+  await client.close();
+  const again = await open();
+  const { snapshot } = again.connection.asked;
+  const next = again.client.load("issue", { projectId: "p1" }, { include: { comments: true } });
+  await next.ready;
+  await settled();
+  expect(again.client.models.comment.count()).toBe(6);
+  expect(again.connection.asked.snapshot).toBe(snapshot);
+  next.release();
+  for (let n = 0; n <= 20; n++) {
+    const other = again.client.load("comment", { issueId: `none-${n}` });
+    await other.ready;
+    other.release();
+  }
+  await settled();
+  expect(again.client.models.comment.count()).toBe(0);
+  expect(again.client.models.issue.count()).toBe(3);
+});
+
+test("[N54] hundreds of records are asked for in pieces, and those that came one by one are joined", async () => {
+  const { client, models, connection, commit, settled, status } = await start(250);
+  const { snapshot } = connection.asked;
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  await settled();
+  expect(models.comment.count()).toBe(500);
+  expect(connection.asked.snapshot - snapshot).toBeLessThan(8);
+  for (let n = 0; n < 20; n++) {
+    commit("create", `p1-new-${n}`, { projectId: "p1" }, "issue");
+    await settled();
+  }
+  expect(status()).toBe("complete");
+  expect(models.comment.count()).toBe(500);
+});
+
+test("[N54] an unknown relation, and one of a model that is not followed, are refused", async () => {
+  const { client, open } = await start();
+  const load = (include: object) => client.load("issue", { projectId: "p1" }, { include: include as never }).ready;
+  await expect(load({ nope: true })).rejects.toMatchObject({ code: "invalid_options" });
+  await load({ comments: false, labels: undefined });
+  const other = await open({ follow: { models: ["issue"], where: { issue: [] } }, disk: new MemoryDisk() });
+  const part = other.client.load("issue", { projectId: "p1" }, { include: { comments: true } });
+  await expect(part.ready).rejects.toMatchObject({ code: "invalid_options" });
+});
