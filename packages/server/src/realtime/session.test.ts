@@ -203,6 +203,15 @@ test("[P5] a frame that is answered after the end of its socket enters nothing",
   expect(rooms.broken).toEqual(["deck:a"]);
 });
 
+test("[T20] frames about parts that were sent before a resync arrived close nothing", async () => {
+  const { socket, receive } = open();
+  await receive({ frame: "hello", token: "a", log: "another", since: 0, parts: [], more: true });
+  expect(socket.sent).toEqual(["welcome", "resync"]);
+  await receive({ frame: "subscribe", parts: [{ id: "p", model: "slide" }] });
+  await receive({ frame: "unsubscribe", ids: ["p"] });
+  expect([socket.sent, socket.closed]).toEqual([["welcome", "resync"], []]);
+});
+
 test("[T16] until the token is accepted, all frames together have 8 KiB", async () => {
   const hello = { frame: "hello", token: "a" };
   const long = { ...hello, models: ["x".repeat(9_000)] };

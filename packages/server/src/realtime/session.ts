@@ -141,14 +141,15 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
 
   async function answer(frame: FrameUp): Promise<void> {
     if (frame.frame === "hello") return await greet(frame);
-    // The client may have sent this frame before it received the resync.
+    // The client may have sent these frames before it received the resync.
     if (frame.frame === "presence" && known()) return onPresence(frame);
+    if (phase.name === "greeting" && phase.known && OF_PARTS.has(frame.frame)) return;
     if (phase.name === "greeting")
       return fail(refuse("invalid_frame", { message: "The first frame must be hello." }), closeCodes.badFrame);
     if (waiting && frame.frame === "subscribe") return await takeRest(frame, waiting);
-    await beginStream();
     switch (frame.frame) {
       case "auth":
+        await beginStream();
         return await renew(frame.token);
       case "follow":
         return follow(frame);
@@ -391,6 +392,7 @@ interface Waiting {
 }
 
 const NOTHING = { view: { models: new Set<string>(), groups: undefined } };
+const OF_PARTS: ReadonlySet<string> = new Set(["subscribe", "unsubscribe"]);
 const NO_PARTS = refuse("invalid_frame", { message: "Name `parts` in hello, which may be none, before you add some." });
 const BY_PARTS = refuse("invalid_frame", { message: "This stream follows parts: add them with `subscribe`." });
 
