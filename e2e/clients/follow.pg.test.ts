@@ -94,6 +94,38 @@ test("[N25] [N26] a client loads parts of a model from the server, and continues
   await until(() => expect(idsOf(again)).toEqual(["l-a", "l-b", "l-c", "l-d"]));
 });
 
+test("[N49] [T20] a client with hundreds of parts goes on with all of them, on the stream and over HTTP", async () => {
+  const decks = Array.from({ length: 150 }, (_, n) => `many-${n}-${"x".repeat(40)}`);
+  const make = (id: string, deckId = "") => request("POST", "/v1/models/slide", { id, data: { deckId, title: id } });
+  const token = await agentToken("many", ...decks);
+  const [first = "", last = ""] = [decks[0], decks.at(-1)];
+  await Promise.all([make("m-a", first), make("m-b", last)]);
+  const path = join(temporaryFolder("many", onTestFinished), "store.db");
+  const open = (rest: { readonly stream?: false } = {}) =>
+    closedInTheEnd(
+      createClient({
+        ...{ schema, url, storage: fileStorage(path), getToken: () => token, follow: { where: { slide: [] } } },
+        ...rest,
+      }),
+    );
+  const before = open();
+  await Promise.all(decks.map((deckId) => before.load("slide", { deckId }, { keep: true }).ready));
+  const idsOf = ({ models }: typeof before) => models.slide.list().map(({ id }) => id);
+  expect(idsOf(before)).toEqual(["m-a", "m-b"]);
+  await before.close();
+  await Promise.all([make("m-c", first), make("m-d", last), make("m-none", "elsewhere")]);
+  const again = open();
+  await until(() => expect(idsOf(again)).toEqual(["m-a", "m-b", "m-c", "m-d"]));
+  expect(again.status()).toMatchObject({ live: true, rows: "complete" });
+  await make("m-e", last);
+  await until(() => expect(idsOf(again)).toEqual(["m-a", "m-b", "m-c", "m-d", "m-e"]));
+  await again.close();
+  await Promise.all([make("m-f", first), request("PATCH", "/v1/models/slide/m-a", { data: { deckId: "elsewhere" } })]);
+  const polling = open({ stream: false });
+  await until(() => expect(idsOf(polling)).toEqual(["m-b", "m-c", "m-d", "m-e", "m-f"]));
+  expect(polling.status()).toMatchObject({ name: "online", live: false });
+});
+
 test("[N25] a part can name records by their ids, before they are there too", async () => {
   const make = (id: string) => request("POST", "/v1/models/slide", { id, data: { deckId: "n1", title: id } });
   const token = await agentToken("named", "n1");

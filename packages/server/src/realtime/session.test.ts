@@ -203,6 +203,14 @@ test("[P5] a frame that is answered after the end of its socket enters nothing",
   expect(rooms.broken).toEqual(["deck:a"]);
 });
 
+test("[T20] a new token does not begin a stream whose parts are not all named", async () => {
+  const { socket, receive } = open();
+  await receive({ frame: "hello", token: "a", parts: [{ id: "p", model: "slide" }], more: true });
+  await receive({ frame: "auth", token: "a" });
+  await receive({ frame: "subscribe", parts: [{ id: "q", model: "slide" }] });
+  expect(socket.sent).toEqual(["welcome", "renewed"]);
+});
+
 test("[T20] frames about parts that were sent before a resync arrived close nothing", async () => {
   const { socket, receive } = open();
   await receive({ frame: "hello", token: "a", log: "another", since: 0, parts: [], more: true });

@@ -149,7 +149,6 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if (waiting && frame.frame === "subscribe") return await takeRest(frame, waiting);
     switch (frame.frame) {
       case "auth":
-        await beginStream();
         return await renew(frame.token);
       case "follow":
         return follow(frame);
@@ -326,7 +325,8 @@ export function createSession(socket: WebSocket, deps: SessionDeps, connection: 
     if ("refusal" in view) return fail(view.refusal, view.closeCode);
     send({ frame: "renewed", ...tokenFields(next, shownModels(view, schema), now()) });
     // The log has no entries for records that a new scope reveals or hides, so the client has to reload.
-    if (!isSameView(view, current.reader.view)) resync("scope");
+    const before = waiting ? viewOfRequest(current.principal, current.requested()) : current.reader.view;
+    if ("refusal" in before || !isSameView(view, before)) resync("scope");
   }
 
   /** Ignores the verdict if the client has replaced the token meanwhile. */

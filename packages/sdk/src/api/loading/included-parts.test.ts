@@ -13,7 +13,9 @@ const schema = {
         labelIds: { type: "array", references: "label", inverse: "labelled" },
       },
     },
-    comment: { fields: { issueId: { type: "string", references: "issue", inverse: "comments" } } },
+    comment: {
+      fields: { kind: { type: "string" }, issueId: { type: "string", references: "issue", inverse: "comments" } },
+    },
   },
 } as const;
 
@@ -159,4 +161,101 @@ test("[N54] an unknown relation, and one of a model that is not followed, are re
   const other = await open({ follow: { models: ["issue"], where: { issue: [] } }, disk: new MemoryDisk() });
   const part = other.client.load("issue", { projectId: "p1" }, { include: { comments: true } });
   await expect(part.ready).rejects.toMatchObject({ code: "invalid_options" });
+});
+
+/** Parts that take up room. */
+async function fill({ client }: Pick<Awaited<ReturnType<typeof start>>, "client">, many: number) {
+  const parts = Array.from({ length: many }, (_, n) => client.load("comment", { issueId: `fill-${n}` }));
+  await Promise.all(parts.map(({ ready }) => ready));
+  return parts;
+}
+
+test("[N54] records that come two by two are joined as well, and near the limit", async () => {
+  const made = await start();
+  const { client, commit, settled, status } = made;
+  await fill(made, 375);
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  for (let n = 0; n < 30; n++) {
+    for (const one of "ab") commit("create", `n-${n}-${one}`, { projectId: "p1" }, "issue");
+    await settled();
+  }
+  expect(status()).toBe("complete");
+});
+
+test("[N54] where there is no room for what joins pieces beside them, they make room for it", async () => {
+  const made = await start();
+  const { client, models, commit, settled, status } = made;
+  const all = await fill(made, 390);
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  for (let n = 0; n < 12; n++) {
+    commit("create", `n-${n}`, { projectId: "p1" }, "issue");
+    commit("create", `n-${n}-c`, { issueId: `n-${n}` });
+    await settled();
+  }
+  for (const part of all.slice(0, 60)) part.release();
+  for (let n = 0; n < 30; n++) {
+    const other = client.load("comment", { issueId: `x-${n}` });
+    await other.ready;
+    other.release();
+    await settled();
+  }
+  expect([status(), models.comment.count()]).toEqual(["complete", 18]);
+});
+
+test("[N54] what had no room is read when there is some", async () => {
+  const made = await start();
+  const { client, models, commit, settled, status } = made;
+  const all = await fill(made, 398);
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  commit("create", "p1-9", { projectId: "p1" }, "issue");
+  commit("create", "p1-9-c", { issueId: "p1-9" });
+  await settled();
+  expect(status()).toBe("partial");
+  for (const part of all) part.release();
+  commit("create", "p1-10", { projectId: "p1" }, "issue");
+  await settled();
+  expect([status(), models.comment.count()]).toEqual(["complete", 7]);
+});
+
+test("[N54] what is kept is kept for the records that the part has, and loaded once for all who ask", async () => {
+  const { client, models, commit, settled } = await start();
+  const load = (keep: boolean) => client.load("issue", { projectId: "p1" }, { keep, include: { comments: true } });
+  await load(true).ready;
+  const other = load(false);
+  await other.ready;
+  other.release();
+  other.release();
+  await settled();
+  expect(models.comment.count()).toBe(6);
+  for (const n of [0, 1, 2]) commit("update", `p1-${n}`, { projectId: "p2" }, "issue");
+  await settled();
+  for (let n = 0; n <= 25; n++) {
+    const one = client.load("comment", { issueId: `none-${n}` });
+    await one.ready;
+    one.release();
+  }
+  await settled();
+  expect(models.comment.count()).toBe(0);
+});
+
+test("[N54] of a model that one condition limits, all is there already", async () => {
+  const { open, settled } = await start();
+  const follow = { where: { issue: [], comment: { kind: "a" } } };
+  const { client } = await open({ disk: new MemoryDisk(), follow });
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  await settled();
+  expect(client.models.issue.status({ where: { projectId: "p1" }, include: { comments: true } })).toBe("complete");
+});
+
+test("[N54] a part whose related records are refused does not stay in use", async () => {
+  const { open } = await start();
+  const { client } = await open({ disk: new MemoryDisk(), follow: { models: ["issue"], where: { issue: [] } } });
+  for (const projectId of ["p1", "none"])
+    await expect(client.load("issue", { projectId }, { include: { comments: true } }).ready).rejects.toThrow(/comment/);
+  for (let n = 0; n <= 25; n++) {
+    const other = client.load("issue", { projectId: `x-${n}` });
+    await other.ready;
+    other.release();
+  }
+  expect(client.models.issue.count()).toBe(0);
 });

@@ -1,8 +1,9 @@
-import { conditionsOn, followsModel } from "../../core/log/followed.ts";
+import { conditionsOn } from "../../core/log/followed.ts";
 import type { Scope } from "../../core/log/rows.ts";
 import { type RecordRef, refOf, tableOf } from "../../core/log/tables.ts";
 import type { ClientState } from "../../core/state.ts";
 import type { Engine } from "../../engine/engine.ts";
+import { clientLimits } from "../../protocol/client-limits.ts";
 import type { JsonObject } from "../../protocol/json.ts";
 import { followedLimits as limits } from "../../protocol/log/followed-limits.ts";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
@@ -29,7 +30,7 @@ interface Piece {
 
 /** Characters of one piece as JSON: it is a part like another, which an address names with what `follow` asks for. */
 const PIECE_LENGTH = 3_000;
-/** Pieces that grew one by one are read again as whole ones when there are so many more than needed. */
+/** Small pieces are joined when there are so many more than are needed. */
 const SPARE = 8;
 
 /**
@@ -46,6 +47,9 @@ export class IncludedParts {
   readonly #pieceOf = new Map<string, Piece>();
   readonly #end: () => void;
   #table: object | undefined;
+  #scope: Scope | undefined;
+  /** Why some of it could not be loaded. It is tried again with each change. */
+  #refusal: unknown;
 
   constructor(deps: IncludedPartsDeps, of: IncludingPart, relation: Relation) {
     this.#deps = deps;
@@ -57,6 +61,7 @@ export class IncludedParts {
 
   /** Resolves when what is related to the present records is there. */
   async ready(): Promise<void> {
+    if (this.#refusal !== undefined) throw this.#refusal;
     await Promise.all([...this.#pieces].map(({ part }) => part.ready));
   }
 
@@ -67,14 +72,17 @@ export class IncludedParts {
   }
 
   #note(state: ClientState): void {
-    const table = ownValue(state.rows.tables, tableOf(this.#of.model));
-    if (table === this.#table) return;
+    const { model } = this.#of;
+    const table = ownValue(state.rows.tables, tableOf(model));
+    if (table === this.#table && state.scope === this.#scope) return;
     const isKnown = this.#table !== undefined && state.touched !== "everything";
+    const isSame = table === this.#table;
     this.#table = table;
-    if (isKnown) for (const key of state.touched) this.#noteRecord(refOf(key), state);
-    else {
+    this.#scope = state.scope;
+    if (!isSame && isKnown) for (const key of state.touched) this.#noteRecord(refOf(key), state);
+    else if (!isSame) {
       this.#values.clear();
-      for (const [id] of table?.entries() ?? []) this.#noteRecord({ model: tableOf(this.#of.model), id }, state);
+      for (const [id] of table?.entries() ?? []) this.#noteRecord({ model: tableOf(model), id }, state);
     }
     this.#settle(state);
   }
@@ -89,44 +97,60 @@ export class IncludedParts {
   #relatedBy(id: string, data: JsonObject): readonly string[] {
     const { kind, field } = this.#relation;
     if (kind === "inverse") return [id];
-    return [data[field] ?? []].flat().filter((value): value is string => typeof value === "string");
+    // What is longer is the id of no record.
+    const isId = (value: unknown): value is string =>
+      typeof value === "string" && value.length <= clientLimits.idLength;
+    return [data[field] ?? []].flat().filter(isId);
   }
 
   #settle({ scope, models }: ClientState): void {
-    // The client has the model as a whole.
-    if (followsModel(scope, this.#relation.model) && !conditionsOn(scope, this.#relation.model)) return;
-    const wanted = new Set([...this.#values.values()].flat());
-    for (const piece of this.#pieces) if (!piece.values.some((value) => wanted.has(value))) this.#drop(piece);
-    const former =
-      this.#pieces.size > 2 * Math.ceil(wanted.size / limits.followedValues) + SPARE ? [...this.#pieces] : [];
-    for (const piece of former) this.#forget(piece);
-    for (const values of this.#known(scope)) if (this.#isWorth(values, wanted)) this.#add(values);
-    const missing = [...wanted].filter((value) => !this.#pieceOf.has(value));
     const { model, field, kind } = this.#relation;
+    this.#refusal = undefined;
+    // The client has the model as a whole, or what one condition leaves of it.
+    if (!Array.isArray(conditionsOn(scope, model))) return;
+    const wanted = new Set([...this.#values.values()].flat());
+    for (const piece of [...this.#pieces]) if (!piece.values.some((value) => wanted.has(value))) this.#drop(piece);
     // The items of an array are asked for one by one.
     const isArray = kind === "inverse" && models[tableOf(model)]?.fields[field]?.type === "array";
-    for (const values of inPieces(missing, isArray ? 1 : limits.followedValues)) this.#add(values, isArray);
-    for (const { part } of former) part.release();
+    if (isArray) {
+      for (const value of wanted) if (!this.#pieceOf.has(value)) this.#add([value], { contains: value });
+      return;
+    }
+    if (this.#pieces.size > 2 * Math.ceil(wanted.size / limits.followedValues) + SPARE) this.#join(wanted);
+    for (const values of this.#known(scope)) if (this.#isWorth(values, wanted)) this.#add(values);
+    for (const values of inPieces([...wanted].filter((value) => !this.#pieceOf.has(value)))) this.#add(values);
   }
 
-  #add(values: readonly string[], isArray = false): void {
+  /** Those that grew one by one. They stay until what takes their place is there, if there is room for both. */
+  #join(wanted: ReadonlySet<string>): void {
+    const small = [...this.#pieces].filter(({ values }) => 2 * values.length < limits.followedValues);
+    for (const piece of small) this.#forget(piece);
+    const release = () => {
+      for (const { part } of small) part.release();
+    };
+    const joined = inPieces(small.flatMap(({ values }) => values.filter((value) => wanted.has(value))));
+    if (joined.every((values) => this.#add(values))) {
+      const there = this.ready();
+      there.then(release, release);
+      return;
+    }
+    release();
+    this.#refusal = undefined;
+  }
+
+  /** False: there is no room. */
+  #add(values: readonly string[], asked: FollowedConditions[string] = { in: [...values] }): boolean {
     const { model, field, kind } = this.#relation;
-    const asked = isArray ? { contains: values[0] as string } : { in: [...values] };
-    const piece = { values, part: this.#load(model, { [kind === "inverse" ? field : "id"]: asked }) };
-    this.#pieces.add(piece);
-    for (const value of values) this.#pieceOf.set(value, piece);
-  }
-
-  /** A part that is refused is never ready. */
-  #load(model: string, conditions: FollowedConditions): LoadedPart {
     try {
-      const part = this.#deps.load(model, conditions);
+      const part = this.#deps.load(model, { [kind === "inverse" ? field : "id"]: asked });
       part.ready.catch(() => {});
-      return part;
+      const piece = { values, part };
+      this.#pieces.add(piece);
+      for (const value of values) this.#pieceOf.set(value, piece);
+      return true;
     } catch (error) {
-      const ready = Promise.reject(error);
-      ready.catch(() => {});
-      return { ready, release: () => {} };
+      this.#refusal = error;
+      return false;
     }
   }
 
@@ -157,12 +181,12 @@ export class IncludedParts {
   }
 }
 
-function inPieces(values: readonly string[], most: number): readonly (readonly string[])[] {
+function inPieces(values: readonly string[]): readonly (readonly string[])[] {
   const pieces: string[][] = [];
   let [last, length] = [[] as string[], 0];
   for (const value of values) {
     const more = JSON.stringify(value).length + 1;
-    if (last.length === 0 || last.length >= most || length + more > PIECE_LENGTH) {
+    if (last.length === 0 || last.length >= limits.followedValues || length + more > PIECE_LENGTH) {
       last = [];
       length = 0;
       pieces.push(last);

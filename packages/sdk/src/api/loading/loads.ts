@@ -59,6 +59,7 @@ const MOST_REMEMBERED = 500;
 export class Loads {
   readonly #deps: LoadsDeps;
   readonly #parts = new Map<string, Part>();
+  readonly #included = new Map<string, { readonly parts: IncludedParts; users: number }>();
   /** Names of parts, those that were used last at the end. */
   #recent: readonly string[] = [];
 
@@ -74,26 +75,51 @@ export class Loads {
 
   /** A part, and what its records include. */
   load(model: string, conditions: FollowedConditions, { include = {}, ...options }: AnyLoadOptions = {}): LoadedPart {
-    const { engine } = this.#deps;
-    const { models } = engine.store.getState();
-    const relations = relationsIn(include, models, model);
+    const relations = relationsIn(include, this.#deps.engine.store.getState(), model);
     const part = this.#loadOne(model, conditions, options);
     if (relations.length === 0) return part;
-    const meets = compileConditions(model, models[tableOf(model)], conditions as Conditions);
-    const load = (other: string, named: FollowedConditions) => this.#loadOne(other, named, options);
-    const included = relations.map((relation) => new IncludedParts({ engine, load }, { model, meets }, relation));
+    const included = relations.map((relation) => this.#include(model, conditions, relation));
+    let isOver = false;
     const release = () => {
+      if (isOver) return;
+      isOver = true;
       part.release();
       for (const one of included) one.release();
     };
-    const ready = part.ready.then(
-      async () => void (await Promise.all(included.map((one) => one.ready()))),
-      (error: unknown) => {
+    const ready = part.ready
+      .then(async () => void (await Promise.all(included.map((one) => one.ready()))))
+      .catch((error: unknown) => {
         release();
         throw error;
-      },
-    );
+      });
     return { ready, release: options.keep ? () => {} : release };
+  }
+
+  /** What the records of a part include is loaded once, whoever asks for it. */
+  #include(
+    model: string,
+    conditions: FollowedConditions,
+    relation: Relation,
+  ): Pick<IncludedParts, "ready" | "release"> {
+    const { engine } = this.#deps;
+    const name = `${nameOf(tableOf(model), conditions)} ${JSON.stringify(relation)}`;
+    const meets = compileConditions(model, engine.store.getState().models[tableOf(model)], conditions as Conditions);
+    const load = (other: string, named: FollowedConditions) => this.#loadOne(other, named, {});
+    const shared = this.#included.get(name) ?? {
+      parts: new IncludedParts({ engine, load }, { model, meets }, relation),
+      users: 0,
+    };
+    this.#included.set(name, shared);
+    shared.users += 1;
+    return {
+      ready: () => shared.parts.ready(),
+      release: () => {
+        shared.users -= 1;
+        if (shared.users > 0) return;
+        this.#included.delete(name);
+        shared.parts.release();
+      },
+    };
   }
 
   #loadOne(given: string, conditions: FollowedConditions, { keep = false }: AnyLoadOptions): LoadedPart {
@@ -221,13 +247,15 @@ export class Loads {
   }
 }
 
-/** The relations that are asked for. Those of models that the client has as a whole need no parts. */
-function relationsIn(include: AnyInclude, models: ClientState["models"], model: string): readonly Relation[] {
+/** The relations that are asked for. */
+function relationsIn(include: AnyInclude, { models, scope }: ClientState, model: string): readonly Relation[] {
   const known = relationsOf(models, model);
   return Object.entries(include).flatMap(([name, wanted]) => {
     const relation = known.get(name);
     if (!relation) throw localError("invalid_options", `The model "${model}" has no relation "${name}".`);
-    return wanted ? [relation] : [];
+    if (!wanted) return [];
+    if (followsModel(scope, relation.model)) return [relation];
+    throw localError("invalid_options", `The client does not follow "${relation.model}", which "${name}" includes.`);
   });
 }
 
