@@ -9,14 +9,15 @@ import { withChanged } from "./queue-changes.ts";
 
 /*
  * How old a write is that may have been sent, the server's clock says: such a write is stored with when it was made by
- * that clock, and nothing is sent before the server has said its time in this life of the client. Its clocks tell when
- * it has to say it again.
+ * that clock, and nothing is sent before the server has said its time in this life of the client. If the device's two
+ * clocks leave each other by more than an hour, it was set, or the device has slept: the server says its time again.
  *
- * If the server does not say its time, how long a write has waited is measured by the time that the client has lived through, because a device's clock may
- * be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times of writes
- * that were never sent move along, also on disk. One that was sent may be in the log, and some monotonic clocks stand
- * still while the device sleeps: after a sleep of a month the server would no longer know it. No sleep sets a clock back,
- * so then the times of all writes move along: by the time of a clock that was fast, they would be too young for weeks.
+ * How long a write has waited that was never sent, the time says that the client has lived through, because a device's
+ * clock may be years off until it is set. If the wall clock leaves the monotonic clock behind, it was set, and the times
+ * of such writes move along, also on disk. So they do for all writes of a server that does not say its time, if the clock
+ * is set back: no sleep does that, and by the time of a clock that was fast, they would be too young for weeks. If it is
+ * set forward, one that was sent keeps its time: it may be in the log, and some monotonic clocks stand still while the
+ * device sleeps.
  *
  * So what the disk says of a write counts, also for the next client, a tab that begins to lead, and an export. A write
  * is stored as unsent only if it cannot be sent at once, and it is stored without that mark before it is sent.
