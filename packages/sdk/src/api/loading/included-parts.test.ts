@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { MemoryDisk } from "../../storage/memory.ts";
+import { BrowserProfile } from "../../testing/browser-profile.ts";
 import { otherWriter } from "../../testing/other-writer.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 
@@ -258,4 +259,44 @@ test("[N54] a part whose related records are refused does not stay in use", asyn
     other.release();
   }
   expect(client.models.issue.count()).toBe(0);
+});
+
+test("[N54] [N27] two tabs load the same, and what one releases the other still has, also what comes later", async () => {
+  const { open, commit, settled } = await start();
+  const profile = new BrowserProfile();
+  const one = await open({ platform: profile.platform, releasedParts: 0 });
+  const other = await open({ platform: profile.platform, releasedParts: 0 });
+  await settled();
+  const load = ({ client }: typeof one) => client.load("issue", { projectId: "p1" }, { include: { comments: true } });
+  const [first, second] = [load(one), load(other)];
+  await Promise.all([first.ready, second.ready]);
+  await settled();
+  const counts = () => [one, other].map(({ client }) => client.models.comment.count());
+  expect(counts()).toEqual([6, 6]);
+  first.release();
+  await one.client.load("comment", { issueId: "none" }).ready;
+  commit("create", "p1-9", { projectId: "p1" }, "issue");
+  commit("create", "p1-9-c1", { issueId: "p1-9" });
+  await settled();
+  expect(counts()).toEqual([7, 7]);
+  const query = { where: { projectId: "p1" }, include: { comments: true } } as const;
+  expect(other.client.models.issue.status(query)).toBe("complete");
+});
+
+test("[N54] an archived comment, and one that is erased, come and go as in any part", async () => {
+  const { client, models, server, settled } = await start();
+  await client.load("issue", { projectId: "p1" }, { include: { comments: true } }).ready;
+  const act = (action: string, id: string) =>
+    server.commit(
+      { operations: [{ action, model: "comment", id }], clientTxId: `${action} ${id}`, clientId: "c" } as never,
+      "ben",
+    );
+  act("archive", "p1-0-c1");
+  await settled();
+  const comments = (archived: "with" | "without") =>
+    models.issue.list({ where: { id: "p1-0" }, include: { comments: { archived } } })[0]?.comments.map(({ id }) => id);
+  expect([comments("without"), comments("with")]).toEqual([["p1-0-c2"], ["p1-0-c1", "p1-0-c2"]]);
+  act("delete", "p1-0-c2");
+  await settled();
+  expect(comments("with")).toEqual(["p1-0-c1"]);
 });
