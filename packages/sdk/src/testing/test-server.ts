@@ -36,7 +36,10 @@ export interface TestClient<S extends ModelSchema> {
 
 export interface TestClientOptions
   extends Partial<
-    Pick<ClientOptions<ModelSchema>, "paused" | "clientId" | "owner" | "getToken" | "stream" | "upcast" | "follow">
+    Pick<
+      ClientOptions<ModelSchema>,
+      "paused" | "clientId" | "owner" | "getToken" | "stream" | "upcast" | "follow" | "releasedParts" | "releasedRows"
+    >
   > {
   /** The user of the client. Default: "ann". */
   readonly actor?: string | undefined;

@@ -1,9 +1,11 @@
+import type { Scope } from "../core/log/rows.ts";
 import type { Reply } from "../core/queue/outcome.ts";
 import type { Asked, LogPage, Server, Snapshot } from "../engine/ports.ts";
 import type { Claim, ClaimBody } from "../protocol/claims/claim.ts";
 import type { ClientEndpointName } from "../protocol/client-paths.ts";
 import { errorCodes } from "../protocol/errors/error-codes.ts";
 import { errorSentences } from "../protocol/errors/error-sentences.ts";
+import { followedLimits as limits } from "../protocol/log/followed-limits.ts";
 import { withoutToken } from "../transport/token.ts";
 import type { FakeClock } from "./fake-clock.ts";
 import type { Answer } from "./model-claims.ts";
@@ -23,6 +25,17 @@ const INVALID_CURSOR = {
   code: "invalid_cursor",
   message: "The cursor belongs to another list.",
 };
+
+const TOO_LONG: Reply = {
+  kind: "answer",
+  status: 400,
+  body: { type: "validation_error", code: "invalid_value", message: "The conditions do not fit into an address." },
+};
+
+/** What a server refuses of conditions, which are a part of the address. */
+const fitsAddress = ({ where = {} }: Scope = {}): boolean =>
+  JSON.stringify(where).length <= limits.followedLength &&
+  Object.values(where).every((wanted) => [wanted].flat().length <= limits.followedAlternatives);
 
 /** Passes a client's requests to the model server. */
 export function testTransport(
@@ -89,6 +102,7 @@ export function testTransport(
         connection.asked.log += 1;
         connection.limits.push(limit);
         if (limit > connection.largestPage) return TIMED_OUT;
+        if (!fitsAddress(scope)) return TOO_LONG;
         const { entries, ...page } = server.readLog(after);
         return { kind: "log", ...page, ...connection.introduction(), entries: connection.shown(entries, scope) };
       }),
@@ -99,6 +113,7 @@ export function testTransport(
         if (limit > connection.largestPage) return TIMED_OUT;
         const { refused } = connection;
         if (refused) return refused;
+        if (!fitsAddress(scope)) return TOO_LONG;
         if (cursor !== null && connection.cursorsRefused > 0) {
           connection.cursorsRefused -= 1;
           return { kind: "answer", status: 400, body: INVALID_CURSOR };

@@ -220,6 +220,23 @@ test("[N49] parts that do not fit into a hello are named after it, and the strea
   expect(client.status().rows).toBe("complete");
 });
 
+test("[N49] all rows are read again in several requests, where an address has no room for all parts", async () => {
+  const { client, connection, server, commit, settled, ids } = await start({ releasedParts: 400 });
+  for (let n = 0; n < 60; n++) client.load("issue", { title: `none ${n} ${"x".repeat(80)}` });
+  await client.load("issue", { projectId: "p3" }).ready;
+  const { snapshot } = connection.asked;
+  commit("create", "p3-3", { projectId: "p3", title: "3" });
+  server.logId = "log_2";
+  connection.cut?.(1006);
+  for (let n = 0; n < 10; n++) {
+    client.resume();
+    await settled();
+  }
+  expect(ids()).toBe("p1-1 p1-2 p3-1 p3-2 p3-3");
+  expect(client.status().rows).toBe("complete");
+  expect(connection.asked.snapshot - snapshot).toBeGreaterThan(1);
+});
+
 test("[N49] over HTTP, where an address has no room for all parts, nothing else of their models is shown", async () => {
   const { client, connection, clock, commit, settled, ids, kept } = await start({ releasedParts: 400 });
   for (let n = 0; n < 60; n++) client.load("issue", { title: `none ${n} ${"x".repeat(80)}` });
