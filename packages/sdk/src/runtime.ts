@@ -35,6 +35,7 @@ import type {
 } from "./engine/ports.ts";
 import { watchQueue } from "./engine/queue-watcher.ts";
 import { restore } from "./engine/restore.ts";
+import { timeOf } from "./engine/server-time.ts";
 import type { Settings } from "./options.ts";
 import type { ModelSchema } from "./protocol/schema/model-schema.ts";
 import { withMemoryFallback } from "./storage/fallback.ts";
@@ -172,7 +173,8 @@ export function openRuntime(
       storage.become((await plain).storage);
       return;
     }
-    const { owner: tokenOwner, serverTime } = asked === "unknown" ? {} : asked;
+    const known = asked === "unknown" ? undefined : asked;
+    const tokenOwner = known?.owner;
     const owner = tokenOwner ?? named;
     const found = owner === undefined ? await plain : await storeOf(owner, await plain, openStore);
     const evictionMarker = ports.evictionMarker?.(found.name);
@@ -187,7 +189,8 @@ export function openRuntime(
       evictionMarker,
       named,
       tokenOwner,
-      serverTime,
+      // To open the store may have taken a while.
+      serverTime: known && timeOf(known, known.answeredAt, clock),
       areShared,
       schema: said.own,
       otherSchema,

@@ -104,6 +104,7 @@ const found: readonly (readonly [seed: number, what: string])[] = [
     4_200_002_618,
     "a clock was set back while no tab ran, and weeks later a write looked nine days younger than it was",
   ],
+  [4_100_007_729, "a tab that did not lead took another tab's word for how far the clock was off, which was set since"],
   [4_200_002_344, "a page of one part brought in what the stream had said of another one that was being read"],
   [
     4_200_000_642,

@@ -153,3 +153,26 @@ test("[Q53] a write is stored with the server's time also before there are rows,
   await own.settle();
   expect(madeAt()).toEqual([own.clock.now() - 60_000, own.clock.now()]);
 });
+
+test("[Q53] a tab that does not lead does not take another tab's word for how far the clock is off: it may be set since", async () => {
+  const own = createTestServer(schema);
+  const profile = new BrowserProfile();
+  const device = { aheadMs: 0 };
+  const clock = { ...own.clock, now: () => own.clock.now() + device.aheadMs };
+  const open = async () => {
+    const made = own.client({ platform: { ...profile.platform, clock } });
+    await made.client.ready();
+    await own.settle();
+    return made;
+  };
+  const leader = await open();
+  const other = await open();
+  await own.settle();
+  leader.connection.answers.push("held back");
+  device.aheadMs = 36 * 86_400_000;
+  other.client.models.slide.create({ title: "b" }, { id: "b" });
+  await own.settle();
+  const [write] = profile.store("holdfast:holdfast.test").disk.queue();
+  expect(leader.connection.sent).toHaveLength(1);
+  expect([write?.unsent, write?.madeAt]).toEqual([undefined, own.clock.now()]);
+});

@@ -5,8 +5,9 @@ import { timeOf } from "./server-time.ts";
 export interface NamedOwner {
   readonly kind: "named";
   readonly owner: string;
-  /** When it said so. */
+  /** The server's time, and the device's, when it said so. */
   readonly serverTime: string | undefined;
+  readonly answeredAt: number;
 }
 
 /** The server's answer about the present token. */
@@ -25,7 +26,9 @@ export async function askOwner(server: Server, signal: AbortSignal, clock: Clock
   if (reply.status === 200) {
     const { owner, serverTime } = (reply.body ?? {}) as Partial<Record<"owner" | "serverTime", unknown>>;
     const said = typeof serverTime === "string" ? { serverTime } : {};
-    if (typeof owner === "string") return { kind: "named", owner, serverTime: timeOf(said, begunAt, clock) };
+    if (typeof owner === "string") {
+      return { kind: "named", owner, serverTime: timeOf(said, begunAt, clock), answeredAt: clock.now() };
+    }
   }
   const failure = readFailure(reply.body, reply.status);
   const reason = failure?.message ?? `The server answered with status ${reply.status}.`;

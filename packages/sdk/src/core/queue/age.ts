@@ -64,17 +64,15 @@ export function followClock(draft: Draft, lived: number | undefined): boolean {
   return !isSure;
 }
 
-/** The server, or the leader, says how far the clock is ahead. */
-export function onClockAhead(draft: Draft, ms: number | undefined): void {
+/** The server says its time. What another tab has heard does not count: it does not say whether the clock was set since. */
+export function onServerTime(draft: Draft, { serverTime }: { readonly serverTime?: string | undefined }): void {
   const { clock } = draft.state;
-  if (ms === undefined || !clock || Number.isNaN(ms)) return;
+  const ms = serverTime === undefined ? Number.NaN : wallOf(draft) - Date.parse(serverTime);
+  if (!clock || Number.isNaN(ms)) return;
   const { ahead = Number.NaN, offset, checkedOffset } = clock;
   if (Math.abs(ms - ahead) < NOTED_MS && offset === checkedOffset) return;
   set(draft, { clock: { ...clock, ahead: ms, checkedOffset: offset } });
 }
-
-export const onServerTime = (draft: Draft, { serverTime }: { readonly serverTime?: string | undefined }): void =>
-  onClockAhead(draft, serverTime === undefined ? undefined : wallOf(draft) - Date.parse(serverTime));
 
 /** When a write was made, by the server's clock. */
 const madeAt = ({ clock }: ClientState, { createdAt }: Mutation): number | undefined =>
@@ -87,9 +85,9 @@ function unsentIn(state: ClientState): true | undefined {
   return (sends ? reading.verified && canSend(state) : isSentByLeader(state)) ? undefined : true;
 }
 
-/** Not while this tab waits for the leader to say how far the clock is ahead. */
+/** If this tab does not know the server's time, the leader stores when the write was made, before it sends it. */
 const isSentByLeader = ({ tabs: { connection }, clock }: ClientState): boolean =>
-  connection?.name === "online" && (connection.clockAhead === undefined || clock?.ahead !== undefined);
+  connection?.name === "online" && clock?.ahead !== undefined;
 
 /** A new write, as it is stored. */
 export function asNew(m: Mutation, { state }: Draft): Mutation {

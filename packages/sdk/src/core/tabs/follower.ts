@@ -7,7 +7,6 @@ import type { RowChange, Rows } from "../log/rows.ts";
 import { checkScope, onScope } from "../log/scope.ts";
 import { isSameScope, scopeKey } from "../log/scope-key.ts";
 import { takeParts } from "../log/snapshot.ts";
-import { onClockAhead } from "../queue/age.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
 import { statusOf } from "../select.ts";
@@ -97,7 +96,6 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   if (!isFollower(draft.state) || isReplaced) return;
   set(draft, { tabs: { ...tabs, connection } });
   if ("recordBytes" in connection) set(draft, { recordBytes: connection.recordBytes });
-  onClockAhead(draft, connection.clockAhead);
   updateWithheld(draft);
   reconcileQueue(draft, { type: "numbers", numbers: connection.extent });
   onScope(draft, connection.scope);
@@ -132,7 +130,6 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.retryAt !== then.retryAt ||
     now.isBehind !== then.isBehind ||
     now.recordBytes !== then.recordBytes ||
-    now.clockAhead !== then.clockAhead ||
     // Two tabs may have told each other of their scopes at the same time: the leader's is the one.
     (now.scope !== then.scope && scopeKey(now.scope) !== scopeKey(then.scope)) ||
     before.lead !== "yes"
@@ -147,7 +144,6 @@ function connectionOf(state: ClientState): LeaderConnection {
     scope,
     generation,
     recordBytes,
-    clock,
     withheld,
   } = state;
   const shownName = name === "online" || name === "offline" || name === "needs-auth" ? name : "connecting";
@@ -165,7 +161,6 @@ function connectionOf(state: ClientState): LeaderConnection {
     scope,
     extent: queueNumbersOf(state),
     recordBytes,
-    clockAhead: clock?.ahead,
     withheld,
   };
 }

@@ -108,8 +108,6 @@ export interface LeaderConnection {
   readonly extent: QueueNumbers;
   /** Bytes of JSON that the server lets a record have. Absent from tabs of an older version. */
   readonly recordBytes?: number | undefined;
-  /** How far the device's clock is ahead of the server's (ms). Absent: the server has not said its time. */
-  readonly clockAhead?: number | undefined;
   /** The leader's token belongs to another owner than the store, so no tab shows the store's data. */
   readonly withheld: boolean;
 }
