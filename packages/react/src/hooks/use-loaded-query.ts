@@ -12,7 +12,8 @@ export type ShownQuery<S extends ModelSchema, M extends ModelName<S>, I extends 
 > & {
   /**
    * Loads the part of the query's own conditions, and what it includes (one level), for as long as the component is
-   * mounted, as `client.load` does: for a model of which `follow` names a list of conditions. Throws for conditions that `load` does not take. Default false.
+   * mounted, as `client.load` does: for a model of which `follow` names a list of conditions. Throws for conditions that
+   * `load` does not take. Default false.
    */
   readonly load?: boolean | undefined;
 };

@@ -1,4 +1,4 @@
-import type { ModelName, ModelSchema, Query } from "@holdfast/sdk";
+import type { ModelName, ModelSchema } from "@holdfast/sdk";
 import { useContext } from "react";
 import type { IsEqual } from "../equal.ts";
 import { isSeeded, SeedContext } from "../hydration/hydration.ts";
@@ -6,18 +6,20 @@ import { stillClient } from "../hydration/inert-client.ts";
 import { arrival } from "../hydration/ready-promise.ts";
 import type { AnyRow } from "../model-of.ts";
 import { useClient } from "./use-client.ts";
+import type { ShownQuery } from "./use-loaded-query.ts";
 import { type UseQuery, useQuery } from "./use-query.ts";
 import { type UseRecord, useRecord } from "./use-record.ts";
 
 /** `useQuery` that suspends until the client's rows can be read or a snapshot contains the result. */
 export const useSuspenseQuery: UseQuery<ModelSchema> = <T = readonly AnyRow[]>(
   model: string,
-  query?: Query<ModelSchema, string> | "skip",
+  query?: ShownQuery<ModelSchema, string> | "skip",
   select?: (rows: readonly AnyRow[]) => T,
   isEqual?: IsEqual<T>,
 ) => {
   const answer = useQuery(model, query, select, isEqual);
-  useArrival(model, query);
+  // A snapshot knows the query without it.
+  useArrival(model, typeof query === "object" ? { ...query, load: undefined } : query);
   return answer;
 };
 
@@ -44,4 +46,4 @@ function useArrival(model: ModelName<ModelSchema>, query: Asked, isThere = false
   if (waiting) throw waiting;
 }
 
-type Asked = Query<ModelSchema, string> | string | undefined;
+type Asked = ShownQuery<ModelSchema, string> | string | undefined;

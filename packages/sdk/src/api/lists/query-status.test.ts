@@ -29,6 +29,7 @@ const parts = [
   { labels: { contains: "urgent" } },
   { effort: TEN },
   { due: "2030-01-01T00:00:00Z" },
+  { due: { in: ["2031-01-01T00:00:00Z", "2032-01-01T00:00:00Z"] } },
 ];
 
 /** A client that follows these parts of the issues, and all of the other models. */
@@ -50,6 +51,10 @@ test.each<[string, AnyQuery]>([
   ["the same range", { where: { effort: TEN } }],
   ["a value within a range", { where: { effort: 9 } }],
   ["a point in time", { where: { due: new Date("2030-01-01T00:00:00Z") } }],
+  [
+    "points in time of a list",
+    { where: { due: { in: ["2031-01-01T01:00:00+01:00", new Date("2030-01-01T00:00:00Z")] } } },
+  ],
   ["it inside of and", { where: { and: [{ isDone: true }, { projectId: "p1" }] } }],
   ["a narrower range", { where: { effort: { gte: 2, lt: 9 } } }],
   ["the same bounds, of which one is not meant", { where: { effort: { gt: 1, lt: 10 } } }],

@@ -83,6 +83,9 @@ function isWithin(scope: Scope, models: Models, { model, query, found }: Asked):
     const relation = relations.get(name);
     if (!relation || !wanted) return true;
     const inner = wanted === true ? {} : wanted;
+    // Then it does not matter which records there are.
+    if (!inner.include && !Array.isArray(conditionsOn(scope, relation.model)))
+      return followsModel(scope, relation.model);
     const included = found.flatMap((record) => [record[name] ?? []].flat() as unknown as JsonObject[]);
     const asked = relatedTo(found, relation, models[tableOf(relation.model)]);
     return asked.every((one) => {
@@ -125,10 +128,10 @@ export function isCovered(where: Conditions, followed: Followed): boolean {
     const known = new Set<unknown>();
     const tests = parts.flatMap(({ [field]: own, ...others }) => {
       if (own === undefined || !isAskedFor(where, others, followed)) return [];
-      const listed = typeof own === "object" ? valuesOf(own) : undefined;
-      for (const value of listed ?? []) known.add(value);
-      return listed ? [] : [testOf(field, own, followed)];
+      for (const value of valuesOf(own) ?? []) known.add(value);
+      return [testOf(field, own, followed)];
     });
+    // Thousands of ids are looked up. What is spelled otherwise, such as a moment, is compared.
     return values.every((value) => known.has(value) || tests.some((test) => test(value)));
   });
 }

@@ -1,8 +1,14 @@
 import { expect, test } from "vitest";
+import type { Scope } from "../../core/log/rows.ts";
+import { changeTables } from "../../core/log/tables.ts";
+import { type ClientState, initialState } from "../../core/state.ts";
+import type { Engine } from "../../engine/engine.ts";
+import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
 import { MemoryDisk } from "../../storage/memory.ts";
 import { BrowserProfile } from "../../testing/browser-profile.ts";
 import { otherWriter } from "../../testing/other-writer.ts";
 import { createTestServer } from "../../testing/test-server.ts";
+import { IncludedParts } from "./included-parts.ts";
 
 const schema = {
   models: {
@@ -147,6 +153,8 @@ test("[N54] hundreds of records are asked for in pieces, and those that came one
   await settled();
   expect(models.comment.count()).toBe(500);
   expect(connection.asked.snapshot - snapshot).toBeLessThan(8);
+  const pieces = connection.frames.flatMap((frame) => (frame.frame === "subscribe" ? frame.parts : []));
+  expect(pieces.filter((part) => part.model === "comment")).toHaveLength(3);
   for (let n = 0; n < 20; n++) {
     commit("create", `p1-new-${n}`, { projectId: "p1" }, "issue");
     await settled();
@@ -300,4 +308,34 @@ test("[N54] an archived comment, and one that is erased, come and go as in any p
   act("delete", "p1-0-c2");
   await settled();
   expect(comments("with")).toEqual(["p1-0-c1"]);
+});
+
+test("[N54] to load a piece changes what is followed, and loads none of them twice", () => {
+  const issues = Array.from({ length: 250 }, (_, n) => ({ model: "issue", id: `i-${n}` }));
+  const changes = issues.map((record) => ({ record, value: { data: { id: record.id }, syncId: 1, archivedAt: null } }));
+  const listeners = new Set<(state: ClientState) => void>();
+  const scope = (comment: FollowedConditions[]): Scope => ({ where: { issue: [], comment } });
+  let state: ClientState = {
+    ...initialState({ schema, paused: false, sendAtMost: 100, scope: scope([]) }),
+    rows: { tables: changeTables({}, changes), logId: "log_1", position: 1 },
+  };
+  const loaded: FollowedConditions[] = [];
+  const store = {
+    getState: () => state,
+    subscribe: (listener: (state: ClientState) => void) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+  };
+  const load = (_: string, conditions: FollowedConditions) => {
+    loaded.push(conditions);
+    state = { ...state, scope: scope([...loaded]) };
+    for (const listener of listeners) listener(state);
+    return { ready: Promise.resolve(), release: () => {} };
+  };
+  const relation = { model: "comment", field: "issueId", kind: "inverse" } as const;
+  new IncludedParts({ engine: { store } as unknown as Engine, load }, { model: "issue", meets: () => true }, relation);
+  expect(loaded.map(({ issueId }) => (issueId as { readonly in: readonly string[] }).in.length)).toEqual([
+    100, 100, 50,
+  ]);
 });

@@ -50,6 +50,8 @@ export class IncludedParts {
   #scope: Scope | undefined;
   /** Why some of it could not be loaded. It is tried again with each change. */
   #refusal: unknown;
+  /** To load a piece changes the state. `again`: it has, so all is looked at once more. */
+  #settling: "no" | "yes" | "again" = "no";
 
   constructor(deps: IncludedPartsDeps, of: IncludingPart, relation: Relation) {
     this.#deps = deps;
@@ -72,6 +74,10 @@ export class IncludedParts {
   }
 
   #note(state: ClientState): void {
+    if (this.#settling !== "no") {
+      this.#settling = "again";
+      return;
+    }
     const { model } = this.#of;
     const table = ownValue(state.rows.tables, tableOf(model));
     if (table === this.#table && state.scope === this.#scope) return;
@@ -84,7 +90,13 @@ export class IncludedParts {
       this.#values.clear();
       for (const [id] of table?.entries() ?? []) this.#noteRecord({ model: tableOf(model), id }, state);
     }
+    this.#settling = "yes";
     this.#settle(state);
+    const isChanged = (this.#settling as string) === "again";
+    this.#settling = "no";
+    if (!isChanged) return;
+    this.#table = undefined;
+    this.#note(this.#deps.engine.store.getState());
   }
 
   #noteRecord({ model, id }: RecordRef, { rows }: ClientState): void {

@@ -95,7 +95,7 @@ export class Loads {
     return { ready, release: options.keep ? () => {} : release };
   }
 
-  /** What the records of a part include is loaded once, whoever asks for it. */
+  /** What the records of a part include is loaded once for all who ask for it. */
   #include(
     model: string,
     conditions: FollowedConditions,
