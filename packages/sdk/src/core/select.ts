@@ -116,7 +116,8 @@ function loadedRows({ reading: { under, partial } }: ClientState): number | unde
   return Object.values(partial?.tables ?? {}).reduce((sum, table) => sum + table.size, 0);
 }
 
-export function rowsStatus(state: ClientState): SyncStatus["rows"] {
+/** What the rows are. `beside`: or only what those of the parts are that have been read. */
+export function rowsStatus(state: ClientState, beside: "parts" | "no" = "no"): SyncStatus["rows"] {
   const { life, withheld, rows, reading, stream } = state;
   if (life === "starting" || withheld) return "loading";
   if (rows.position === undefined) return reading.partial ? "partial" : "loading";
@@ -125,7 +126,7 @@ export function rowsStatus(state: ClientState): SyncStatus["rows"] {
   const isHeard = leader
     ? !leader.isBehind
     : isPolling(state) || (stream.phase === "live" && rows.position >= (stream.upTo ?? 0));
-  const hasAll = reading.missing === undefined && reading.resync === "no";
+  const hasAll = reading.missing === undefined && (reading.resync === "no" || reading.resync === beside);
   // Without a disk the tab goes on in memory.
   return nameOf(state, false) === "online" && isHeard && hasAll ? "complete" : "partial";
 }

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { FollowedConditions } from "../../protocol/log/followed-records.ts";
+import { BrowserProfile } from "../../testing/browser-profile.ts";
 import { createTestServer } from "../../testing/test-server.ts";
 import { type Conditions, compileConditions } from "./conditions.ts";
 import type { AnyQuery } from "./list-query.ts";
@@ -181,6 +182,24 @@ test("[R71] while its part is being read, it is loading; then complete, because 
   await settle();
   expect(of(query)).toBe("partial");
   release();
+});
+
+test("[R71] what has been read is complete also while another part is being read, in each tab", async () => {
+  const own = createTestServer(schema);
+  const profile = new BrowserProfile();
+  const open = () => own.client({ platform: profile.platform, follow: { where: { issue: [] } } }).client;
+  const [one, other] = [open(), open()];
+  for (const tab of [one, other]) await tab.load("issue", { projectId: "p1" }).ready;
+  await own.settle();
+  const seen = new Set<string>();
+  const ofAll = new Set<string>();
+  for (const tab of [one, other])
+    tab.subscribe(() => seen.add(tab.models.issue.status({ where: { projectId: "p1" } })));
+  one.subscribe(() => ofAll.add(one.status().rows));
+  await one.load("issue", { projectId: "p9" }).ready;
+  await own.settle();
+  expect([...ofAll]).toEqual(["partial", "complete"]);
+  expect([...seen]).toEqual(["complete"]);
 });
 
 test("[R71] what the app follows of a model at all times, and models that are followed whole, are all that there is", async () => {

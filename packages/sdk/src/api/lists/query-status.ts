@@ -28,7 +28,7 @@ interface Finder {
  */
 export function queryStatus(state: ClientState, model: string, query: AnyQuery, lists: Finder): SyncStatus["rows"] {
   const { rows, scope } = state;
-  const known = rowsStatus(state);
+  const known = rowsStatus(state, "parts");
   if (known === "loading") return known;
   const found = query.include ? lists.list(model, query.staleOk === false ? { ...query, staleOk: true } : query) : NONE;
   // Until the code for them is loaded, lists that include records are empty.

@@ -281,7 +281,7 @@ function isLoaded(state: ClientState, part: Part): boolean {
   const { model } = part;
   const { scope, rows, models } = state;
   const followed = ownValue(scope.where, model);
-  if (!followed) return rowsStatus(state) === "complete" && followsModel(scope, model);
+  if (!followed) return rowsStatus(state, "parts") === "complete" && followsModel(scope, model);
   if (rows.position === undefined) return false;
   const there = scopeOf(rows.scope);
   if (!Array.isArray(followed)) return isAllFollowed(part, there, models);

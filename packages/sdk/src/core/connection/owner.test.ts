@@ -37,6 +37,7 @@ test("[D15] a tab hears while it is being elected that the leader's token is ano
       withheld: true,
       live: false,
       isBehind: true,
+      isReading: true,
       viewHash: undefined,
       rowsVersion: undefined,
     },

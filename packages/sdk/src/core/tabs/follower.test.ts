@@ -132,6 +132,31 @@ test.each<[string, Partial<Rows>, boolean]>([
   expect(hears({ type: "rows", other: false, scope: parts.scope })).toBe(!isAdded);
 });
 
+test("[N46] a tab that waits for the disk takes the leader's new parts from there, because the answer may be from before", () => {
+  const parts = (...titles: readonly string[]) => ({ where: { slide: titles.map((title) => ({ title })) } });
+  const same = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1 };
+  const [before, after] = [scopeKey(parts()), scopeKey(parts("new"))];
+  const rows: Rows = { ...same, scope: before, tables: {} };
+  const numbers = { mutations: [], changes: 0, lastSeq: 0, generation: 1 };
+  let state = initialState({ schema, scope: parts("new"), paused: false, sendAtMost: 1 });
+  const apply = (happening: Happening) => {
+    const [next, effects] = machine.step(state, { ...happening, now: 0, roll: 0 });
+    state = next;
+    return effects.filter((effect) => effect.do === "readQueue");
+  };
+  const shown = () => shownRow(state, record)?.data.id;
+  apply({ type: "restored", clientId: "c", storeId: "c", ...numbers, rows });
+  expect(apply({ type: "rows", other: false, scope: undefined })).toHaveLength(1);
+  apply({ type: "parts", ...same, was: before, scope: after, changes: [{ record, value: row }] });
+  expect(shown()).toBeUndefined();
+  apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, rows } });
+  expect(shown()).toBeUndefined();
+  expect(apply({ type: "rows", other: false, scope: after })).toHaveLength(1);
+  const stored: Rows = { ...rows, scope: after, tables: changeTables({}, [{ record, value: row }]) };
+  apply({ type: "queueRead", rows: "all", snapshot: { ...numbers, rows: stored } });
+  expect(shown()).toBe("a");
+});
+
 test.each(["follows", "begins to lead"])(
   "[N46] a tab that %s, and reads the disk again, shows what the leader has kept of an unfollowed record",
   (does) => {
@@ -185,6 +210,7 @@ test("[R27] a follower's rows are complete when the leader's are, and it has all
     reason: undefined,
     retryAt: undefined,
     scope: {},
+    isReading: false,
     logId: "log",
     viewHash: "whole",
     rowsVersion: undefined,
@@ -210,7 +236,15 @@ test("[Q41] a tab that slept while another one took the lead does not speak for 
   const from = (name: "online" | "offline", generation?: number): Happening => ({
     type: "connection",
     connection: {
-      ...({ live: true, withheld: false, reason: undefined, retryAt: undefined, scope: {}, isBehind: false } as const),
+      ...({
+        live: true,
+        withheld: false,
+        reason: undefined,
+        retryAt: undefined,
+        scope: {},
+        isBehind: false,
+        isReading: false,
+      } as const),
       ...{ logId: "log", position: 5, viewHash: "whole", rowsVersion: undefined, extent: { lastSeq: 0, changes: 0 } },
       ...{ name, generation },
     },
@@ -228,7 +262,7 @@ test("[N15] a tab that read the disk just before the leader's rows of another vi
   const rows: Rows = { logId: "log", position: 5, viewHash: "whole", rowsVersion: 1, tables: {} };
   const leader = {
     ...({ name: "online", live: true, withheld: false, reason: undefined, retryAt: undefined, scope: {} } as const),
-    ...{ logId: "log", position: 5, isBehind: false, extent: { lastSeq: 0, changes: 0 } },
+    ...{ logId: "log", position: 5, isBehind: false, isReading: false, extent: { lastSeq: 0, changes: 0 } },
   };
   const heard = (view: { readonly viewHash: string; readonly rowsVersion: number }) => {
     const start = initialState({ schema, paused: false, sendAtMost: 1 });
@@ -251,7 +285,7 @@ test("[N27] a tab that hears of other parts and of a further position in one mes
   const [opened] = machine.step(start, { ...restored, now: 0, roll: 0 });
   const connection = {
     ...({ name: "online", live: true, withheld: false, reason: undefined, retryAt: undefined } as const),
-    ...{ logId: "log", position: 6, viewHash: "whole", rowsVersion: 1, isBehind: false },
+    ...{ logId: "log", position: 6, viewHash: "whole", rowsVersion: 1, isBehind: false, isReading: false },
     ...{ extent: { lastSeq: 0, changes: 0 }, scope: { models: ["slide"] } },
   };
   const [heard] = machine.step(opened, { type: "connection", connection, now: 0, roll: 0 });

@@ -9,7 +9,7 @@ import { isSameScope, scopeKey } from "../log/scope-key.ts";
 import { takeParts } from "../log/snapshot.ts";
 import { settleAll } from "../queue/settle.ts";
 import { queueNumbersOf, reconcileQueue, reloadQueue } from "../queue/shared-queue.ts";
-import { statusOf } from "../select.ts";
+import { rowsStatus, statusOf } from "../select.ts";
 import type { ClientState } from "../state.ts";
 import { isFollower } from "./is-follower.ts";
 import type { LeaderConnection, QueueNumbers, TabMessage } from "./tab-message.ts";
@@ -31,9 +31,13 @@ export function onLeaderLog(draft: Draft, { logId, viewHash, scope, from, to, en
   onLogRange(draft, { from, to, entries });
 }
 
-/** The leader has added parts to its rows. A tab with the same rows does it too, and another one reads the disk. */
+/**
+ * The leader has added parts to its rows. A tab with the same rows does it too, and another one reads the disk. So does
+ * one that waits for the disk: the answer may be from before, and would take the parts out again.
+ */
 export function onLeaderParts(draft: Draft, { was, scope, changes, ...added }: Of<"parts">): void {
-  const { rows } = draft.state;
+  const { rows, shared } = draft.state;
+  if (shared.reloads > 0) return;
   const isSame = rows.logId === added.logId && rows.position === added.position && isSameScope(rows.scope, was);
   if (isFollower(draft.state) && isSame && isSameView(rows, added))
     takeParts(draft, withParts(rows, scope, changes), changes);
@@ -104,7 +108,8 @@ export function onLeaderConnection(draft: Draft, { connection }: Of<"connection"
   if (rows.logId !== connection.logId || rows.position === undefined) return reloadQueue(draft, "all");
   // This tab led, and was about to read all rows again, or read the disk just before they were replaced. The leader does
   // not say again that they are there. It may still be reading parts that this tab lacks.
-  const mayBeThere = reading.resync === "parts" ? !connection.isBehind : reading.resync !== "no";
+  const mayBeThere =
+    reading.resync === "parts" ? !connection.isBehind && !connection.isReading : reading.resync !== "no";
   if (mayBeThere || !isSameView(rows, connection)) reloadQueue(draft, "all");
   if (connection.position > rows.position)
     set(draft, { reading: { ...reading, missing: Math.max(reading.missing ?? 0, connection.position) } });
@@ -129,6 +134,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
     now.reason !== then.reason ||
     now.retryAt !== then.retryAt ||
     now.isBehind !== then.isBehind ||
+    now.isReading !== then.isReading ||
     now.recordBytes !== then.recordBytes ||
     // Two tabs may have told each other of their scopes at the same time: the leader's is the one.
     (now.scope !== then.scope && scopeKey(now.scope) !== scopeKey(then.scope)) ||
@@ -138,7 +144,7 @@ export function shareConnection(draft: Draft, before: ClientState): void {
 }
 
 function connectionOf(state: ClientState): LeaderConnection {
-  const { name, live, reason, retryAt, rows: rowsAre } = statusOf(state);
+  const { name, live, reason, retryAt } = statusOf(state);
   const {
     rows: { logId, position, viewHash, rowsVersion },
     scope,
@@ -153,7 +159,8 @@ function connectionOf(state: ClientState): LeaderConnection {
     live,
     reason,
     retryAt,
-    isBehind: rowsAre !== "complete",
+    isBehind: rowsStatus(state, "parts") !== "complete",
+    isReading: state.reading.resync !== "no",
     logId,
     position,
     viewHash,

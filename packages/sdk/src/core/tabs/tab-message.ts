@@ -96,8 +96,10 @@ export interface LeaderConnection {
   readonly live: boolean;
   readonly reason: string | undefined;
   readonly retryAt: number | undefined;
-  /** Its rows are not complete. */
+  /** Its rows may lack something of the parts that they have. */
   readonly isBehind: boolean;
+  /** They lack a part, or are read again. */
+  readonly isReading: boolean;
   readonly logId: string | undefined;
   readonly position: number | undefined;
   /** Of its rows. */
